@@ -86,8 +86,7 @@ Axes are matched by name. Exit code: 0 the same map; 1 different, or not compara
     Same(SameArgs),
     /// Choose the cheapest layouts for the tensors of a graph, with a proof; write nothing
     #[command(after_help = "\
---format json prints one object, --format dot each graph for Graphviz, --format svg a picture of
-one graph.
+--format json prints one object, --format dot each graph for Graphviz.
 Costs are in bytes: those declared by alternatives, and the reads and writes of each conversion.")]
     Solve {
         /// Manifests or folders [default: the project of this folder or of a parent]

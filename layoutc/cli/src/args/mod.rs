@@ -66,11 +66,9 @@ impl GlobalArgs {
     pub(crate) fn console(&self, command: &'static str) -> Console {
         let format = match self.format {
             FormatArg::Json => ReportFormat::Json,
-            FormatArg::Text
-            | FormatArg::Cmake
-            | FormatArg::Ninja
-            | FormatArg::Dot
-            | FormatArg::Svg => ReportFormat::Text,
+            FormatArg::Text | FormatArg::Cmake | FormatArg::Ninja | FormatArg::Dot => {
+                ReportFormat::Text
+            }
         };
         let mut console = Console::new(format, self.color, command);
         console.quiet = self.quiet;
@@ -92,9 +90,6 @@ pub(crate) enum FormatArg {
     /// Only for `deps` and `solve`.
     #[value(hide = true)]
     Dot,
-    /// Only for `solve`.
-    #[value(hide = true)]
-    Svg,
 }
 
 const COMMANDS: &[&str] = &[
@@ -159,12 +154,10 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<CliArgs, Usa
     let elsewhere = match (args.common.format, &args.command) {
         (FormatArg::Text | FormatArg::Json, _)
         | (FormatArg::Cmake | FormatArg::Ninja, Command::Outputs(_))
-        | (FormatArg::Dot, Command::Deps(_))
-        | (FormatArg::Dot | FormatArg::Svg, Command::Solve { .. }) => None,
+        | (FormatArg::Dot, Command::Deps(_) | Command::Solve { .. }) => None,
         (FormatArg::Cmake, _) => Some(("cmake", "`layoutc outputs`")),
         (FormatArg::Ninja, _) => Some(("ninja", "`layoutc outputs`")),
         (FormatArg::Dot, _) => Some(("dot", "`layoutc deps` and `layoutc solve`")),
-        (FormatArg::Svg, _) => Some(("svg", "`layoutc solve`")),
     };
     if let Some((format, command)) = elsewhere {
         return Err(UsageError::Line(format!(

@@ -26,7 +26,7 @@ pub(crate) fn run(
         let text = match format {
             FormatArg::Dot => dot(&graph),
             FormatArg::Json => object(&graph).to_string() + "\n",
-            FormatArg::Text | FormatArg::Cmake | FormatArg::Ninja | FormatArg::Svg => list(&graph),
+            FormatArg::Text | FormatArg::Cmake | FormatArg::Ninja => list(&graph),
         };
         console.result(&text);
     }

@@ -31,7 +31,7 @@ pub(crate) fn run(
                 let outputs: Vec<String> = graph.outputs().map(relative_to_cwd).collect();
                 json!({ "version": 1, "kind": "outputs", "outputs": outputs }).to_string() + "\n"
             }
-            FormatArg::Text | FormatArg::Ninja | FormatArg::Dot | FormatArg::Svg => {
+            FormatArg::Text | FormatArg::Ninja | FormatArg::Dot => {
                 graph.outputs().map(|file| relative_to_cwd(file) + "\n").collect()
             }
         };

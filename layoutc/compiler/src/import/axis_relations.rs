@@ -4,7 +4,7 @@ use super::axis_attributes::along;
 use super::call::OnnxCall;
 use super::infer::is_broadcast;
 use super::network::{NetworkOperator, OnnxNetwork};
-use super::operator::{GLOBAL_POOLS, OnnxOperatorKind};
+use super::operator::{OnnxOperatorKind, WindowKind};
 
 /// Relation of a tensor's axes to those of the whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,12 +30,12 @@ pub(super) fn relations(
     operator: &NetworkOperator<'_>,
 ) -> Option<AxisRelations> {
     let call = network.call(operator);
-    let is_global = GLOBAL_POOLS.contains(&operator.node.op_type.as_str());
     let site = RelationBuilder { network, operator, call: &call };
     match operator.kind {
         OnnxOperatorKind::Elementwise => site.elementwise(),
-        OnnxOperatorKind::ByLetter => site.by_letter(),
-        OnnxOperatorKind::Window(_) if is_global => site.by_letter(),
+        OnnxOperatorKind::ByLetter | OnnxOperatorKind::Window(WindowKind::GlobalPool) => {
+            site.by_letter()
+        }
         OnnxOperatorKind::Window(_) | OnnxOperatorKind::Transpose | OnnxOperatorKind::RowMajor => {
             None
         }

@@ -1,5 +1,6 @@
 //! Element types of ONNX, and the elements of small constant tensors such as shapes, axes and scales.
 
+use super::error::{ShapeError, ShapeResult};
 use super::proto;
 use crate::base::dtype::Scalar;
 
@@ -107,7 +108,7 @@ pub(super) fn represents(dtype: Scalar, value: i64) -> bool {
     }
 }
 
-/// Element type of a number of `TensorProto.DataType`.
+/// Element type of a number of `TensorProto.DataType`; `None` without a counterpart here.
 pub(super) fn scalar(number: i32) -> Option<Scalar> {
     Some(match number {
         1 => Scalar::F32,
@@ -139,6 +140,14 @@ pub(super) fn scalar(number: i32) -> Option<Scalar> {
         28 => Scalar::F6e3m2fn,
         _ => return None,
     })
+}
+
+/// Element type of a number of `TensorProto.DataType`.
+///
+/// # Errors
+/// [`ShapeError::ElementType`].
+pub(super) fn element_type(number: i32) -> ShapeResult<Scalar> {
+    scalar(number).ok_or(ShapeError::ElementType(number.into()))
 }
 
 /// Description of elements whose type has no element type here.
@@ -186,34 +195,26 @@ fn listed(tensor: &proto::OnnxTensor, dtype: Scalar) -> Option<ConstantElements>
 
 /// Elements as little-endian bytes.
 fn packed(raw: &[u8], dtype: Scalar) -> Option<ConstantElements> {
-    Some(match dtype {
-        Scalar::I64 => ConstantElements::Integers(parts(raw, i64::from_le_bytes)),
-        Scalar::I32 => {
-            ConstantElements::Integers(parts(raw, |part| i32::from_le_bytes(part).into()))
-        }
-        Scalar::I16 => {
-            ConstantElements::Integers(parts(raw, |part| i16::from_le_bytes(part).into()))
-        }
-        Scalar::I8 => ConstantElements::Integers(parts(raw, |part| i8::from_le_bytes(part).into())),
+    let integers = match dtype {
+        Scalar::I64 => parts(raw, i64::from_le_bytes),
+        Scalar::I32 => parts(raw, |part| i32::from_le_bytes(part).into()),
+        Scalar::I16 => parts(raw, |part| i16::from_le_bytes(part).into()),
+        Scalar::I8 => parts(raw, |part| i8::from_le_bytes(part).into()),
         Scalar::U64 => {
             let all = parts(raw, u64::from_le_bytes).into_iter();
-            ConstantElements::Integers(
-                all.map(|value| i64::try_from(value).ok()).collect::<Option<_>>()?,
-            )
+            all.map(|value| i64::try_from(value).ok()).collect::<Option<_>>()?
         }
-        Scalar::U32 => {
-            ConstantElements::Integers(parts(raw, |part| u32::from_le_bytes(part).into()))
+        Scalar::U32 => parts(raw, |part| u32::from_le_bytes(part).into()),
+        Scalar::U16 => parts(raw, |part| u16::from_le_bytes(part).into()),
+        Scalar::U8 | Scalar::Bool => raw.iter().copied().map(i64::from).collect(),
+        Scalar::F32 => {
+            let floats = parts(raw, |part| f32::from_le_bytes(part).into());
+            return Some(ConstantElements::Floats(floats));
         }
-        Scalar::U16 => {
-            ConstantElements::Integers(parts(raw, |part| u16::from_le_bytes(part).into()))
-        }
-        Scalar::U8 | Scalar::Bool => {
-            ConstantElements::Integers(raw.iter().copied().map(i64::from).collect())
-        }
-        Scalar::F32 => ConstantElements::Floats(parts(raw, |part| f32::from_le_bytes(part).into())),
-        Scalar::F64 => ConstantElements::Floats(parts(raw, f64::from_le_bytes)),
+        Scalar::F64 => return Some(ConstantElements::Floats(parts(raw, f64::from_le_bytes))),
         _ => return None,
-    })
+    };
+    Some(ConstantElements::Integers(integers))
 }
 
 /// Bytes split into numbers of `N` bytes; an incomplete one at the end is dropped.

@@ -91,7 +91,14 @@ pub fn import_onnx(
 ) -> Result<ImportedGraph, ImportError> {
     let mut model = decode(file.into())?;
     functions::inline(&mut model)?;
-    let (mut network, assumed) = open_extents::infer_network(&model, options)?;
+    let Some(graph) = &model.graph else {
+        let message = "the file has no graph, so it is not an ONNX model";
+        let found = Diagnostic::without_span(Code::ImportMalformed, message);
+        return Err(Box::new(found.help("expected a file written by `onnx.save`")).into());
+    };
+    let own = |set: &&proto::OnnxOpset| ["", "ai.onnx"].contains(&set.domain.as_str());
+    let opset = model.opset_import.iter().find(own).map_or(1, |set| set.version);
+    let (mut network, assumed) = open_extents::infer_network(graph, opset, options)?;
     let letters = letter_assignment::letters(&mut network)?;
     let mut imported = write::write(&network, &letters, options);
     if !assumed.is_empty() {
@@ -116,17 +123,9 @@ fn decode(file: Bytes) -> Result<proto::OnnxModel, Box<Diagnostic>> {
         return Err(Box::new(Diagnostic::without_span(Code::LimitGraph, message)));
     }
     let bytes = file.len();
-    let model = proto::OnnxModel::decode(file).map_err(|fault| {
+    proto::OnnxModel::decode(file).map_err(|fault| {
         let message = "the file is not an ONNX model";
         let found = Diagnostic::without_span(Code::ImportMalformed, message);
         Box::new(found.note(fault.to_string()).note(format!("it has {bytes} bytes")))
-    })?;
-    if model.graph.is_some() {
-        return Ok(model);
-    }
-    let found = Diagnostic::without_span(
-        Code::ImportMalformed,
-        "the file has no graph, so it is not an ONNX model",
-    );
-    Err(Box::new(found.help("expected a file written by `onnx.save`")))
+    })
 }

@@ -1,9 +1,9 @@
 use prost::Message;
 use prost::bytes::Bytes;
 
-use super::infer::elementwise;
+use super::infer::names_of;
 use super::letter_assignment::USUAL;
-use super::operator::{BY_LETTER, GLOBAL_POOLS};
+use super::operator::{OnnxOperatorKind, WindowKind};
 use super::{ImportError, ImportOptions, ImportedGraph, import_onnx, proto};
 use crate::base::codes::Code;
 
@@ -385,12 +385,9 @@ fn the_profile_says_the_same() {
         let lines = profile.lines().filter(|line| line.split(' ').any(|word| word == rule));
         lines.filter_map(|line| line.trim().strip_prefix("op ")?.split(' ').next()).collect()
     };
-    let mut named: Vec<&str> = elementwise().collect();
-    named.sort_unstable();
-    assert_eq!(listed("elementwise"), named);
-    let mut named = [BY_LETTER, GLOBAL_POOLS].concat();
-    named.sort_unstable();
-    assert_eq!(listed("by-letter"), named);
+    assert_eq!(listed("elementwise"), names_of(&[OnnxOperatorKind::Elementwise]));
+    let by_letter = [OnnxOperatorKind::ByLetter, OnnxOperatorKind::Window(WindowKind::GlobalPool)];
+    assert_eq!(listed("by-letter"), names_of(&by_letter));
     for (rank, letters) in USUAL.iter().enumerate().skip(2) {
         assert!(profile.contains(&format!("default-layout {rank} {letters}\n")), "{letters}");
     }

@@ -180,10 +180,7 @@ impl LenientParser<'_> {
                 }
             }
             KdlTokenKind::Stray => {}
-            KdlTokenKind::Bare
-            | KdlTokenKind::Quoted { .. }
-            | KdlTokenKind::MultiLine
-            | KdlTokenKind::Bad => self.word(token),
+            _ => self.word(token),
         }
     }
 

@@ -42,7 +42,7 @@ pub struct SpannedText {
 }
 
 /// A name: `[A-Za-z_][A-Za-z0-9_]*`, at most 128 characters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identifier {
     /// The name.
     pub value: String,
@@ -125,7 +125,7 @@ pub enum ItemKind {
 }
 
 /// The items of a manifest, each kind in textual order.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ManifestSyntax {
     /// The path of the manifest as given; not serialized, so that the cached form does not depend on the path.
     #[serde(skip)]
@@ -234,7 +234,7 @@ pub enum NibbleOrder {
 }
 
 /// `tensor input dtype=f32 { … }`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TensorItem {
     /// The declared name.
     pub name: Identifier,
@@ -547,7 +547,7 @@ pub enum GateKind {
     /// `bijective`: every slot has an element.
     Bijective,
     /// `padding-below=0.10`: upper bound of the fraction of bytes that are padding.
-    PaddingBelow(Fraction),
+    PaddingBelow(Decimal),
     /// `bytes-below="64 MiB"`
     BytesBelow(IntegerExpr),
     /// `contiguous c`: consecutive indices along an axis are adjacent in memory.
@@ -558,13 +558,4 @@ pub enum GateKind {
     Fits,
     /// `same-as=other`: both tensors store every element at the same offset.
     SameAs(Identifier),
-}
-
-/// An exact fraction `digits / 10^places`, above 0 and at most 1.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fraction {
-    /// The digits without the decimal point.
-    pub digits: i128,
-    /// Number of digits after the decimal point, at most 18.
-    pub places: u32,
 }

@@ -1,5 +1,5 @@
 //! Conversion of a tensor box by box, in a pipeline of threads: read the runs of a chunk, convert its elements, write
-//! its runs, sync.
+//! its runs.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -9,9 +9,8 @@ use std::thread;
 use layoutc_compiler::run::RunError;
 use layoutc_compiler::run::pieces::{Direction, Piece, Pieces, Runs};
 
-use super::partial_file::PartialFile;
-use super::piece_sync::{PieceCounter, WriteProgress, sync};
-use super::{RelayoutJob, join_thread, repeat};
+use super::part_file::PartFile;
+use super::{RelayoutJob, WrittenChunks, join_thread, repeat};
 use crate::command_error::CommandError;
 use crate::interrupt;
 
@@ -22,7 +21,6 @@ const SHORT: usize = 1 << 20;
 
 /// A chunk in the pipeline, with its bytes.
 struct PieceBuffer {
-    number: u64,
     piece: Piece,
     stored: Vec<u8>,
 }
@@ -47,38 +45,31 @@ impl BufferPool {
 struct PiecePipeline<'a> {
     job: &'a RelayoutJob<'a>,
     pieces: &'a Pieces,
-    output: File,
-    done: &'a PieceCounter,
+    output: &'a File,
 }
 
-/// Converts the chunks that are not done.
+/// Converts all chunks.
 pub(super) fn run(
     job: &RelayoutJob<'_>,
     pieces: &Pieces,
-    part: &mut PartialFile,
-    done: &PieceCounter,
+    part: &PartFile<'_>,
+    chunks: WrittenChunks<'_>,
 ) -> Result<(), CommandError> {
-    let (first, batch) = (done.get(), job.batch(pieces.count()));
-    let all = PiecePipeline { job, pieces, output: part.handle()?, done };
-    let all = &all;
-    let path = part.path().to_owned();
+    let all = &PiecePipeline { job, pieces, output: &part.file };
     let (sources, targets) = (BufferPool::new(), BufferPool::new());
     let (load, loaded) = sync_channel(1);
     let (store, stored) = sync_channel(1);
-    let (progress_sender, progress) = channel();
     let (source_back, target_back) = (sources.give, targets.give);
     thread::scope(|scope| {
-        let reads = scope.spawn(move || all.read(first, &sources.take, &load));
+        let reads = scope.spawn(move || all.read(&sources.take, &load));
         let moves =
             scope.spawn(move || all.relayout_pieces(&loaded, &targets.take, &source_back, &store));
         let writes = scope.spawn(move || {
-            all.write(&stored, &target_back, &progress_sender)
-                .map_err(|error| CommandError::io("write", &path, &error))
+            all.write(&stored, &target_back, &chunks)
+                .map_err(|error| CommandError::io("write", &part.path, &error))
         });
-        let syncs = scope.spawn(move || sync(&progress, batch, part, &job.input));
         // An error downstream is the reason why the threads before it stopped.
-        let ended =
-            [join_thread(syncs), join_thread(writes), join_thread(moves), join_thread(reads)];
+        let ended = [join_thread(writes), join_thread(moves), join_thread(reads)];
         ended.into_iter().collect()
     })
 }
@@ -106,17 +97,15 @@ impl PiecePipeline<'_> {
     /// Reads the runs of each chunk.
     fn read(
         &self,
-        first: u64,
         free: &Receiver<Vec<u8>>,
         load: &SyncSender<PieceBuffer>,
     ) -> Result<(), CommandError> {
         let [unit, _] = self.units();
-        let mut next = (first < self.pieces.count()).then(|| self.pieces.piece(first));
-        let mut number = first;
+        let mut pieces = (0..self.pieces.count()).map(|number| self.pieces.piece(number));
+        let mut next = pieces.next();
         while let Some(piece) = next {
             interrupt::check()?;
-            number += 1;
-            next = (number < self.pieces.count()).then(|| self.pieces.piece(number));
+            next = pieces.next();
             if let Some(next) = &next {
                 self.prefetch(next, unit);
             }
@@ -130,7 +119,7 @@ impl PiecePipeline<'_> {
                 self.job.input.read(run.at, there)?;
             }
             self.job.codec.swap_bytes(&mut stored);
-            if load.send(PieceBuffer { number, piece, stored }).is_err() {
+            if load.send(PieceBuffer { piece, stored }).is_err() {
                 return Ok(());
             }
         }
@@ -154,14 +143,14 @@ impl PiecePipeline<'_> {
         store: &SyncSender<PieceBuffer>,
     ) -> Result<(), CommandError> {
         let mut own = Vec::new();
-        for PieceBuffer { number, piece, stored } in loaded {
+        for PieceBuffer { piece, stored } in loaded {
             let Ok(mut target) = free.recv() else { return Ok(()) };
             match self.job.direction {
                 Direction::Pack => self.pack(&piece, &stored, &mut own, &mut target)?,
                 Direction::Unpack => self.unpack(&piece, &stored, &mut own, &mut target)?,
             }
             drop(back.send(stored));
-            if store.send(PieceBuffer { number, piece, stored: target }).is_err() {
+            if store.send(PieceBuffer { piece, stored: target }).is_err() {
                 return Ok(());
             }
         }
@@ -221,12 +210,12 @@ impl PiecePipeline<'_> {
         &self,
         stored: &Receiver<PieceBuffer>,
         back: &Sender<Vec<u8>>,
-        progress_sender: &Sender<WriteProgress>,
+        chunks: &WrittenChunks<'_>,
     ) -> std::io::Result<()> {
         let [_, unit] = self.units();
         let header = self.job.header.len() as u64;
         let mut fill = Vec::new();
-        for PieceBuffer { number, piece, stored } in stored {
+        for PieceBuffer { piece, stored } in stored {
             let [_, runs] = self.sides(&piece);
             for run in runs.each(unit) {
                 let bytes = stored.get(run.held..).and_then(|stored| stored.get(..run.length));
@@ -235,13 +224,12 @@ impl PiecePipeline<'_> {
             // Unwritten bytes are 0.
             if let (Some(padding), Direction::Pack) = (&self.job.padding, self.job.direction) {
                 for run in piece.gaps.iter().flat_map(|gap| gap.each(unit)) {
-                    self.job.fill(&self.output, padding, (run.at, run.length), &mut fill)?;
+                    self.job.fill(self.output, padding, (run.at, run.length), &mut fill)?;
                 }
             }
             let bytes = stored.len() as u64;
             drop(back.send(stored));
-            self.done.set(number);
-            if progress_sender.send(WriteProgress { pieces: number, bytes }).is_err() {
+            if !chunks.add(bytes) {
                 return Ok(());
             }
         }

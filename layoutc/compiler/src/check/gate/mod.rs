@@ -19,7 +19,7 @@ use super::symbol_facts::{self, SymbolFact};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::nearest::near_powers_of_two;
-use crate::manifest::syntax::{Fraction, GateItem, GateKind, Identifier, IntegerExpr};
+use crate::manifest::syntax::{Decimal, GateItem, GateKind, Identifier, IntegerExpr};
 use crate::model::{MemorySpace, Tensor};
 
 /// Longest vector of a gate, in elements.
@@ -37,7 +37,7 @@ pub(super) struct GateContext<'a> {
 /// A gate with resolved names and numbers.
 enum Gate<'a> {
     Bijective,
-    Padding(&'a Fraction),
+    Padding(&'a Decimal),
     Bytes(i128),
     Contiguous(usize),
     Vector(i128),

@@ -10,7 +10,7 @@ use crate::base::codes::Code;
 use crate::check::faults::counted;
 use crate::check::index_point::IndexPoint;
 use crate::check::symbol_facts::SymbolFact;
-use crate::manifest::syntax::Fraction;
+use crate::manifest::syntax::Decimal;
 use crate::model::layout_bytes;
 
 /// Bijectivity: every slot holds an element.
@@ -26,7 +26,7 @@ pub(super) fn bijective(subject: &GateSubject<'_>) -> Option<GateViolation> {
 }
 
 /// Padding below a fraction of the slots.
-pub(super) fn padding(subject: &GateSubject<'_>, limit: &Fraction) -> Option<GateViolation> {
+pub(super) fn padding(subject: &GateSubject<'_>, limit: &Decimal) -> Option<GateViolation> {
     let layout = subject.layout;
     let parts = 10_i128.checked_pow(limit.places)?;
     // padding / slots < digits / parts, without a division.
@@ -57,7 +57,7 @@ pub(super) fn padding(subject: &GateSubject<'_>, limit: &Fraction) -> Option<Gat
 }
 
 /// True if `padding / slots < digits / parts` is proven for all values of the symbols.
-fn holds_for_all(layout: &Layout, limit: &Fraction, parts: i128) -> bool {
+fn holds_for_all(layout: &Layout, limit: &Decimal, parts: i128) -> bool {
     let facts = Facts::new(layout.symbols());
     let (all, elements) = (layout.physical_elements(), layout.logical_elements());
     let proven = || {

@@ -87,8 +87,5 @@ pub(super) fn causal_conv(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>>
         return mismatch(format!("cannot filter {} by {}", listed(&data.shape), listed(filter)));
     };
     let state = vec![*batch, *channels, length];
-    Ok(vec![
-        ShapedTensor::new(data.dtype, data.shape.clone()),
-        ShapedTensor::new(data.dtype, state),
-    ])
+    Ok(vec![data.unknown(), ShapedTensor::new(data.dtype, state)])
 }

@@ -40,9 +40,7 @@ impl ManifestReader<'_, '_> {
             }
             _ => {
                 let message = "`xla` must be the n of `S(n)`, an integer from 1";
-                let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                fault.add_help("write 1 or more");
-                None
+                self.refuse(Code::KdlValue, message, &entry.span, "write 1 or more")
             }
         });
         let name = self.name(node.args.first()?, "a memory space's name")?;

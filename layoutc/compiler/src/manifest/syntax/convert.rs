@@ -8,7 +8,7 @@ use super::{Identifier, IntegerExpr, LayoutItem, ShapeItem, SpannedText};
 use crate::base::cast::CastMode;
 
 /// `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ViewItem {
     /// The declared name.
     pub name: Identifier,

@@ -38,7 +38,6 @@ pub struct Indexed {
     pub window: usize,
     /// The most bytes of a span.
     pub span_bytes: usize,
-    room_of_element: usize,
 }
 
 /// Where an element lives, and its number in the window.
@@ -99,22 +98,12 @@ impl Indexed {
             elements: elements.ok_or(RunError::TooLarge)?,
             window: STEP,
             span_bytes,
-            room_of_element: dense_bits.div_ceil(8) + size_of::<Lives>(),
         };
-        let fits = memory.saturating_sub(span_bytes).checked_div(indexed.room_of_element);
+        let element_bytes = dense_bits.div_ceil(8) + size_of::<Lives>();
+        let fits = memory.saturating_sub(span_bytes).checked_div(element_bytes);
         let fits = fits.unwrap_or(0).min(indexed.elements).min(1 << 30);
-        indexed.set_window(fits);
+        indexed.window = (fits - fits % STEP).max(STEP);
         Ok(indexed)
-    }
-
-    /// Makes windows of so many elements, or some less.
-    pub fn set_window(&mut self, elements: usize) {
-        self.window = (elements - elements % STEP).max(STEP);
-    }
-
-    /// Bytes of memory that a window takes.
-    pub fn memory(&self) -> usize {
-        self.window.saturating_mul(self.room_of_element).saturating_add(self.span_bytes)
     }
 
     /// How many windows there are.

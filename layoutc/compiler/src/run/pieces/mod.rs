@@ -124,44 +124,6 @@ impl InPieces {
         let pieces = Pieces { terms, cuts, unit, unit_elements, order };
         Ok(Self::Boxes(Box::new(pieces)))
     }
-
-    /// How the tensor is cut, for [`Self::recut`].
-    pub fn cut(&self) -> String {
-        match self {
-            Self::Boxes(pieces) => cut::text(&pieces.cuts),
-            Self::Indexed(indexed) => format!("window {}", indexed.window),
-        }
-    }
-
-    /// The same tensor cut as a text says; `None` where it cannot be cut so, or where that takes more than so many bytes
-    /// of memory and more than now.
-    #[must_use]
-    pub fn recut(&self, text: &str, memory: usize) -> Option<Self> {
-        let cut = match self {
-            Self::Boxes(pieces) => {
-                let cuts = cut::parse(text, &pieces.terms)?;
-                Self::Boxes(Box::new(Pieces { cuts, ..(**pieces).clone() }))
-            }
-            Self::Indexed(indexed) => {
-                let window: usize = text.strip_prefix("window ")?.parse().ok()?;
-                let mut indexed = indexed.clone();
-                indexed.set_window(window);
-                (indexed.window == window).then_some(Self::Indexed(indexed))?
-            }
-        };
-        (cut.memory() <= memory.max(self.memory())).then_some(cut)
-    }
-
-    /// Bytes of memory that the pieces take.
-    pub fn memory(&self) -> usize {
-        match self {
-            Self::Boxes(pieces) => {
-                let memory = cut::memory(&pieces.terms, &pieces.cuts, pieces.unit);
-                usize::try_from(memory).unwrap_or(usize::MAX)
-            }
-            Self::Indexed(indexed) => indexed.memory(),
-        }
-    }
 }
 
 impl Pieces {
