@@ -38,13 +38,6 @@ impl EditorFile {
         }
     }
 
-    /// The name occurrence that contains or ends at byte `offset`.
-    pub fn mention_at(&self, offset: usize) -> Option<&NameOccurrence> {
-        self.mentions
-            .iter()
-            .find(|mention| mention.span.start <= offset && offset <= mention.span.end)
-    }
-
     /// The nodes that contain byte `offset`, outermost first.
     pub fn nodes_at(&self, offset: usize) -> Vec<&LenientNode> {
         let mut around = Vec::new();
