@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     match proven(&map, &axes) {
         Ok(layout) => {
             println!("{layout}");
-            println!("verdict: {:?}, proven by {:?}", layout.verdict, layout.proof);
+            println!("verdict: {:?}, proven by {:?}", layout.verdict(), layout.proof());
             let last: Vec<i128> = axes.iter().map(|(_, extent)| extent - 1).collect();
             if let Ok(offset) = layout.offset_of(&last) {
                 println!("offset of {last:?}: {offset}");

@@ -31,6 +31,6 @@ fn maps_compose_and_domains_restrict() {
         .unwrap()
         .prove()
         .unwrap();
-    assert_eq!((triangle.verdict, triangle.offset_of(&[4, 4])), (Verdict::Bijective, Ok(14)));
+    assert_eq!((triangle.verdict(), triangle.offset_of(&[4, 4])), (Verdict::Bijective, Ok(14)));
     assert!(triangle.offset_of(&[0, 1]).is_err());
 }

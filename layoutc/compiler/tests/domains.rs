@@ -118,7 +118,7 @@ fn faults(text: &str) -> Vec<Diagnostic> {
 }
 
 fn slots(text: &str) -> Option<i128> {
-    checked(text).tensors[0].layout.physical_elements.as_const()
+    checked(text).tensors[0].layout.physical_elements().as_const()
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn run(example: &str, stem: &str) {
     let mut position = Vec::new();
     let mut subjects: Vec<Subject> = Vec::new();
     for tensor in &manifest.tensors {
-        let symbols: Vec<i64> = tensor.layout.symbols.iter().map(|_| SIZE).collect();
+        let symbols: Vec<i64> = tensor.layout.symbols().iter().map(|_| SIZE).collect();
         let found = placed::subject(tensor, &prefix, &symbols);
         position.push(found.as_ref().map(|_| subjects.len()));
         subjects.extend(found);
@@ -53,7 +53,7 @@ fn run(example: &str, stem: &str) {
         .map(|convert| {
             let (from, to) = (&manifest.tensors[convert.from], &manifest.tensors[convert.to]);
             let name = format!("{prefix}{}_to_{}", from.name, to.name);
-            let symbols = vec![SIZE; from.layout.symbols.len().max(to.layout.symbols.len())];
+            let symbols = vec![SIZE; from.layout.symbols().len().max(to.layout.symbols().len())];
             let picks = placed::picks(convert, from, to, &symbols);
             (position[convert.from].unwrap(), position[convert.to].unwrap(), name, picks)
         })

@@ -7,7 +7,7 @@ use crate::common;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use common::{ZERO, convert, manifest, nchw4c, permuted, tensor};
+use common::{ZERO, convert, manifest, nchw4c, nchw4c_texture, permuted, tensor};
 use layoutc_compiler::base::content_hash;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::model::Unit;
@@ -26,7 +26,7 @@ fn golden(name: &str, text: &str) {
 
 #[test]
 fn nchw4c_gives_this_header_and_source() {
-    let layout = nchw4c([16, 64, 64, 126], &[]);
+    let layout = nchw4c([16, 64, 64, 126]);
     let planes = permuted(&[("n", 16), ("h", 64), ("w", 64), ("c", 126)], &[0, 3, 1, 2]);
     let tensors =
         vec![tensor("planes", "f32", planes, ZERO), tensor("blocked", "f32", layout, ZERO)];
@@ -40,7 +40,7 @@ fn nchw4c_gives_this_header_and_source() {
 
 #[test]
 fn a_texture_gives_this_header_and_test() {
-    let mut texture = tensor("texture", "f32", nchw4c([16, 64, 64, 128], &[2]), ZERO);
+    let mut texture = tensor("texture", "f32", nchw4c_texture([16, 64, 64, 128]), ZERO);
     texture.steps = vec!["map \"(n, h, w, c) -> (n, c//4, h | w, c%4)\"".to_owned()];
     let manifest = manifest(vec![texture], Vec::new());
     let settings = Settings { prefix: "my_".to_owned(), ..Settings::c() };

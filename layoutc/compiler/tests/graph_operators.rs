@@ -78,7 +78,7 @@ fn a_change_into_more_bytes_is_a_conversion_and_back_it_is_free() {
     // Each buffer has the size of the layout that is written; the layout that is read is smaller.
     assert!(schedule.buffers.iter().all(|buffer| buffer.bytes == 64), "{:?}", schedule.buffers);
     let read = schedule.operators[0].reads[0].tensor;
-    assert_eq!(manifest.tensors[read].layout.physical_elements.as_const(), Some(12));
+    assert_eq!(manifest.tensors[read].layout.physical_elements().as_const(), Some(12));
     // Packed elements: three of 4 bits take as many bytes as four, but fewer slots.
     let text = "graph g {
     input x dtype=u4 layout=NC { shape { N 1; C 3 } }

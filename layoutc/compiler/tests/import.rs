@@ -65,7 +65,7 @@ pub(crate) fn graph(text: &str) -> Graph {
 }
 
 pub(crate) fn extents(graph: &Graph, tensor: usize) -> Vec<u64> {
-    let axes = graph.tensors[tensor].candidates[0].tensor.layout.logical.iter();
+    let axes = graph.tensors[tensor].candidates[0].tensor.layout.logical().iter();
     axes.map(|axis| axis.extent.as_const().unwrap().try_into().unwrap()).collect()
 }
 

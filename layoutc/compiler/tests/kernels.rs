@@ -160,7 +160,7 @@ fn a_softmax_keeps_its_sums_and_inlines_its_powers() {
     assert_eq!(targets, [BufferRef::Local(0), BufferRef::Local(1), BufferRef::Operand(1)]);
     let locals: Vec<_> = compute.locals.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(locals, ["m", "s"]);
-    assert_eq!(compute.locals[1].layout.storage.len(), 2);
+    assert_eq!(compute.locals[1].layout.storage().len(), 2);
     let sum = &compute.statements[1];
     assert_eq!(extents(sum), [("i", 8), ("j", 100)]);
     let TypedExprKind::Call(MathFunction::Exp, arguments) = &sum.value.kind else { panic!("exp") };

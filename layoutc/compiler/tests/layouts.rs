@@ -54,7 +54,7 @@ fn swizzle_modes_are_where_the_hardware_puts_them_at_its_alignment_and_no_wider(
                     "tensor stage dtype={dtype} {{ shape {{ m {rows}; k {elements} }}; layout {{ swizzle mode=\"{row}B\"; padding allow }}; memory shared }}\n"
                 );
                 let layout = tensor(&text).layout;
-                assert_eq!(i128::from(layout.alignment_bytes), 8 * row, "{text}");
+                assert_eq!(i128::from(layout.alignment_bytes()), 8 * row, "{text}");
                 for (m, k) in (0..rows).flat_map(|m| (0..elements).map(move |k| (m, k))) {
                     let own = (m * elements + k) * bits;
                     let (byte, bit) = (own / 8, own % 8);
@@ -63,7 +63,7 @@ fn swizzle_modes_are_where_the_hardware_puts_them_at_its_alignment_and_no_wider(
                 }
                 // Full rows need no padding, however few there are.
                 if elements == most {
-                    let slots = layout.physical_elements.as_const();
+                    let slots = layout.physical_elements().as_const();
                     assert_eq!(slots, Some(rows * elements), "{text}");
                 }
             }
@@ -97,18 +97,18 @@ fn an_alignment_that_is_larger_counts_wherever_it_stands() {
     ] {
         let text =
             format!("tensor t dtype=f16 {{ shape {{ m 4; k 64 }}; layout {{ {steps} }} }}\n");
-        assert_eq!(tensor(&text).layout.alignment_bytes, 4096, "{text}");
+        assert_eq!(tensor(&text).layout.alignment_bytes(), 4096, "{text}");
     }
     for steps in ["swizzle mode=\"128B\"; align 16", "align 16; swizzle mode=\"128B\""] {
         let text =
             format!("tensor t dtype=f16 {{ shape {{ m 4; k 64 }}; layout {{ {steps} }} }}\n");
         let tensor = tensor(&text);
-        assert_eq!(tensor.layout.alignment_bytes, 1024, "{text}");
-        assert_eq!(tensor.layout.physical_elements.as_const(), Some(256), "{text}");
+        assert_eq!(tensor.layout.alignment_bytes(), 1024, "{text}");
+        assert_eq!(tensor.layout.physical_elements().as_const(), Some(256), "{text}");
     }
     // A swizzle by numbers specifies the map only, not the alignment.
     let text = "tensor t dtype=f16 { shape { m 8; k 128 }; layout { swizzle 3 4 3 unit=bytes } }\n";
-    assert_eq!(tensor(text).layout.alignment_bytes, 64);
+    assert_eq!(tensor(text).layout.alignment_bytes(), 64);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn padded_xors_and_rotations_are_explained_by_what_they_round_up() {
         let codes = codes(&found(&text));
         assert!(!codes.contains(&"padding::unexplained"), "{text}: {codes:?}");
         let layout = checked(&text).manifests[0].tensors[0].layout.clone();
-        assert_ne!(layout.physical_elements, layout.logical_elements, "{text}");
+        assert_ne!(layout.physical_elements(), layout.logical_elements(), "{text}");
     }
     for (shape, map) in [
         ("m 8; k 48", "(m, k) -> (m, k // 4 ^ m, k % 8)"),

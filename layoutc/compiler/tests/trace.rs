@@ -82,7 +82,7 @@ fn follow(tensor: &Tensor, checked: &(model::Tensor, Vec<StepRecord>), size: Opt
     let (model, steps) = checked;
     let symbols: BTreeMap<String, i128> = symbols
         .into_iter()
-        .filter(|(name, _)| model.layout.symbols.iter().any(|s| s.name == *name))
+        .filter(|(name, _)| model.layout.symbols().iter().any(|s| s.name == *name))
         .collect();
     let stride = truth.elements.len() / 40 + 1;
     let wide = |all: &[i64]| all.iter().map(|value| i128::from(*value)).collect::<Vec<_>>();
@@ -137,7 +137,7 @@ tensor e dtype=f32 { shape { h 22; w 31 }; layout { map \"(h, w) -> (hilbert(h /
         let (tensor, recorded) = recorded(text, name);
         assert_eq!(recorded.len(), steps);
         let extents: Vec<i128> =
-            tensor.layout.logical.iter().map(|axis| axis.extent.as_const().unwrap()).collect();
+            tensor.layout.logical().iter().map(|axis| axis.extent.as_const().unwrap()).collect();
         for k in 0..200_i128 {
             let index: Vec<i128> = (7_i128..).zip(&extents).map(|(p, e)| k * p % e).collect();
             let traced = trace(&tensor, &recorded, &BTreeMap::new(), &index).unwrap();

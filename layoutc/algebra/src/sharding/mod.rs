@@ -12,6 +12,7 @@ pub mod jax;
 mod mesh;
 mod mesh_sharding;
 mod named;
+mod one_memory;
 mod order;
 mod placement;
 mod replicas;

@@ -74,7 +74,7 @@ pub(crate) fn symbols(
     set: &[String],
     tensor: &Tensor,
 ) -> Result<BTreeMap<String, i128>, CommandError> {
-    let known = &tensor.layout.symbols;
+    let known = tensor.layout.symbols();
     let values = given(set, tensor)?;
     let missing: Vec<String> = known
         .iter()
@@ -94,7 +94,7 @@ pub(crate) fn least_symbols(
     tensor: &Tensor,
 ) -> Result<BTreeMap<String, i128>, CommandError> {
     let mut values = given(set, tensor)?;
-    for symbol in &tensor.layout.symbols {
+    for symbol in tensor.layout.symbols() {
         let multiple = symbol.multiple.max(1);
         let up = (multiple - symbol.min.rem_euclid(multiple)) % multiple;
         values.entry(symbol.name.clone()).or_insert(symbol.min + up);
@@ -104,7 +104,7 @@ pub(crate) fn least_symbols(
 
 /// Parses `--set` values.
 fn given(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, CommandError> {
-    let known = &tensor.layout.symbols;
+    let known = tensor.layout.symbols();
     let mut values = BTreeMap::new();
     for text in set {
         let parsed =

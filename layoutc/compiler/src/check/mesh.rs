@@ -293,8 +293,8 @@ impl ShardContext<'_> {
             *parts == 1 || filled == constant(axis)
         };
         let is_even = whole.iter().zip(part).zip(parts).all(even);
-        let verdict = if is_even { layout.verdict } else { Verdict::Padded };
-        Ok((verdict, layout.proof))
+        let verdict = if is_even { layout.verdict() } else { Verdict::Padded };
+        Ok((verdict, layout.proof()))
     }
 }
 
@@ -304,13 +304,13 @@ pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Optio
     if tensor.ring.is_some() {
         return super::ring::ring_fault(tensor, takes, place);
     }
-    if tensor.layout.domain.is_some() {
+    if tensor.layout.domain().is_some() {
         return Some(super::domain::whole_fault(tensor, takes, place));
     }
     let mesh = &tensor.sharded.as_ref()?.mesh_name;
     let name = &tensor.name;
     let message = format!("{takes} whole tensors, and `{name}` is sharded over `{mesh}`");
-    let axes = tensor.layout.logical.iter();
+    let axes = tensor.layout.logical().iter();
     let axes = axes.map(|axis| {
         format!("{} {}", axis.name, layout_names::layout_expr(&axis.extent, &tensor.layout))
     });

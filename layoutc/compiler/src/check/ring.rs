@@ -68,7 +68,7 @@ pub(super) fn ring_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Optio
     let (name, axis, held) = (&tensor.name, ring.name(), ring.held);
     let message =
         format!("{takes} whole tensors, and `{name}` is a ring of {held} indices of `{axis}`");
-    let axes = tensor.layout.logical.iter();
+    let axes = tensor.layout.logical().iter();
     let axes = axes.map(|axis| {
         format!("{} {}", axis.name, layout_names::layout_expr(&axis.extent, &tensor.layout))
     });

@@ -355,11 +355,11 @@ impl TensorChecker<'_> {
         let above = self.place.config.defaults.padding_warning;
         let order = || axis_order_advice::order(gated.recipe, gated.axes, &tensor.layout);
         let facts = || {
-            let symbols = &tensor.layout.symbols;
+            let symbols = tensor.layout.symbols();
             symbol_facts::advice(symbols, &gated.recipe.numbers(), &[], &mut |symbols| {
                 let trial = gated.recipe.replay(gated.axes, symbols, None);
                 match &trial {
-                    ReplayOutcome::Proven(layout) if layout.verdict == Verdict::Padded => {
+                    ReplayOutcome::Proven(layout) if layout.verdict() == Verdict::Padded => {
                         ReplayOutcome::Refused
                     }
                     _ => trial,

@@ -315,8 +315,8 @@ impl CompletionBuilder<'_> {
         {
             let key = (tensor.places.layout.file.clone(), name.clone());
             let steps = self.known.steps.get(&key).into_iter().flatten();
-            let made = steps.flat_map(|step| &step.axes).chain(&tensor.layout.storage);
-            axes.extend(made.chain(&tensor.layout.logical).map(|axis| axis.name.clone()));
+            let made = steps.flat_map(|step| &step.axes).chain(tensor.layout.storage());
+            axes.extend(made.chain(tensor.layout.logical()).map(|axis| axis.name.clone()));
         }
         for axis in axes {
             self.plain(&axis, CompletionIcon::Axis, "");

@@ -28,10 +28,10 @@ pub fn tensor(tensor: &Tensor) -> String {
     let head = format!("tensor {}: {}", tensor.name, tensor.dtype);
     let how = format!("{}, proven by {}", verdict(tensor), proof(tensor));
     let mut lines = rows(tensor, &how);
-    let bytes = layout_names::symbol_expr(&tensor.counts().bytes, &tensor.layout.symbols);
+    let bytes = layout_names::symbol_expr(&tensor.counts().bytes, tensor.layout.symbols());
     let memory = tensor.memory_word();
     lines.push(("padding", padding(tensor)));
-    lines.push(("bytes", format!("{bytes}, aligned to {}", tensor.layout.alignment_bytes)));
+    lines.push(("bytes", format!("{bytes}, aligned to {}", tensor.layout.alignment_bytes())));
     lines.push(("memory", memory.to_owned()));
     table(&head, &lines)
 }
@@ -44,7 +44,7 @@ pub fn view(view: &View) -> String {
 
 fn rows(tensor: &Tensor, verdict: &str) -> Vec<(&'static str, String)> {
     let layout = &tensor.layout;
-    let symbols = &layout.symbols;
+    let symbols = layout.symbols();
     let list = |exprs: &[Expr]| {
         exprs
             .iter()
@@ -53,10 +53,10 @@ fn rows(tensor: &Tensor, verdict: &str) -> Vec<(&'static str, String)> {
             .join(", ")
     };
     vec![
-        ("shape", axes(&layout.logical, symbols, &[])),
-        ("storage axes", axes(&layout.storage, symbols, &layout.separators)),
-        ("strides", list(&layout.strides)),
-        ("physical shape", list(&layout.physical_shape)),
+        ("shape", axes(layout.logical(), symbols, &[])),
+        ("storage axes", axes(layout.storage(), symbols, layout.separators())),
+        ("strides", list(layout.strides())),
+        ("physical shape", list(layout.physical_shape())),
         ("verdict", verdict.to_owned()),
     ]
 }
@@ -76,10 +76,10 @@ fn table(head: &str, rows: &[(&str, String)]) -> String {
 fn padding(tensor: &Tensor) -> String {
     let layout = &tensor.layout;
     let counts = tensor.counts();
-    let all = layout_names::symbol_expr(&layout.physical_elements, &layout.symbols);
-    let empty = layout_names::symbol_expr(&counts.padding_elements, &layout.symbols);
+    let all = layout_names::symbol_expr(layout.physical_elements(), layout.symbols());
+    let empty = layout_names::symbol_expr(&counts.padding_elements, layout.symbols());
     let text = format!("{empty} of {all} elements");
-    let numbers = counts.padding_elements.as_const().zip(layout.physical_elements.as_const());
+    let numbers = counts.padding_elements.as_const().zip(layout.physical_elements().as_const());
     let Some((empty, all)) = numbers else { return text };
     let bits = i128::from(tensor.dtype.element_bits());
     let Some(bits) = empty.checked_mul(bits) else { return text };

@@ -18,9 +18,9 @@ pub(super) fn tensor(context: &Context<'_>) -> Result<BenchUnit, PlanError> {
     let facts: Vec<&Symbol> = context.symbols.iter().map(|symbol| symbol.facts).collect();
     let sizes = Sizes::new(&facts, &[context], &|_| true);
     let layout = &context.layout;
-    let moved = sizes.value(context, &buffer_bytes(context, &layout.logical_elements)?)?;
-    let dense = sizes.value(context, &logical_bytes(context, &count(&layout.logical)?)?)?;
-    let slots = sizes.value(context, &buffer_bytes(context, &layout.physical_elements)?)?;
+    let moved = sizes.value(context, &buffer_bytes(context, layout.logical_elements())?)?;
+    let dense = sizes.value(context, &logical_bytes(context, &count(layout.logical())?)?)?;
+    let slots = sizes.value(context, &buffer_bytes(context, layout.physical_elements())?)?;
     Ok(sizes.unit([moved.min(dense), dense, slots]))
 }
 
@@ -33,10 +33,10 @@ pub(super) fn convert(
     let sizes = Sizes::new(symbols, &[from, to], &|_| true);
     let bytes =
         |side: &Context<'_>, elements: &Algebra| sizes.value(side, &buffer_bytes(side, elements)?);
-    let read = bytes(from, &from.layout.logical_elements)?;
-    let written = bytes(to, &to.layout.logical_elements)?;
-    let source = bytes(from, &from.layout.physical_elements)?;
-    let destination = bytes(to, &to.layout.physical_elements)?;
+    let read = bytes(from, from.layout.logical_elements())?;
+    let written = bytes(to, to.layout.logical_elements())?;
+    let source = bytes(from, from.layout.physical_elements())?;
+    let destination = bytes(to, to.layout.physical_elements())?;
     Ok(sizes.unit([read.min(written), source, destination]))
 }
 

@@ -114,6 +114,6 @@ pub(super) fn reshard(
 
 /// Whether parts of the tensor have padding that is filled.
 fn fills(tensor: &Tensor, sharded: &DeviceSharding) -> bool {
-    let is_padded = tensor.layout.verdict == Verdict::Padded || sharded.is_uneven();
+    let is_padded = tensor.layout.verdict() == Verdict::Padded || sharded.is_uneven();
     is_padded && tensor.fill != Fill::Nothing
 }

@@ -52,7 +52,7 @@ fn unit(
             })
             .collect::<Result<Vec<_>, PlanError>>()
     };
-    let physical = layout.physical_shape.iter().map(|extent| lower(extent, &symbol));
+    let physical = layout.physical_shape().iter().map(|extent| lower(extent, &symbol));
     let dtype = tensor.dtype;
     let buffer = manifest.tensors.get(view.buffer).ok_or(PlanError::Scope)?.dtype;
     let dialect = settings.dialect;
@@ -79,7 +79,7 @@ fn unit(
         recast,
         element_bytes: dtype.element_bits().checked_div(8).unwrap_or(0),
         packed: packed(tensor, &ident),
-        axes: axes(&layout.logical)?,
+        axes: axes(layout.logical())?,
         physical: physical.map(|extent| extent.map(Whole::from)).collect::<Result<_, _>>()?,
         map: match &view.seeing {
             ViewKind::Window(map) => index_text(layout, map, &[])?,

@@ -170,7 +170,7 @@ impl LayoutCandidate {
     pub fn glow_satisfaction(&self, required: &Self) -> Option<glow::Satisfaction> {
         let (own, required) = (self.string.as_ref()?, required.string.as_ref()?);
         let strides: Option<Vec<i128>> =
-            self.tensor.layout.strides.iter().map(Expr::as_const).collect();
+            self.tensor.layout.strides().iter().map(Expr::as_const).collect();
         let element_bits = self.tensor.dtype.element_bits();
         let tensor = glow::GlowTensor { strides: &strides?, element_bits, layout: Some(own) };
         Some(glow::check_satisfied(&tensor, required))

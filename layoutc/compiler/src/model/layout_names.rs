@@ -29,12 +29,12 @@ pub fn symbol_expr(expr: &Expr, symbols: &[Symbol]) -> String {
 
 /// Expression of a layout in the manifest's syntax.
 pub fn layout_expr(expr: &Expr, layout: &Layout) -> String {
-    print::expr(expr, &|var| variable(var, &layout.logical, &layout.storage, &layout.symbols))
+    print::expr(expr, &|var| variable(var, layout.logical(), layout.storage(), layout.symbols()))
 }
 
 /// Domain of a tensor as the text of `where`; `None` if every index is an element.
 pub fn domain(tensor: &Tensor) -> Option<String> {
     let layout = &tensor.layout;
-    let names = |var| variable(var, &layout.logical, &layout.storage, &layout.symbols);
-    layout.domain.as_ref().map(|domain| print::predicate(domain, &names))
+    let names = |var| variable(var, layout.logical(), layout.storage(), layout.symbols());
+    layout.domain().map(|domain| print::predicate(domain, &names))
 }

@@ -140,7 +140,7 @@ impl TensorSpans {
 
 /// Diagnostic for a padded tensor whose element type cannot represent its fill value.
 pub fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
-    if tensor.layout.verdict == Verdict::Bijective {
+    if tensor.layout.verdict() == Verdict::Bijective {
         return None;
     }
     let fault = fill::bits(tensor.dtype, tensor.fill).err()?;
@@ -363,7 +363,7 @@ impl Tensor {
 
     /// Axes of the whole tensor; those of the layout unless the tensor is sharded.
     pub fn whole_axes(&self) -> &[Axis] {
-        self.sharded.as_ref().map_or(&self.layout.logical, |sharded| &sharded.whole)
+        self.sharded.as_ref().map_or(self.layout.logical(), |sharded| &sharded.whole)
     }
 
     /// Keyword or memory space name in manifests.
@@ -383,8 +383,8 @@ impl Tensor {
     /// Size of the buffer. The check of the layout's size excludes overflow of 64 bits.
     pub fn counts(&self) -> MemoryFootprint {
         let layout = &self.layout;
-        let all = &layout.physical_elements;
-        let padding = Expr::binary(BinOp::Sub, all, &layout.logical_elements);
+        let all = layout.physical_elements();
+        let padding = Expr::binary(BinOp::Sub, all, layout.logical_elements());
         MemoryFootprint {
             padding_elements: simple(padding, layout),
             bytes: layout_bytes(layout, self.dtype.element_bits()),
@@ -394,7 +394,7 @@ impl Tensor {
 
 /// Bytes of a layout's buffer, over symbols: ceil(slots * element bits / 8).
 pub fn layout_bytes(layout: &Layout, element_bits: u32) -> Expr {
-    let all = &layout.physical_elements;
+    let all = layout.physical_elements();
     let bits = i128::from(element_bits);
     let bytes = if bits % 8 == 0 {
         Expr::binary(BinOp::Mul, all, &Expr::constant(bits / 8))
@@ -408,8 +408,8 @@ pub fn layout_bytes(layout: &Layout, element_bits: u32) -> Expr {
 
 /// Simplified count over symbols.
 fn simple(expr: Result<Expr, ExprError>, layout: &Layout) -> Expr {
-    let facts = Facts::new(&layout.symbols);
-    expr.and_then(|e| facts.simplify(&e)).unwrap_or_else(|_| layout.physical_elements.clone())
+    let facts = Facts::new(layout.symbols());
+    expr.and_then(|e| facts.simplify(&e)).unwrap_or_else(|_| layout.physical_elements().clone())
 }
 
 impl Manifest {

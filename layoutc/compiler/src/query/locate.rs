@@ -88,7 +88,7 @@ pub fn element_location(
     symbols: &BTreeMap<String, i128>,
     logical: &[i128],
 ) -> Result<NamedLocation, NamedLocateError> {
-    let names: Vec<String> = tensor.layout.logical.iter().map(|axis| axis.name.clone()).collect();
+    let names: Vec<String> = tensor.layout.logical().iter().map(|axis| axis.name.clone()).collect();
     let found = tensor
         .layout
         .locate(logical, &values(tensor, symbols)?)
@@ -111,7 +111,7 @@ pub fn owner(
     physical: &[i128],
 ) -> Result<Option<Vec<i128>>, NamedLocateError> {
     let names: Vec<String> =
-        (0..tensor.layout.physical_shape.len()).map(|k| format!("p{k}")).collect();
+        (0..tensor.layout.physical_shape().len()).map(|k| format!("p{k}")).collect();
     tensor
         .layout
         .element_at(physical, &values(tensor, symbols)?)
@@ -123,7 +123,7 @@ pub(crate) fn values(
     given: &BTreeMap<String, i128>,
 ) -> Result<Vec<i128>, NamedLocateError> {
     let mut values = Vec::new();
-    for symbol in &tensor.layout.symbols {
+    for symbol in tensor.layout.symbols() {
         let name = symbol.name.clone();
         let Some(&value) = given.get(&name) else { return Err(NamedLocateError::Symbol { name }) };
         let (min, max, multiple) = (symbol.min, symbol.max, symbol.multiple);

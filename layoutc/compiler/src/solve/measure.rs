@@ -47,7 +47,7 @@ fn laid_out(
     manifest: &mut Manifest,
 ) -> Option<usize> {
     let candidate = tensor.candidates.get(candidate)?;
-    let shape = format!("{:?} {}", candidate.tensor.layout.logical, candidate.tensor.dtype);
+    let shape = format!("{:?} {}", candidate.tensor.layout.logical(), candidate.tensor.dtype);
     let key = (shape, candidate.text.clone());
     if let Some(position) = known.get(&key) {
         return Some(*position);
@@ -62,6 +62,6 @@ fn convert(graph: &Graph, from: usize, to: usize, manifest: &mut Manifest) {
     if manifest.converts.iter().any(|convert| (convert.from, convert.to) == (from, to)) {
         return;
     }
-    let rank = manifest.tensors.get(from).map_or(0, |tensor| tensor.layout.logical.len());
+    let rank = manifest.tensors.get(from).map_or(0, |tensor| tensor.layout.logical().len());
     manifest.converts.push(Convert::between(from, to, rank, graph.place.clone()));
 }

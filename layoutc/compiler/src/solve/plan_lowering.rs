@@ -169,7 +169,8 @@ impl<'a> ScheduleBuilder<'a> {
             let place = (position, conversion.to);
             self.buffer(place, name, use_of);
             let Some(to) = self.of.get(&place).cloned() else { continue };
-            let rank = self.manifest.tensors.get(from.tensor).map_or(0, |t| t.layout.logical.len());
+            let rank =
+                self.manifest.tensors.get(from.tensor).map_or(0, |t| t.layout.logical().len());
             let call = self.convert(&from, &to, (0..rank).collect());
             if tensor.is_constant() { self.load.push(call) } else { self.run.push(call) }
         }

@@ -215,7 +215,7 @@ fn alignments(tensor: &GraphTensor, own: usize, required: usize) -> Vec<String> 
 
 /// Differing strides and missing bytes of two layouts with the same Glow letters.
 fn steps(own: &LayoutCandidate, required: &LayoutCandidate) -> Vec<String> {
-    let strides = own.tensor.layout.strides.iter().zip(&required.tensor.layout.strides);
+    let strides = own.tensor.layout.strides().iter().zip(required.tensor.layout.strides());
     let differ = strides.enumerate().filter_map(|(axis, (own, other))| {
         let (own, other) = (own.as_const()?, other.as_const()?);
         let text = &required.text;

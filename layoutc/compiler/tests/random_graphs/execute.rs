@@ -172,12 +172,12 @@ pub(super) fn operators_cost(graph: &Graph, plan: &GraphPlan) -> u64 {
 }
 
 fn extents(tensor: &Tensor) -> Vec<usize> {
-    let axes = tensor.layout.logical.iter();
+    let axes = tensor.layout.logical().iter();
     axes.map(|axis| usize::try_from(axis.extent.as_const().unwrap()).unwrap()).collect()
 }
 
 pub(super) fn slots(tensor: &Tensor) -> usize {
-    usize::try_from(tensor.layout.physical_elements.as_const().unwrap()).unwrap()
+    usize::try_from(tensor.layout.physical_elements().as_const().unwrap()).unwrap()
 }
 
 fn bytes(tensor: &Tensor) -> usize {

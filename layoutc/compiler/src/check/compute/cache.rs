@@ -188,7 +188,7 @@ impl<'a> CacheDirectives<'a> {
         item: &CacheItem,
         (tensor, extents): (&Tensor, &[i128]),
     ) -> CheckResult<CheckedTensor> {
-        let axes = tensor.layout.logical.iter().zip(extents);
+        let axes = tensor.layout.logical().iter().zip(extents);
         let shape: Vec<Axis> = axes
             .map(|(axis, extent)| Axis { name: axis.name.clone(), extent: Expr::constant(*extent) })
             .collect();

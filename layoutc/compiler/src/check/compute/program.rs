@@ -100,7 +100,7 @@ impl<'a> KernelLowering<'a> {
     /// Collects the symbols of the operands, in their order, then those named in the text.
     fn symbols(&mut self) {
         let own = self.operands.iter().filter_map(|operand| self.tensor(operand));
-        let own: Vec<Symbol> = own.flat_map(|tensor| tensor.layout.symbols.clone()).collect();
+        let own: Vec<Symbol> = own.flat_map(|tensor| tensor.layout.symbols().to_vec()).collect();
         self.add_symbols(own);
         let mut found: BTreeSet<&str> = BTreeSet::new();
         for text in &self.def.item.computes {
@@ -128,9 +128,9 @@ impl<'a> KernelLowering<'a> {
         for (k, operand) in self.operands.iter().enumerate() {
             let Some(tensor) = self.tensor(operand) else { continue };
             let ty = arithmetic_scalar(tensor.dtype.scalar).unwrap_or(tensor.dtype.scalar);
-            let shape = tensor.layout.logical.iter().map(|axis| Axis {
+            let shape = tensor.layout.logical().iter().map(|axis| Axis {
                 name: axis.name.clone(),
-                extent: self.renumbered(&axis.extent, &tensor.layout.symbols),
+                extent: self.renumbered(&axis.extent, tensor.layout.symbols()),
             });
             let kind = KernelTensorKind::Stored { buffer: BufferRef::Operand(k), ty };
             let known = KernelTensor { shape: shape.collect(), label: tensor.name.clone(), kind };
@@ -362,7 +362,7 @@ impl<'a> KernelLowering<'a> {
         let made = local::tensor(item, &shape, &self.symbols, (self.place, self.def.home))?;
         let ty = super::arithmetic_type(&made.tensor, &made.tensor.places.dtype)?;
         self.warnings.extend(made.warnings);
-        self.add_symbols(made.tensor.layout.symbols.clone());
+        self.add_symbols(made.tensor.layout.symbols().to_vec());
         let buffer = BufferRef::Local(self.locals.len());
         self.locals.push(made.tensor);
         let label = item.name.value.clone();

@@ -128,10 +128,10 @@ fn nest<'a>(statement: &Statement, program: &'a KernelLowering<'_>) -> Option<St
     }
     let tensor = program.memory(statement.target)?;
     let layout = &tensor.layout;
-    let storage = layout.storage.iter().enumerate().map(|(k, axis)| StatementLoop {
+    let storage = layout.storage().iter().enumerate().map(|(k, axis)| StatementLoop {
         name: axis.name.clone(),
         is_reduced: false,
-        stride: layout.strides.get(k).cloned(),
+        stride: layout.strides().get(k).cloned(),
     });
     let mut loops: Vec<StatementLoop> = storage.collect();
     let mut twice = BTreeSet::new();
@@ -381,7 +381,7 @@ impl LoopScheduleBuilder<'_> {
         let mut wrong: Option<(String, Option<String>)> = None;
         let mut is_good = false;
         for nest in &self.nests {
-            let symbols = &nest.tensor.layout.symbols;
+            let symbols = nest.tensor.layout.symbols();
             for l in nest.loops.iter().filter(|l| l.name == name.value) {
                 let of = &nest.tensor.name;
                 let message = match &l.stride {

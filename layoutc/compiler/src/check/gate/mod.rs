@@ -165,7 +165,7 @@ fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Optio
     let mut fault = Diagnostic::error(broken.code, broken.message, place, "");
     fault.notes = broken.notes;
     let advice = symbol_facts::advice(
-        &layout.symbols,
+        layout.symbols(),
         &gated.recipe.numbers(),
         &broken.hints,
         &mut |symbols: &[Symbol]| match gated.recipe.replay(gated.axes, symbols, None) {
@@ -196,7 +196,7 @@ fn evaluate_gate(
     layout: &Layout,
     gated: GateContext<'_>,
 ) -> Result<Option<GateViolation>, ExprError> {
-    let again = |axes: &[Axis]| match gated.recipe.replay(axes, &layout.symbols, None) {
+    let again = |axes: &[Axis]| match gated.recipe.replay(axes, layout.symbols(), None) {
         ReplayOutcome::Proven(layout) => Some(*layout),
         ReplayOutcome::Refused | ReplayOutcome::Costly => None,
     };

@@ -80,7 +80,7 @@ fn one(
         let axes = |tensor: &Tensor| {
             tensor
                 .layout
-                .logical
+                .logical()
                 .iter()
                 .map(|axis| axis.name.as_str())
                 .collect::<Vec<_>>()
@@ -143,10 +143,11 @@ fn at(location: &ElementLocation) -> String {
 
 /// The second layout with its axes in the order of the first; `None` if the names differ.
 fn matched(first: &Layout, second: &Layout) -> Option<Layout> {
-    if first.logical.len() != second.logical.len() {
+    if first.logical().len() != second.logical().len() {
         return None;
     }
-    let position = |name: &str| second.logical.iter().position(|axis| axis.name == name);
-    let order: Option<Vec<usize>> = first.logical.iter().map(|axis| position(&axis.name)).collect();
+    let position = |name: &str| second.logical().iter().position(|axis| axis.name == name);
+    let order: Option<Vec<usize>> =
+        first.logical().iter().map(|axis| position(&axis.name)).collect();
     second.permuted(&order?).ok()
 }

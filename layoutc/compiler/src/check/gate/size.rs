@@ -14,7 +14,7 @@ use crate::model::layout_bytes;
 /// Bijectivity: every slot holds an element.
 pub(super) fn bijective(subject: &GateSubject<'_>) -> Option<GateViolation> {
     let layout = subject.layout;
-    if layout.verdict == Verdict::Bijective {
+    if layout.verdict() == Verdict::Bijective {
         return None;
     }
     let message = format!("`{}` is not bijective", subject.name);
@@ -37,7 +37,7 @@ pub(super) fn padding(subject: &GateSubject<'_>, limit: &Fraction) -> Option<Gat
     }
     let percent = percent(limit.digits, parts);
     let message = format!("`{}` must have less than {percent} padding", subject.name);
-    let constant = SlotCounts::at(layout, &[]).filter(|_| layout.symbols.is_empty());
+    let constant = SlotCounts::at(layout, &[]).filter(|_| layout.symbols().is_empty());
     if constant.as_ref().is_some_and(|counts| !is_above(counts)) {
         return None;
     }
@@ -56,8 +56,8 @@ pub(super) fn padding(subject: &GateSubject<'_>, limit: &Fraction) -> Option<Gat
 
 /// True if `padding / slots < digits / parts` is proven for all values of the symbols.
 fn holds_for_all(layout: &Layout, limit: &Fraction, parts: i128) -> bool {
-    let facts = Facts::new(&layout.symbols);
-    let (all, elements) = (&layout.physical_elements, &layout.logical_elements);
+    let facts = Facts::new(layout.symbols());
+    let (all, elements) = (layout.physical_elements(), layout.logical_elements());
     let proven = || {
         let padding = Expr::binary(BinOp::Sub, all, elements)?;
         let padding = Expr::binary(BinOp::Mul, &padding, &Expr::constant(parts))?;
@@ -77,12 +77,12 @@ pub(super) fn bytes_at_most(
 ) -> Option<GateViolation> {
     let layout = subject.layout;
     let bytes = layout_bytes(layout, subject.element_bits);
-    let facts = Facts::new(&layout.symbols);
+    let facts = Facts::new(layout.symbols());
     if facts.bounds(&bytes).is_ok_and(|(_, high)| high <= most) {
         return None;
     }
     let at = |symbols: &[i128]| value(&bytes, symbols);
-    let over = samples(&layout.symbols)
+    let over = samples(layout.symbols())
         .into_iter()
         .filter_map(|symbols| at(&symbols).map(|bytes| (bytes, symbols)))
         .max_by_key(|(bytes, _)| *bytes)
@@ -101,7 +101,7 @@ pub(super) fn bytes_at_most(
                 ))
                 .hints(hints)
         }
-        None if layout.symbols.is_empty() => return None,
+        None if layout.symbols().is_empty() => return None,
         None => broken
             .note("it cannot be proven for all sizes")
             .otherwise("declare a smaller `max` of a symbol"),
@@ -111,7 +111,7 @@ pub(super) fn bytes_at_most(
 /// For each symbol the greatest value for which `fits` holds while the others stay fixed.
 fn hints(layout: &Layout, at: &[i128], fits: &dyn Fn(&[i128]) -> bool) -> Vec<(usize, SymbolFact)> {
     let mut hints = Vec::new();
-    for (k, symbol) in layout.symbols.iter().enumerate() {
+    for (k, symbol) in layout.symbols().iter().enumerate() {
         let with = |value: i128| {
             let mut symbols = at.to_vec();
             if let Some(slot) = symbols.get_mut(k) {
@@ -144,8 +144,8 @@ pub(super) struct SlotCounts {
 
 impl SlotCounts {
     fn at(layout: &Layout, symbols: &[i128]) -> Option<Self> {
-        let elements = value(&layout.logical_elements, symbols)?;
-        Some(Self { elements, slots: value(&layout.physical_elements, symbols)? })
+        let elements = value(layout.logical_elements(), symbols)?;
+        Some(Self { elements, slots: value(layout.physical_elements(), symbols)? })
     }
 }
 
@@ -156,7 +156,7 @@ fn value(expr: &Expr, symbols: &[i128]) -> Option<i128> {
 
 /// `20 elements in 24 slots: 16.67 % is padding`, with the first sizes for which `is_wrong` holds if there are symbols.
 fn figure(layout: &Layout, is_wrong: &dyn Fn(&SlotCounts) -> bool) -> String {
-    let wrong = samples(&layout.symbols).into_iter().find_map(|symbols| {
+    let wrong = samples(layout.symbols()).into_iter().find_map(|symbols| {
         let counts = SlotCounts::at(layout, &symbols).filter(is_wrong)?;
         Some((counts, symbols))
     });
@@ -178,7 +178,7 @@ pub(super) fn sizes(layout: &Layout, symbols: &[i128]) -> String {
     let one = |(symbol, value): (&layoutc_algebra::symbol::Symbol, &i128)| {
         format!("`{}` = {value}", symbol.name)
     };
-    let all: Vec<String> = layout.symbols.iter().zip(symbols).map(one).collect();
+    let all: Vec<String> = layout.symbols().iter().zip(symbols).map(one).collect();
     if all.is_empty() { String::new() } else { format!(" for {}", all.join(", ")) }
 }
 

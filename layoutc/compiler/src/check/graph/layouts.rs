@@ -62,7 +62,7 @@ impl<'a> LayoutCache<'a> {
         let axis = |axis: &layoutc_algebra::symbol::Axis| {
             Some(StaticAxis { name: axis.name.clone(), extent: axis.extent.as_const()? })
         };
-        let axes = tensor.layout.logical.iter().map(axis).collect::<Option<Vec<_>>>()?;
+        let axes = tensor.layout.logical().iter().map(axis).collect::<Option<Vec<_>>>()?;
         Some(GraphTensorType { name: item.name.value.clone(), axes, dtype: tensor.dtype })
     }
 
@@ -125,12 +125,12 @@ impl<'a> LayoutCache<'a> {
     /// slots, sufficient alignment, and padding with the other's fill value.
     fn holds(&self, has: &LayoutCandidate, required: &LayoutCandidate, layout: &Layout) -> bool {
         let (own, other) = (&has.tensor, &required.tensor);
-        let slots = |layout: &Layout| layout.physical_elements.as_const();
+        let slots = |layout: &Layout| layout.physical_elements().as_const();
         let sizes = slots(&own.layout).zip(slots(layout));
         let is_large_enough = sizes.is_some_and(|(has, required)| has >= required);
-        let is_full = slots(layout) == layout.logical_elements.as_const();
+        let is_full = slots(layout) == layout.logical_elements().as_const();
         let is_filled = is_full || other.fill == Fill::Nothing || own.fill == other.fill;
-        let is_aligned = own.layout.alignment_bytes >= layout.alignment_bytes;
+        let is_aligned = own.layout.alignment_bytes() >= layout.alignment_bytes();
         is_large_enough
             && is_filled
             && is_aligned

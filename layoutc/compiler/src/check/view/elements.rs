@@ -53,7 +53,7 @@ pub(super) fn check(
         let help = format!("use one of {}", types.collect::<Vec<_>>().join(", "));
         return Err(vec![error.note(note).help(help)]);
     }
-    let (has, needs) = (seen.layout.alignment_bytes, alignment(dtype));
+    let (has, needs) = (seen.layout.alignment_bytes(), alignment(dtype));
     if has < needs {
         let name = &seen.name;
         let message = format!("`{name}` is aligned to {has} bytes, and {dtype} needs {needs}");

@@ -282,7 +282,7 @@ impl<'a> ViewChecker<'a> {
         builder: &LayoutBuilder,
         seen: &Tensor,
     ) -> Result<(Layout, bool), Vec<Diagnostic>> {
-        let alignment = seen.layout.alignment_bytes;
+        let alignment = seen.layout.alignment_bytes();
         let fault = |error: &FinishError| {
             let context = RefusalContext {
                 tensor: &item.name.value,

@@ -78,13 +78,13 @@ pub(super) fn view(
     let tensor::CheckedTensor { tensor, builder, warnings, .. } = checked;
     covers(&tensor, seen.tensor)?;
     let affine = tensor.layout.affine().unwrap_or(None);
-    let mut tensor = Tensor {
+    let tensor = Tensor {
         memory: seen.tensor.memory,
         targets: seen.tensor.targets.clone(),
         high_first: seen.tensor.high_first,
+        layout: tensor.layout.at_base(seen.tensor.layout.alignment_bytes()),
         ..tensor
     };
-    tensor.layout.alignment_bytes = seen.tensor.layout.alignment_bytes;
     let view = View {
         tensor,
         of: seen.of,
@@ -108,7 +108,7 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
     let shape = |tensor: &Tensor| {
         let layout = &tensor.layout;
         let extents: Vec<String> = layout
-            .physical_shape
+            .physical_shape()
             .iter()
             .map(|extent| layout_names::layout_expr(extent, layout))
             .collect();
@@ -119,22 +119,22 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
             tensor.dtype
         )
     };
-    if own.physical_shape.len() != other.physical_shape.len() {
+    if own.physical_shape().len() != other.physical_shape().len() {
         let message = format!(
             "`{}` has {} and `{}` has {}",
             view.name,
-            axes(own.physical_shape.len()),
+            axes(own.physical_shape().len()),
             seen.name,
-            other.physical_shape.len()
+            other.physical_shape().len()
         );
-        let help = match other.physical_shape.len() {
+        let help = match other.physical_shape().len() {
             0 | 1 => format!("remove the separators of `{}`", view.name),
             more => format!("write {} in its layout, with `axis-separators`", separators(more - 1)),
         };
         return refused(message, [shape(view), shape(seen)], help);
     }
-    let rows = own.physical_shape.len().saturating_sub(1);
-    let equal = own.physical_shape.iter().zip(&other.physical_shape).take(rows);
+    let rows = own.physical_shape().len().saturating_sub(1);
+    let equal = own.physical_shape().iter().zip(other.physical_shape()).take(rows);
     if !equal.into_iter().all(|(a, b)| same((a, own), (b, other))) {
         let message =
             format!("`{}` and `{}` have different physical extents", view.name, seen.name);
@@ -174,15 +174,15 @@ fn axes(count: usize) -> String {
 
 /// True if two expressions over the symbols of two layouts are equal for all values; symbols match by name.
 fn same((a, of_a): (&Expr, &Layout), (b, of_b): (&Expr, &Layout)) -> bool {
-    let mut symbols: Vec<Symbol> = of_a.symbols.clone();
-    for symbol in &of_b.symbols {
+    let mut symbols: Vec<Symbol> = of_a.symbols().to_vec();
+    for symbol in of_b.symbols() {
         if symbols.iter().all(|known| known.name != symbol.name) {
             symbols.push(symbol.clone());
         }
     }
     let renamed = b.substitute(&|var| {
         let Var::Symbol(k) = var else { return None };
-        let name = &of_b.symbols.get(usize::try_from(k).ok()?)?.name;
+        let name = &of_b.symbols().get(usize::try_from(k).ok()?)?.name;
         let own = symbols.iter().position(|symbol| symbol.name == *name)?;
         Some(Expr::var(Var::Symbol(u32::try_from(own).ok()?)))
     });

@@ -407,7 +407,7 @@ pub fn is_given(tensor: &Tensor) -> bool {
 /// The elements of an intermediate tensor that lives on the stack; `None` where it is too large, or its size is not known
 /// before.
 fn stack_elements(tensor: &Tensor) -> Option<i64> {
-    let elements = tensor.layout.physical_elements.as_const()?;
+    let elements = tensor.layout.physical_elements().as_const()?;
     let bytes = elements.saturating_mul(i128::from(tensor.dtype.element_bits().div_ceil(8)));
     i64::try_from(elements).ok().filter(|_| bytes <= STACK)
 }
@@ -435,7 +435,7 @@ fn padding(
     scope: &Scope<'_>,
 ) -> Result<Vec<Stmt>, PlanError> {
     let context = Context::new(&bound.tensor, naming);
-    let elements = &bound.tensor.layout.physical_elements;
+    let elements = bound.tensor.layout.physical_elements();
     if !context.fills() || bound.is_local || elements.as_const() == Some(0) {
         return Ok(Vec::new());
     }

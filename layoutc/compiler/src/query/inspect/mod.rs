@@ -33,7 +33,7 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     };
     let numbers = |exprs: &[Expr]| exprs.iter().map(number).collect::<Vec<_>>();
     let texts = |exprs: &[Expr]| exprs.iter().map(text).collect::<Vec<_>>();
-    let names = |var| variable(var, &layout.logical, &layout.storage, &layout.symbols);
+    let names = |var| variable(var, layout.logical(), layout.storage(), layout.symbols());
     let counts = tensor.counts();
     let mut object = json!({
         "kind": "tensor",
@@ -41,27 +41,27 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
         "file": file,
         "dtype": tensor.dtype.to_string(),
         "element_bits": tensor.dtype.element_bits(),
-        "axes": axes(&layout.logical),
-        "storage_axes": axes(&layout.storage),
-        "axis_separators": layout.separators,
-        "physical_shape": numbers(&layout.physical_shape),
+        "axes": axes(layout.logical()),
+        "storage_axes": axes(layout.storage()),
+        "axis_separators": layout.separators(),
+        "physical_shape": numbers(layout.physical_shape()),
         "flattened": {
-            "shape": numbers(&layout.physical_shape),
-            "axis_separators": (0..layout.physical_shape.len().saturating_sub(1)).collect::<Vec<_>>(),
+            "shape": numbers(layout.physical_shape()),
+            "axis_separators": (0..layout.physical_shape().len().saturating_sub(1)).collect::<Vec<_>>(),
         },
-        "storage_map": texts(&layout.storage_map),
-        "physical_map": texts(&layout.physical_map),
-        "inverse": layout.inverse.as_deref().map(texts),
-        "valid": layout.valid.as_ref().map(|valid| print::predicate(valid, &names)),
+        "storage_map": texts(layout.storage_map()),
+        "physical_map": texts(layout.physical_map()),
+        "inverse": layout.inverse().map(texts),
+        "valid": layout.valid().map(|valid| print::predicate(valid, &names)),
         "verdict": verdict(tensor),
         "proof": proof(tensor),
-        "strides": numbers(&layout.strides),
-        "physical_strides": numbers(&layout.physical_strides),
-        "logical_elements": number(&layout.logical_elements),
-        "physical_elements": number(&layout.physical_elements),
+        "strides": numbers(layout.strides()),
+        "physical_strides": numbers(layout.physical_strides()),
+        "logical_elements": number(layout.logical_elements()),
+        "physical_elements": number(layout.physical_elements()),
         "padding_elements": number(&counts.padding_elements),
         "bytes": number(&counts.bytes),
-        "alignment": layout.alignment_bytes,
+        "alignment": layout.alignment_bytes(),
         "memory": tensor.memory_word(),
         "notations": notations_json(tensor),
     });
@@ -133,10 +133,10 @@ pub fn summary_json(tensor: &Tensor) -> Value {
         "name": tensor.name,
         "dtype": tensor.dtype.to_string(),
         "element_bits": tensor.dtype.element_bits(),
-        "axes": layout.logical.iter().map(|axis| json!({"extent": number(&axis.extent)})).collect::<Vec<_>>(),
-        "physical_shape": layout.physical_shape.iter().map(number).collect::<Vec<_>>(),
+        "axes": layout.logical().iter().map(|axis| json!({"extent": number(&axis.extent)})).collect::<Vec<_>>(),
+        "physical_shape": layout.physical_shape().iter().map(number).collect::<Vec<_>>(),
         "verdict": verdict(tensor),
-        "logical_elements": number(&layout.logical_elements),
+        "logical_elements": number(layout.logical_elements()),
         "padding_elements": number(&counts.padding_elements),
         "bytes": number(&counts.bytes),
     })
@@ -152,7 +152,7 @@ fn number(expr: &Expr, text: &dyn Fn(&Expr) -> String) -> Value {
 
 /// `bijective` or `padded`.
 pub fn verdict(tensor: &Tensor) -> &'static str {
-    match tensor.layout.verdict {
+    match tensor.layout.verdict() {
         Verdict::Bijective => "bijective",
         Verdict::Padded => "padded",
     }
@@ -160,7 +160,7 @@ pub fn verdict(tensor: &Tensor) -> &'static str {
 
 /// `digits`, `gf2` or `enumeration`.
 pub fn proof(tensor: &Tensor) -> &'static str {
-    match tensor.layout.proof {
+    match tensor.layout.proof() {
         ProofMethod::Digits => "digits",
         ProofMethod::Gf2 => "gf2",
         ProofMethod::Enumeration => "enumeration",
@@ -193,7 +193,7 @@ pub fn view_text(view: &View, file: &str) -> String {
     let text = |expr: &Expr| layout_names::layout_expr(expr, &tensor.layout);
     let mut lines = facts_of(tensor);
     if let Some(affine) = &view.affine {
-        let axes = tensor.layout.logical.iter().zip(&affine.strides);
+        let axes = tensor.layout.logical().iter().zip(&affine.strides);
         let steps: Vec<String> =
             axes.map(|(axis, stride)| format!("{} {}", axis.name, text(stride))).collect();
         lines.push(("origin", text(&affine.origin)));
@@ -226,9 +226,9 @@ fn facts_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     };
     let list =
         |exprs: &[Expr]| format!("[{}]", exprs.iter().map(text).collect::<Vec<_>>().join(", "));
-    let names = |var| variable(var, &layout.logical, &layout.storage, &layout.symbols);
-    let mut lines: Vec<(&str, String)> = vec![("axes", shape(&layout.logical))];
-    for (axis, labels) in layout.logical.iter().zip(&tensor.labels) {
+    let names = |var| variable(var, layout.logical(), layout.storage(), layout.symbols());
+    let mut lines: Vec<(&str, String)> = vec![("axes", shape(layout.logical()))];
+    for (axis, labels) in layout.logical().iter().zip(&tensor.labels) {
         if !labels.is_empty() {
             lines.push(("labels", format!("{}: {}", axis.name, labels.join(", "))));
         }
@@ -237,19 +237,19 @@ fn facts_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
         lines.push(("elements where", domain));
     }
     lines.extend([
-        ("storage axes", shape(&layout.storage)),
-        ("physical shape", list(&layout.physical_shape)),
+        ("storage axes", shape(layout.storage())),
+        ("physical shape", list(layout.physical_shape())),
     ]);
-    if !layout.separators.is_empty() {
-        lines.push(("separators", format!("{:?}", layout.separators)));
+    if !layout.separators().is_empty() {
+        lines.push(("separators", format!("{:?}", layout.separators())));
     }
-    lines.push(("strides", list(&layout.strides)));
-    for (k, index) in layout.physical_map.iter().enumerate() {
+    lines.push(("strides", list(layout.strides())));
+    for (k, index) in layout.physical_map().iter().enumerate() {
         lines.push((if k == 0 { "map" } else { "" }, format!("p{k} = {}", text(index))));
     }
-    match &layout.inverse {
+    match layout.inverse() {
         Some(inverse) => {
-            for (k, (axis, index)) in layout.logical.iter().zip(inverse).enumerate() {
+            for (k, (axis, index)) in layout.logical().iter().zip(inverse).enumerate() {
                 lines.push((
                     if k == 0 { "inverse" } else { "" },
                     format!("{} = {}", axis.name, text(index)),
@@ -258,7 +258,7 @@ fn facts_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
         }
         None => lines.push(("inverse", "no expression: found by search".to_string())),
     }
-    if let Some(valid) = &layout.valid {
+    if let Some(valid) = layout.valid() {
         lines.push(("valid where", print::predicate(valid, &names)));
     }
     lines.push(("verdict", format!("{}, by {}", verdict(tensor), proof(tensor))));
@@ -268,13 +268,13 @@ fn facts_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
 fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
-    let (elements, slots) = (text(&layout.logical_elements), text(&layout.physical_elements));
+    let (elements, slots) = (text(layout.logical_elements()), text(layout.physical_elements()));
     let bytes = text(&tensor.counts().bytes);
     let mut lines = vec![
         ("elements", format!("{elements} in {slots} slots")),
-        ("bytes", format!("{bytes}, aligned to {}", layout.alignment_bytes)),
+        ("bytes", format!("{bytes}, aligned to {}", layout.alignment_bytes())),
     ];
-    if let Some(origin) = &layout.origin {
+    if let Some(origin) = layout.origin() {
         let at = format!("offset {}, aligned to {}", text(&origin.offset), origin.alignment_bytes);
         lines.push(("first element", at));
     }

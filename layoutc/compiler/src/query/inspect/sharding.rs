@@ -16,7 +16,7 @@ pub(super) fn json(tensor: &Tensor, sharded: &DeviceSharding) -> Value {
     let text = |expr: &_| layout_names::layout_expr(expr, &tensor.layout);
     let parts = sharded.sharding.parts(&sharded.mesh).unwrap_or_default();
     let cuts = sharded.sharding.over().iter().map(|list| names(sharded, list));
-    let axes = sharded.whole.iter().zip(&tensor.layout.logical).zip(cuts).zip(parts);
+    let axes = sharded.whole.iter().zip(tensor.layout.logical()).zip(cuts).zip(parts);
     let axis = |(((whole, part), cuts), parts): (((&Axis, &Axis), Vec<&str>), i64)| {
         json!({
             "name": whole.name,

@@ -66,7 +66,7 @@ impl ParsedLayout {
             Some(extent) => Value::from(extent),
             None => Value::from(layout_names::layout_expr(&axis.extent, &self.layout)),
         };
-        self.layout.logical.iter().map(extent).collect()
+        self.layout.logical().iter().map(extent).collect()
     }
 }
 

@@ -240,7 +240,8 @@ impl<'a> SlotOwners<'a> {
             known.entry(element.offset).or_insert_with(|| element.logical.clone());
         }
         let count = figures.logical.iter().try_fold(1_i128, |all, extent| all.checked_mul(*extent));
-        let is_searched = subject == PictureSubject::SharedView || figures.layout.inverse.is_none();
+        let is_searched =
+            subject == PictureSubject::SharedView || figures.layout.inverse().is_none();
         let is_complete = is_searched && count.is_some_and(|count| count <= FEW);
         if is_complete {
             for_each_index(&figures.logical, &mut |logical| {
@@ -260,7 +261,7 @@ impl<'a> SlotOwners<'a> {
         }
         let known = self.known.get(&figures.offset(physical));
         let has_inverse =
-            figures.layout.inverse.is_some() && self.subject != PictureSubject::SharedView;
+            figures.layout.inverse().is_some() && self.subject != PictureSubject::SharedView;
         let owner = known.cloned().or_else(|| has_inverse.then(|| figures.owner(physical))?);
         match owner {
             Some(logical) if self.frame.place(&logical).is_some() => self.element(logical),

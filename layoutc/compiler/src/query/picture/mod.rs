@@ -113,7 +113,7 @@ pub fn extents(
     symbols: &BTreeMap<String, i128>,
 ) -> Result<Vec<(String, i128)>, NamedLocateError> {
     let figures = ConcreteLayout::new(&tensor.layout, locate::values(tensor, symbols)?)?;
-    Ok(named(&tensor.layout.logical, &figures.logical))
+    Ok(named(tensor.layout.logical(), &figures.logical))
 }
 
 fn named(axes: &[Axis], extents: &[i128]) -> Vec<(String, i128)> {
@@ -140,14 +140,14 @@ pub fn picture(
     }
     let grid = LogicalGrid::new(&figures, &frame, &tiling, room, subject);
     let memory = MemoryGrid::new(&figures, &frame, &tiling, &grid, room, subject)?;
-    let known = layout.symbols.iter().map(|symbol| symbol.name.clone());
+    let known = layout.symbols().iter().map(|symbol| symbol.name.clone());
     Ok(Picture {
         tensor: tensor.name.clone(),
         dtype: tensor.dtype.to_string(),
         symbols: known.zip(figures.symbols.iter().copied()).collect(),
-        logical: named(&layout.logical, &figures.logical),
-        storage: named(&layout.storage, &figures.storage),
-        separators: layout.separators.clone(),
+        logical: named(layout.logical(), &figures.logical),
+        storage: named(layout.storage(), &figures.storage),
+        separators: layout.separators().to_vec(),
         physical: figures.physical.clone(),
         slots: figures.slots,
         frame,

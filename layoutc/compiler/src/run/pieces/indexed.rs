@@ -81,7 +81,7 @@ impl Indexed {
         let mut compiler = Compiler::new(&[&plan.offset], width);
         let offset = compiler.index(&plan.offset, &values.ok_or(RunError::Symbols)?)?;
         let mut axes = Vec::new();
-        for (slot, axis) in tensor.layout.logical.iter().enumerate() {
+        for (slot, axis) in tensor.layout.logical().iter().enumerate() {
             let extent = number(tensor, &axis.extent, symbols)?;
             axes.push((usize::try_from(extent).map_err(|_| RunError::TooLarge)?, slot));
         }

@@ -87,7 +87,7 @@ impl InPieces {
         (direction, file): (Direction, DenseFile),
         memory: usize,
     ) -> Result<Self, RunError> {
-        if tensor.layout.domain.is_some() {
+        if tensor.layout.domain().is_some() {
             return Err(RunError::Domain);
         }
         let own = tensor.dtype.element_bits();
@@ -228,7 +228,7 @@ pub fn is_as_in_memory(tensor: &Tensor, file: DenseFile) -> bool {
 /// # Errors
 /// [`RunError::Unsupported`] where the element type does not hold it.
 pub fn padding(tensor: &Tensor) -> Result<Option<Vec<u8>>, RunError> {
-    if tensor.layout.verdict == Verdict::Bijective || tensor.fill == Fill::Nothing {
+    if tensor.layout.verdict() == Verdict::Bijective || tensor.fill == Fill::Nothing {
         return Ok(None);
     }
     let no_fill = |_| RunError::Unsupported;

@@ -140,7 +140,7 @@ fn shape(tensor: &GraphTensor) -> String {
     let Some(candidate) = tensor.candidates.first() else { return String::new() };
     let layout = &candidate.tensor.layout;
     let extents: Vec<String> = layout
-        .logical
+        .logical()
         .iter()
         .map(|axis| axis.extent.as_const().map_or_else(|| "?".to_owned(), |n| n.to_string()))
         .collect();
