@@ -9,7 +9,7 @@
 //!
 //! let layout = Layout::builder([("n", 16), ("c", 128)]).map("(n, c) -> (n, c // 4, c % 4)")?.prove()?;
 //! assert_eq!(layout.to_string(), "(n, c) -> (n, c // 4, c % 4)");
-//! assert_eq!(layout.verdict, Verdict::Bijective);
+//! assert_eq!(layout.verdict(), Verdict::Bijective);
 //! assert_eq!(layout.offset_of(&[3, 5]).unwrap(), 3 * 128 + 5);
 //!
 //! // Channels in blocks of 4, outside of the rows: the element (3, 5) is in block 1.
