@@ -6,8 +6,7 @@
 
 use std::process::ExitCode;
 
-use layoutc_algebra::builder::definition::LayoutError;
-use layoutc_algebra::layout::Layout;
+use layoutc_algebra::{Error, Layout};
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -40,6 +39,6 @@ fn main() -> ExitCode {
     }
 }
 
-fn proven(map: &str, axes: &[(String, i128)]) -> Result<Layout, LayoutError> {
+fn proven(map: &str, axes: &[(String, i128)]) -> Result<Layout, Error> {
     Layout::builder(axes.iter().map(|(name, extent)| (name.as_str(), *extent))).map(map)?.prove()
 }

@@ -196,7 +196,7 @@ fn expressions_print_as_a_person_writes_them() {
     let text = |exprs: &[Expr]| exprs.iter().map(|e| print::expr(e, &name)).collect::<Vec<_>>();
     assert_eq!(text(layout.physical_map()), ["(n * 32 + c // 4) * 64 + h", "w * 4 + c % 4"]);
     let inverse = layout.inverse().unwrap();
-    assert_eq!(text(&inverse), ["p0 // 2048", "p0 % 64", "p1 // 4", "p0 // 64 % 32 * 4 + p1 % 4"]);
+    assert_eq!(text(inverse), ["p0 // 2048", "p0 % 64", "p1 // 4", "p0 // 64 % 32 * 4 + p1 % 4"]);
     assert_eq!(constants(layout.strides()), [524_288, 16384, 256, 4, 1]);
     assert_eq!(constants(layout.physical_strides()), [256, 1]);
     assert_eq!(constants(layout.physical_shape()), [32768, 256]);

@@ -71,6 +71,17 @@ impl ModeTree {
 }
 
 /// A shape and congruent strides: `(4,(2,2)):(1,(4,8))`, the first mode fastest.
+///
+/// ```
+/// use layoutc_algebra::Error;
+/// use layoutc_algebra::cute::{IntTuple, parse_layout};
+///
+/// let layout = parse_layout("(4,8):(8,1)")?;
+/// assert_eq!((layout.size(), layout.cosize()), (32, 32));
+/// let coordinate = IntTuple::List(vec![IntTuple::Integer(3), IntTuple::Integer(5)]);
+/// assert_eq!(layout.index(&coordinate)?, 3 * 8 + 5);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteLayout {
     root: ModeTree,

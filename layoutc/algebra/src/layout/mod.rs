@@ -9,10 +9,23 @@ use alloc::vec::Vec;
 
 use crate::digits::Digits;
 use crate::expr::{Expr, ExprError, Predicate, Var};
+use crate::layout::physical::PlacementOptions;
 use crate::layout::swizzle::Swizzle;
 use crate::symbol::{Axis, Symbol};
 
 /// Result of the proof.
+///
+/// ```
+/// use layoutc_algebra::{Error, Expr, Layout, Verdict};
+///
+/// let rows = Layout::builder([("n", 3), ("c", 10)]).prove()?;
+/// assert_eq!((rows.verdict(), rows.physical_elements()), (Verdict::Bijective, &Expr::constant(30)));
+/// // Three blocks of 4 hold 10 channels and 2 slots of padding.
+/// let blocks = Layout::builder([("n", 3), ("c", 10)]).map("(n, c) -> (n, c // 4, c % 4)")?.prove()?;
+/// assert_eq!((blocks.verdict(), blocks.physical_elements()), (Verdict::Padded, &Expr::constant(36)));
+/// assert_eq!(blocks.element_at_offset(11)?, None);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Every slot of the physical shape holds exactly one element: no padding.
@@ -85,7 +98,20 @@ pub struct AlignedOrigin {
 /// A layout with a proven verdict. Lists are outermost first; quantities are in elements.
 ///
 /// Only the prover makes one: [`Layout::builder`], [`LayoutBuilder`](crate::builder::LayoutBuilder), and the methods
-/// that keep a proof, such as [`permuted`](Self::permuted).
+/// that keep a proof, such as [`permuted`](Self::permuted). The one exception is a read-only view, whose elements may
+/// share slots: [`LayoutBuilder::finish_shared`](crate::builder::LayoutBuilder::finish_shared).
+///
+/// ```
+/// use layoutc_algebra::{Error, Expr, Layout};
+///
+/// // A texture: two physical axes.
+/// let layout = Layout::builder([("h", 64), ("w", 64), ("c", 8)]);
+/// let layout = layout.map("(h, w, c) -> (c // 4, h | w, c % 4)")?.prove()?;
+/// assert_eq!(layout.physical_shape(), [Expr::constant(128), Expr::constant(256)]);
+/// assert_eq!(layout.locate(&[1, 2, 5], &[])?.physical, [65, 9]);
+/// assert_eq!(layout.element_at(&[65, 9], &[])?, Some(vec![1, 2, 5]));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Layout {
     pub(crate) symbols: Vec<Symbol>,
@@ -111,6 +137,8 @@ pub struct Layout {
     pub(crate) alignment_bytes: u64,
     pub(crate) lead: Expr,
     pub(crate) origin: Option<AlignedOrigin>,
+    /// Placement that the steps request; `None` where several shards are in one memory.
+    pub(crate) demands: Option<PlacementOptions>,
 }
 
 impl Layout {
@@ -322,6 +350,7 @@ impl Layout {
             .chain(conditions.flat_map(|found| [&mut found.left, &mut found.right]))
             .chain(digits.map(|digit| &mut digit.extent))
             .chain(self.origin.iter_mut().map(|origin| &mut origin.offset))
+            .chain(self.demands.iter_mut().flat_map(PlacementOptions::expressions_mut))
             .chain([&mut self.lead, &mut self.offset])
             .chain([&mut self.physical_elements, &mut self.logical_elements])
     }

@@ -160,6 +160,19 @@ pub struct NotationExtras {
 
 /// Applies `text` to the current axes. `sizes` are the named sizes that accompany it.
 ///
+/// ```
+/// use layoutc_algebra::notation::{Notation, apply};
+/// use layoutc_algebra::{Axis, Error, Expr, LayoutBuilder, SequentialExecutor};
+///
+/// let axes = [("i", 16), ("j", 256)].map(|(name, extent)| Axis { name: name.into(), extent: Expr::constant(extent) });
+/// let mut builder = LayoutBuilder::new(&[], &axes, 32)?;
+/// apply(Notation::Xla, "{1,0:T(8,128)}", &[], &mut builder)?;
+/// let layout = builder.finish(64, &SequentialExecutor)?;
+/// // The second tile of the first row of tiles.
+/// assert_eq!(layout.offset_of(&[1, 130])?, 1024 + 128 + 2);
+/// # Ok::<(), Error>(())
+/// ```
+///
 /// # Errors
 /// [`NotationError`]; the builder may then contain some of the text's steps.
 pub fn apply(

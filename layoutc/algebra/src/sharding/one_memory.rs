@@ -134,6 +134,7 @@ impl ShardsInOneMemory<'_> {
             digits: None,
             logical_elements: elements,
             physical_elements: Expr::binary(BinOp::Mul, &parts, slots)?,
+            demands: None,
             ..part.clone()
         })
     }

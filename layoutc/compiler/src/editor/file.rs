@@ -38,6 +38,11 @@ impl EditorFile {
         }
     }
 
+    /// The name occurrences that contain or end at byte `offset`.
+    pub fn mentions_at(&self, offset: usize) -> impl Iterator<Item = &NameOccurrence> {
+        self.mentions.iter().filter(move |m| m.span.start <= offset && offset <= m.span.end)
+    }
+
     /// The nodes that contain byte `offset`, outermost first.
     pub fn nodes_at(&self, offset: usize) -> Vec<&LenientNode> {
         let mut around = Vec::new();

@@ -21,10 +21,9 @@ pub mod told;
 use std::sync::LazyLock;
 
 use layoutc_algebra::builder::LayoutBuilder;
-use layoutc_algebra::expr::parse;
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Layout;
-use layoutc_algebra::map::{IndexMap, MapItem, MapScope, resolve};
+use layoutc_algebra::map::{IndexMap, MapItem};
 use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::symbol::{Axis, Symbol};
 use layoutc_compiler::base::dtype::Dtype;
@@ -52,15 +51,7 @@ pub fn proven(
     let mut builder =
         LayoutBuilder::new(symbols, &axes(shape, symbols), 32).map_err(|e| e.to_string())?;
     for text in maps {
-        let text = parse::map(text).map_err(|e| format!("{e:?}"))?;
-        let current = builder.axes().to_vec();
-        let values = |name: &str| {
-            let k = symbols.iter().position(|symbol| symbol.name == name)?;
-            Some(Expr::var(Var::Symbol(u32::try_from(k).ok()?)))
-        };
-        let scope = MapScope { axes: &current, values: &values, facts: builder.facts() };
-        let map = resolve(&text, scope).map_err(|e| format!("{e:?}"))?;
-        builder.apply(&map).map_err(|e| e.to_string())?;
+        builder.map(text).map_err(|e| e.to_string())?;
     }
     if !separators.is_empty() {
         builder.separate(separators).map_err(|e| e.to_string())?;

@@ -177,7 +177,7 @@ impl At<'_> {
             BufferRef::Operand(k) => compute.operands.get(k).ok_or(PlanError::Scope)?,
             BufferRef::Local(_) => {
                 let mut offset = Expr::int(0);
-                let strides = dense_strides(&self.bound(buffer)?.tensor.layout.logical())?;
+                let strides = dense_strides(self.bound(buffer)?.tensor.layout.logical())?;
                 for (index, stride) in index.iter().zip(strides) {
                     offset = add(offset, multiply(index.clone(), self.lower(&stride)?)?)?;
                 }
