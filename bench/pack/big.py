@@ -1,6 +1,6 @@
-"""Times `layoutc pack` and `unpack` of a tensor of some GiB against `cp`, and resumes them after kills.
+"""Times `layoutc pack` and `unpack` of a tensor of some GiB against `cp`.
 
-    python3 bench/pack/big.py LAYOUTC [--gib 4] [--rounds 5] [--memory "256 MiB"] [--limit MIB] [--kills 20] [--folder DIR]
+    python3 bench/pack/big.py LAYOUTC [--gib 4] [--rounds 5] [--memory "256 MiB"] [--limit MIB] [--folder DIR]
 
 The tensor is f32, NHWC to NCHW4c. Each round copies the input by `cp --reflink=never`, packs it, copies the packed file and
 unpacks it, each followed by `sync` of the output; they alternate, so that other load affects all of them. Times are wall
@@ -12,7 +12,6 @@ import argparse
 import hashlib
 import os
 import random
-import signal
 import statistics
 import subprocess
 import sys
@@ -114,33 +113,6 @@ def make(path, bytes_):
         os.fsync(file.fileno())
 
 
-def kills(command, output, wanted, count, seconds):
-    """Kills a command at `count` random times, resuming it until it is done; returns the number of kills."""
-    done, rng = 0, random.Random(2)
-    shares = []
-    while done < count:
-        if os.path.exists(output):
-            os.remove(output)
-        while True:
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            try:
-                _, said = process.communicate(timeout=seconds * rng.uniform(0.05, 0.9))
-            except subprocess.TimeoutExpired:
-                process.send_signal(signal.SIGKILL)
-                process.communicate()
-                done += 1
-                if os.path.exists(output):
-                    sys.exit("there is an output after a kill")
-                continue
-            shares += [word for word in said.split() if word.isdigit()][:1]
-            if process.returncode != 0:
-                sys.exit(f"{command}: {process.returncode}: {said}")
-            break
-        if digest(output) != wanted:
-            sys.exit("other bytes after kills")
-    return done, shares
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("layoutc")
@@ -148,7 +120,6 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--memory", default="256 MiB")
     parser.add_argument("--limit", type=int, default=0)
-    parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--folder", default=".")
     parser.add_argument("--cold", action="store_true", help="the input is not in the caches")
     args = parser.parse_args()
@@ -198,13 +169,6 @@ def main():
         for move, copy in (("pack", "cp of the dense file"), ("unpack", "cp of the packed file")):
             ratios = [c / m for c, m in zip(times[copy], times[move])]
             print(f"{move}: {statistics.median(ratios):.2f} of cp, by rounds {[round(r, 2) for r in ratios]}")
-    if args.kills:
-        if not os.path.exists("big.bin"):
-            subprocess.run(pack, check=True)
-        packed, dense = digest("big.bin"), digest("big.f32")
-        seconds = medians.get("pack", 10.0)
-        print("pack killed", *kills(pack, "big.bin", packed, args.kills, seconds), "same bytes")
-        print("unpack killed", *kills(unpack, "big.back", dense, args.kills, seconds), "same bytes")
     for name in ("big.f32", "big.bin", "big.back", "big.copy", "big.kdl"):
         if os.path.exists(name):
             os.remove(name)

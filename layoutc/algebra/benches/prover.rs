@@ -66,7 +66,7 @@ fn main() {
         if told == Err(Fault::Open) {
             continue;
         }
-        let kind = if is_inside { decided(finished.map(|layout| layout.proof)) } else { LEAVES };
+        let kind = if is_inside { decided(finished.map(|layout| layout.proof())) } else { LEAVES };
         assert_eq!(told.is_ok(), kind < 3, "{}", case.describe());
         assert_eq!(told.is_ok(), is_inside && proven.is_ok(), "{}", case.describe());
         let (prover, whole) =

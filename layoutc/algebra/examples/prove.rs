@@ -6,8 +6,7 @@
 
 use std::process::ExitCode;
 
-use layoutc_algebra::builder::definition::LayoutError;
-use layoutc_algebra::layout::Layout;
+use layoutc_algebra::{Error, Layout};
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
@@ -26,7 +25,7 @@ fn main() -> ExitCode {
     match proven(&map, &axes) {
         Ok(layout) => {
             println!("{layout}");
-            println!("verdict: {:?}, proven by {:?}", layout.verdict, layout.proof);
+            println!("verdict: {:?}, proven by {:?}", layout.verdict(), layout.proof());
             let last: Vec<i128> = axes.iter().map(|(_, extent)| extent - 1).collect();
             if let Ok(offset) = layout.offset_of(&last) {
                 println!("offset of {last:?}: {offset}");
@@ -40,6 +39,6 @@ fn main() -> ExitCode {
     }
 }
 
-fn proven(map: &str, axes: &[(String, i128)]) -> Result<Layout, LayoutError> {
+fn proven(map: &str, axes: &[(String, i128)]) -> Result<Layout, Error> {
     Layout::builder(axes.iter().map(|(name, extent)| (name.as_str(), *extent))).map(map)?.prove()
 }

@@ -1,32 +1,38 @@
 //! Tensor layouts: index maps from logical axes to memory, with proofs.
 //!
-//! A [`Layout`](layout::Layout) maps the index of every element to a slot of a flat buffer. It exists only as the result of a proof that
+//! A [`Layout`] maps the index of every element to a slot of a flat buffer. It exists only as the result of a proof that
 //! no two elements share a slot and that none leaves the physical shape; otherwise the two elements are named.
 //!
 //! ```
-//! use layoutc_algebra::builder::definition::LayoutError;
-//! use layoutc_algebra::layout::{Layout, Verdict};
+//! use layoutc_algebra::{Error, Layout, Verdict};
 //!
-//! let layout = Layout::builder([("n", 16), ("c", 128)]).map("(n, c) -> (n, c // 4, c % 4)")?.prove()?;
-//! assert_eq!(layout.to_string(), "(n, c) -> (n, c // 4, c % 4)");
-//! assert_eq!(layout.verdict, Verdict::Bijective);
-//! assert_eq!(layout.offset_of(&[3, 5]).unwrap(), 3 * 128 + 5);
+//! fn main() -> Result<(), Error> {
+//!     // Channels in blocks of 4, outside of the rows: the element (3, 5) is in block 1.
+//!     let blocked = Layout::builder([("n", 16), ("c", 128)]).map("(n, c) -> (c // 4, n, c % 4)")?.prove()?;
+//!     println!("{blocked}: {}", blocked.offset_of(&[3, 5])?); // (n, c) -> (c // 4, n, c % 4): 77
+//!     assert_eq!(blocked.verdict(), Verdict::Bijective);
+//!     assert_eq!(blocked.offset_of(&[3, 5])?, (1 * 16 + 3) * 4 + 1);
+//!     assert_eq!(blocked.element_at_offset(77)?, Some(vec![3, 5]));
 //!
-//! // Channels in blocks of 4, outside of the rows: the element (3, 5) is in block 1.
-//! let blocked = Layout::builder([("n", 16), ("c", 128)]).map("(n, c) -> (c // 4, n, c % 4)")?.prove()?;
-//! assert_eq!(blocked.offset_of(&[3, 5]).unwrap(), (1 * 16 + 3) * 4 + 1);
-//! assert_eq!(blocked.element_at(&[77], &[]).unwrap(), Some(vec![3, 5]));
-//! assert_eq!(layout.same_as(&blocked), Ok(Some(false)));
+//!     let rows = Layout::builder([("n", 16), ("c", 128)]).prove()?;
+//!     assert_eq!(rows.offset_of(&[3, 5])?, 3 * 128 + 5);
+//!     assert_eq!(rows.same_as(&blocked)?, Some(false));
 //!
-//! // A map that loses the channel within the block is refused with two elements that collide.
-//! let refused = Layout::builder([("n", 16), ("c", 128)]).map("(n, c) -> (n, c // 4)")?.prove();
-//! assert_eq!(refused.unwrap_err().to_string(), "elements [0, 0] and [0, 1] share the slot [0, 0]");
-//! # Ok::<(), LayoutError>(())
+//!     // A map that loses the channel within the block is refused with two elements that collide.
+//!     let refused = Layout::builder([("n", 16), ("c", 128)]).map("(n, c) -> (n, c // 4)")?.prove();
+//!     assert_eq!(refused.unwrap_err().to_string(), "elements [0, 0] and [0, 1] share the slot [0, 0]");
+//!     Ok(())
+//! }
 //! ```
+//!
+//! A map is `(axes) -> (indices)` with Python's `+ - * // % & ^`: one index per storage axis, outermost first. Storage
+//! axes are row-major in the flat buffer; a `|` between two indices separates physical axes, as of a texture.
+//! [`Layout::compose`] and [`Layout::inverted`] give layouts again, [`Layout::offset`] and [`Layout::inverse`]
+//! expressions. Every error converts into [`Error`].
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`builder`] | layouts of static shapes from text, as above; the builder with symbols, steps, strides, separators, swizzles and alignments |
+//! | [`builder`] | layouts of static shapes from text, as above; [`LayoutBuilder`] with symbols, steps, strides, separators, swizzles and alignments |
 //! | [`symbol`], [`expr`], [`map`], [`step`] | axes, index expressions and maps, as trees and as text |
 //! | [`layout`], [`query`] | a proven layout; its elements and slots, the comparison of two |
 //! | [`prove`] | the provers, and the checker that accepts each layout once more |
@@ -42,6 +48,7 @@ extern crate alloc;
 pub mod builder;
 pub mod cute;
 pub mod digits;
+mod error;
 pub mod expr;
 pub mod layout;
 pub mod map;
@@ -53,3 +60,17 @@ pub mod sharding;
 pub mod step;
 pub mod symbol;
 pub mod text;
+
+pub use builder::LayoutBuilder;
+pub use builder::definition::LayoutDefinition;
+pub use cute::CuteLayout;
+pub use digits::Digits;
+pub use error::Error;
+pub use expr::{BinOp, CompareOp, Expr, ExprComparison, Predicate, Var};
+pub use layout::swizzle::Swizzle;
+pub use layout::{Layout, ProofMethod, Verdict};
+pub use map::{IndexMap, MapItem};
+pub use notation::Notation;
+pub use prove::{Executor, SequentialExecutor};
+pub use sharding::{Mesh, MeshAxis, Sharding};
+pub use symbol::{Axis, Symbol};

@@ -371,7 +371,8 @@ fn coordinates_and_indices_are_those_of_the_peers() {
     assert_eq!(refused("[2,6]"), "`(2,6)` is not a coordinate of the shape `(3,(2,3))`");
     assert_eq!(refused("-1"), "`-1` is not a coordinate of the shape `(3,(2,3))`");
     assert_eq!(refused("[0,0,0]"), "`(0,0,0)` is not a coordinate of the shape `(3,(2,3))`");
-    assert!(a.coordinate(18).is_err());
+    let fault = a.coordinate(18).unwrap_err().to_string();
+    assert_eq!(fault, "`18` is not a coordinate of the shape `(3,(2,3))`");
 }
 
 #[test]

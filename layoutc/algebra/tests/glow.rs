@@ -110,7 +110,7 @@ fn glow_strings_are_read_with_their_extensions_and_refused_at_the_byte() {
     let mut builder = LayoutBuilder::new(&[], &axes(&[2, 3, 5, 7]), 32).unwrap();
     notation::apply(Notation::Glow, "N[a=64]HWC", &[], &mut builder).unwrap();
     let layout = builder.finish(64, &SequentialExecutor).unwrap();
-    assert_eq!(layout.strides.first().and_then(Expr::as_const), Some(112));
+    assert_eq!(layout.strides().first().and_then(Expr::as_const), Some(112));
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn what_the_builder_lays_out_satisfies_the_string() {
         notation::apply(Notation::Glow, &layout.to_string(), &[], &mut builder).unwrap();
         let laid_out = builder.finish(64, &SequentialExecutor).unwrap();
         let strides: Vec<i128> =
-            laid_out.strides.iter().map(|stride| stride.as_const().unwrap()).collect();
+            laid_out.strides().iter().map(|stride| stride.as_const().unwrap()).collect();
         let tensor = GlowTensor { strides: &strides, element_bits: 32, layout: Some(&layout) };
         assert_eq!(
             check_satisfied(&tensor, &layout),

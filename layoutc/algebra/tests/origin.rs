@@ -41,7 +41,7 @@ fn points(layout: &Layout, symbols: &[i128]) -> Vec<Vec<i128>> {
         .unwrap()
     };
     let mut all = vec![Vec::new()];
-    for axis in &layout.logical {
+    for axis in layout.logical() {
         let extent = value(&axis.extent);
         all = all
             .iter()
@@ -62,7 +62,7 @@ fn visited(layout: &Layout, symbols: &[i128], bits: i128, bytes: i128) -> BTreeS
         assert_eq!(layout.element_at(&place.physical, symbols).unwrap(), Some(point.clone()));
         if point.iter().all(|index| *index == 0) {
             assert_eq!(place.offset * bits % (bytes * 8), 0, "the first is at {}", place.offset);
-            let origin = layout.origin.as_ref().unwrap();
+            let origin = layout.origin().unwrap();
             let told = origin.offset.evaluate(&|var| match var {
                 Var::Symbol(k) => symbols.get(k as usize).copied(),
                 _ => None,
@@ -75,7 +75,7 @@ fn visited(layout: &Layout, symbols: &[i128], bits: i128, bytes: i128) -> BTreeS
 
 /// Checks that slots without an element have no owner, for a static layout of one physical axis.
 fn padding_has_no_owner(layout: &Layout, slots: &BTreeSet<i128>) {
-    let all = layout.physical_shape[0].as_const().unwrap();
+    let all = layout.physical_shape()[0].as_const().unwrap();
     for slot in (0..all).filter(|slot| !slots.contains(slot)) {
         assert_eq!(layout.element_at(&[slot], &[]).unwrap(), None, "slot {slot}");
     }
@@ -90,8 +90,8 @@ fn the_first_element_behind_a_halo_is_aligned() {
             halo(&mut builder, "b", before, after);
             builder.align_origin(bytes).unwrap();
             let layout = builder.finish(1, &SequentialExecutor).unwrap();
-            assert_eq!((layout.proof, layout.verdict), (ProofMethod::Digits, Verdict::Padded));
-            assert_eq!(i128::from(layout.alignment_bytes), bytes);
+            assert_eq!((layout.proof(), layout.verdict()), (ProofMethod::Digits, Verdict::Padded));
+            assert_eq!(i128::from(layout.alignment_bytes()), bytes);
             let slots = visited(&layout, &[], i128::from(bits), bytes);
             padding_has_no_owner(&layout, &slots);
         }
@@ -103,9 +103,9 @@ fn an_origin_that_is_aligned_already_costs_nothing() {
     let mut builder = builder(&[], &[constant(4), constant(8)], 32);
     builder.align_origin(64).unwrap();
     let layout = builder.finish(1, &SequentialExecutor).unwrap();
-    assert_eq!(layout.verdict, Verdict::Bijective);
-    assert_eq!(layout.lead.as_const(), Some(0));
-    assert_eq!(layout.physical_elements.as_const(), Some(32));
+    assert_eq!(layout.verdict(), Verdict::Bijective);
+    assert_eq!(layout.lead().as_const(), Some(0));
+    assert_eq!(layout.physical_elements().as_const(), Some(32));
 }
 
 #[test]
@@ -137,8 +137,8 @@ fn tiles_strides_and_rows_go_with_an_aligned_origin() {
     let layout = rows.finish(1, &SequentialExecutor).unwrap();
     visited(&layout, &[], 32, 64);
     // The lead of 15 and the 7 of a row, up to the next aligned row.
-    assert_eq!(layout.physical_shape, [constant(8), constant(22)]);
-    assert_eq!(layout.physical_strides, [constant(32), constant(1)]);
+    assert_eq!(layout.physical_shape(), [constant(8), constant(22)]);
+    assert_eq!(layout.physical_strides(), [constant(32), constant(1)]);
 }
 
 #[test]
@@ -173,5 +173,5 @@ fn a_tensor_without_elements_has_no_lead() {
     halo(&mut builder, "b", 1, 1);
     builder.align_origin(64).unwrap();
     let layout = builder.finish(1, &SequentialExecutor).unwrap();
-    assert_eq!(layout.physical_elements.as_const(), Some(0));
+    assert_eq!(layout.physical_elements().as_const(), Some(0));
 }

@@ -160,28 +160,28 @@ impl At {
 /// Compares all properties of a layout with the oracle at one size.
 fn compare(layout: &Layout, truth: &Truth, symbol: &[i128], what: &str) {
     let at = At { symbol: symbol.to_vec() };
-    let storage = at.numbers(layout.storage.iter().map(|a| &a.extent), what);
+    let storage = at.numbers(layout.storage().iter().map(|a| &a.extent), what);
     assert_eq!(storage, wide(&truth.storage), "storage extents: {what}");
-    let names: Vec<&str> = layout.storage.iter().map(|a| a.name.as_str()).collect();
+    let names: Vec<&str> = layout.storage().iter().map(|a| a.name.as_str()).collect();
     assert_eq!(names, truth.names, "names: {what}");
-    let shape = at.numbers(&layout.physical_shape, what);
+    let shape = at.numbers(layout.physical_shape(), what);
     assert_eq!(shape, wide(&truth.physical_shape), "physical shape: {what}");
-    let pitches = at.numbers(&layout.physical_strides, what);
+    let pitches = at.numbers(layout.physical_strides(), what);
     if symbol.first() != Some(&0) {
         assert_eq!(pitches, wide(&truth.physical_strides), "physical strides: {what}");
     }
     // At size 0, only a static 0 has the strides of extent 1.
     if symbol.first() != Some(&0) {
-        assert_eq!(at.numbers(&layout.strides, what), wide(&truth.strides), "strides: {what}");
+        assert_eq!(at.numbers(layout.strides(), what), wide(&truth.strides), "strides: {what}");
     }
-    let elements = at.number(&layout.physical_elements, what);
+    let elements = at.number(layout.physical_elements(), what);
     assert_eq!(elements, i128::from(truth.physical_elements), "physical elements: {what}");
-    let elements = at.number(&layout.logical_elements, what);
+    let elements = at.number(layout.logical_elements(), what);
     assert_eq!(elements, i128::from(truth.logical_elements), "logical elements: {what}");
     let full = truth.logical_elements == truth.physical_elements;
     // With a symbol, the verdict holds for all of its values.
-    if symbol.is_empty() || layout.verdict == Verdict::Bijective {
-        assert_eq!(layout.verdict == Verdict::Bijective, full, "verdict: {what}");
+    if symbol.is_empty() || layout.verdict() == Verdict::Bijective {
+        assert_eq!(layout.verdict() == Verdict::Bijective, full, "verdict: {what}");
     }
     let mut owners: BTreeMap<&[i64], &[i64]> = BTreeMap::new();
     for element in &truth.elements {
@@ -191,7 +191,7 @@ fn compare(layout: &Layout, truth: &Truth, symbol: &[i128], what: &str) {
         assert_eq!(told, wanted, "element {:?}: {what}", element.logical);
         owners.insert(&element.physical, &element.logical);
     }
-    let searched = layout.inverse.is_none();
+    let searched = layout.inverse().is_none();
     let slots: i64 = truth.physical_shape.iter().product();
     // A layout without inverse expressions is searched: all elements of small ones, a sample of the slots of others.
     let stride = if searched { (slots * truth.logical_elements / 300_000).max(1) } else { 1 };
@@ -205,8 +205,8 @@ fn compare(layout: &Layout, truth: &Truth, symbol: &[i128], what: &str) {
             .element_at(&wide(&physical), symbol)
             .unwrap_or_else(|e| panic!("{e}: slot {physical:?}: {what}"));
         assert_eq!(told, owner, "slot {physical:?}: {what}");
-        if let Some(inverse) = &layout.inverse {
-            let told = at.invert(inverse, layout.valid.as_ref(), &wide(&physical));
+        if let Some(inverse) = layout.inverse() {
+            let told = at.invert(inverse, layout.valid(), &wide(&physical));
             assert_eq!(told, owner, "inverse at {physical:?}: {what}");
         }
     }
@@ -301,7 +301,7 @@ fn check(case: &Case, plain: bool, what: &str, tally: &mut Tally) {
             compare(layout, truth, &[], what);
             tally.good += 1;
             tally.plain += u64::from(plain);
-            if layout.proof == ProofMethod::Enumeration {
+            if layout.proof() == ProofMethod::Enumeration {
                 tally.enumerated.push(case.describe());
             } else {
                 tally.plain_digits += u64::from(plain);
@@ -330,7 +330,7 @@ fn check(case: &Case, plain: bool, what: &str, tally: &mut Tally) {
         (expected, outcome) => {
             let expected = expected.as_ref().map(|_| "good");
             let outcome = match outcome {
-                Outcome::Built(layout) => format!("built, {:?}", layout.verdict),
+                Outcome::Built(layout) => format!("built, {:?}", layout.verdict()),
                 other => format!("{other:?}"),
             };
             panic!("expected {expected:?}, and it was {outcome}: {what}");
@@ -393,7 +393,7 @@ fn random_layouts_with_a_batch_known_at_run_time_hold_at_every_size() {
             sizes.iter().map(|size| (*size, truth(&case.at(*size)))).collect();
         match outcome {
             Outcome::Built(layout) => {
-                assert_ne!(layout.proof, ProofMethod::Enumeration, "{what}");
+                assert_ne!(layout.proof(), ProofMethod::Enumeration, "{what}");
                 tally.good += 1;
                 for (size, truth) in &truths {
                     let what = format!("batch {size}, {what}");

@@ -211,7 +211,7 @@ fn holds(case: &Symbolic, layout: &Layout, values: &[i64]) -> Result<(), String>
         expr.evaluate(&at).map_err(|e| format!("{e}"))
     };
     // Extents of differences and bits cover all sizes.
-    let told = layout.physical_shape.iter().map(number).collect::<Result<Vec<_>, _>>()?;
+    let told = layout.physical_shape().iter().map(number).collect::<Result<Vec<_>, _>>()?;
     let is_same_shape = !case.has_bits() && told == wide(&plain.physical_shape);
     let mut held: BTreeMap<Vec<i128>, Vec<i128>> = BTreeMap::new();
     for element in &plain.elements {
@@ -225,7 +225,7 @@ fn holds(case: &Symbolic, layout: &Layout, values: &[i64]) -> Result<(), String>
         }
     }
     let shape: Vec<i64> = layout
-        .physical_shape
+        .physical_shape()
         .iter()
         .map(|e| number(e).map(|n| i64::try_from(n).unwrap()))
         .collect::<Result<_, _>>()?;
@@ -234,12 +234,12 @@ fn holds(case: &Symbolic, layout: &Layout, values: &[i64]) -> Result<(), String>
             let slot = wide(&slot);
             let owner =
                 layout.element_at(&slot, &symbols).map_err(|e| format!("slot {slot:?}: {e}"))?;
-            if layout.inverse.is_some() && owner.as_ref() != held.get(&slot) {
+            if layout.inverse().is_some() && owner.as_ref() != held.get(&slot) {
                 return Err(format!("slot {slot:?} holds {:?}, said {owner:?}", held.get(&slot)));
             }
         }
         let full = shape.iter().product::<i64>() == plain.logical_elements;
-        if layout.verdict == Verdict::Bijective && !full {
+        if layout.verdict() == Verdict::Bijective && !full {
             return Err("bijective, and has padding".to_owned());
         }
     }

@@ -143,23 +143,3 @@ fn what_is_compared_has_the_same_axes() {
         Err(CompareError::Rank { first: 2, second: 1 })
     );
 }
-
-#[test]
-fn what_neither_digits_nor_a_visit_can_tell_is_undecided() {
-    let axes = [axis("i", 1 << 18), axis("j", 1 << 18)];
-    let a = mapped(&[], &axes, "(i, j) -> (i, j)");
-    let mut skewed = a.clone();
-    // Too many points to prove: the proof is supplied by hand.
-    let text = parse::map("(i, j) -> (((i & j) * 2 + (i ^ j) - j) * 262144 + j, j)").unwrap();
-    let values = |_: &str| None;
-    let facts = layoutc_algebra::normal_form::simplify::Facts::default();
-    let scope = MapScope { axes: &axes, values: &values, facts: &facts };
-    let index = resolve(&text, scope).unwrap().items[0].index.clone();
-    let to_axis = |var| match var {
-        Var::Storage(k) => Some(Expr::var(Var::Axis(k))),
-        _ => None,
-    };
-    skewed.physical_map = vec![index.substitute(&to_axis).unwrap()];
-    let found = compare(&a, &skewed, &SequentialExecutor).unwrap();
-    assert_eq!(found, LayoutEquivalence::Undecided { points: Some(1 << 36) });
-}

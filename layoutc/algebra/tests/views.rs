@@ -160,7 +160,7 @@ fn what_leaves_is_refused_with_the_index_that_does() {
 
 /// Checks that every element of `view` is `lanes` neighbors of `there` along `axis`.
 fn joins(view: &Layout, there: &Layout, axis: usize, lanes: i128, size: i128) {
-    for index in indices(&view.logical, size) {
+    for index in indices(view.logical(), size) {
         let own = view.locate(&index, &[size]).unwrap();
         for lane in 0..lanes {
             let mut other = index.clone();
@@ -191,7 +191,7 @@ fn joined_and_cut_elements_lie_where_their_lanes_do() {
                 // If a whole block is one element, another axis is contiguous.
                 joins(&view, &again, back, lanes, size);
             }
-            assert_eq!(view.verdict, there.verdict);
+            assert_eq!(view.verdict(), there.verdict());
         }
     }
 }
@@ -202,7 +202,7 @@ fn a_batch_joins_where_its_multiple_allows_it() {
     let (joined, axis) = whole.regroup_elements(ElementRegroup::Join(4)).unwrap();
     assert_eq!(axis, 1);
     joins(&finish(&joined), &finish(&whole), 1, 4, 12);
-    assert_eq!(finish(&joined).verdict, Verdict::Bijective);
+    assert_eq!(finish(&joined).verdict(), Verdict::Bijective);
     assert_eq!(
         whole.regroup_elements(ElementRegroup::Join(8)).unwrap_err(),
         strided("c", Expr::var(Var::Symbol(0)), 8)
@@ -258,7 +258,7 @@ fn strides_and_pitches_are_counted_in_the_other_elements() {
         assert_eq!(found, axis);
         let view = finish(&joined);
         joins(&view, &there, axis, 4, 0);
-        let slots = |layout: &Layout| layout.physical_elements.as_const().unwrap();
+        let slots = |layout: &Layout| layout.physical_elements().as_const().unwrap();
         assert_eq!(slots(&view) * 4, slots(&there));
     }
 }

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::args::{BuildArgs, SelectArgs};
-use crate::build::{self, DependencyGraph, RowSelection};
+use crate::build::{self, BuildArgs, DependencyGraph, RowSelection, SelectArgs};
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::project::read_set::ReadSet;
@@ -39,7 +38,7 @@ pub struct BuildFailure {
 /// ```no_run
 /// let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
 /// let generated = layoutc::build("kernels".as_ref(), &out).unwrap_or_else(|failure| panic!("{failure}"));
-/// generated.tell_cargo();
+/// generated.print_cargo_directives();
 /// let sources = generated.with_extension("c").filter(|path| !path.to_string_lossy().ends_with("_test.c"));
 /// // cc::BuildArgs::new().files(sources).include(&generated.include).compile("layouts");
 /// ```
@@ -57,7 +56,7 @@ pub fn build(project: &Path, out: &Path) -> Result<GeneratedFiles, BuildFailure>
         out: Some(out.join("layoutc")),
         root: None,
     };
-    let args = BuildArgs::of(select);
+    let args = BuildArgs { select, ..BuildArgs::default() };
     let mut reads = ReadSet::default();
     let built = build::build_once(&args, RowSelection::None, None, &mut reads, &mut console)
         .map_err(failure)?;
@@ -98,7 +97,7 @@ fn failure(fault: CommandError) -> BuildFailure {
 impl GeneratedFiles {
     /// Prints `cargo::rerun-if-changed` for every input and folder.
     #[expect(clippy::print_stdout, reason = "build scripts print instructions to cargo")]
-    pub fn tell_cargo(&self) {
+    pub fn print_cargo_directives(&self) {
         for path in self.inputs.iter().chain(&self.folders) {
             println!("cargo::rerun-if-changed={}", path.display());
         }

@@ -1,21 +1,17 @@
 //! Discovers, reads and checks manifests, as the first step of most commands.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use layoutc_compiler::base::diagnostic::Diagnostic;
-use layoutc_compiler::check::{CheckOptions, Recorder, sort};
-use layoutc_compiler::config::Config;
-use layoutc_compiler::env::CompileEnv;
+use layoutc_compiler::check::Recorder;
+use layoutc_compiler::emit::{EmitJob, Emitter};
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::model::{Manifest, Tensor, View};
-use layoutc_compiler::{
-    CheckedProject, EmitJob, check, check_convert_schedules, check_with_options, emit_diagnostics,
-};
+use layoutc_compiler::{CheckedProject, Compiler};
 
 use crate::build::{own_of, report_emit_error};
 use crate::command_error::CommandError;
 use crate::console::Console;
+use crate::paths::relative_to_cwd;
 use crate::project::files::ProjectFiles;
 use crate::project::read_set::ReadSet;
 use crate::project::{self, Project};
@@ -32,11 +28,7 @@ pub(crate) struct CheckSession {
 impl CheckSession {
     /// Discovers, reads and checks the manifests of PATHS.
     pub(crate) fn open(paths: &[PathBuf], console: &mut Console) -> Result<Self, CommandError> {
-        Self::checked_by(
-            &|files, manifests, config| check(files, manifests, config),
-            paths,
-            console,
-        )
+        Self::checked(paths, None, console)
     }
 
     /// Like [`Self::open`]; records the steps of one tensor.
@@ -45,16 +37,12 @@ impl CheckSession {
         recorder: &Recorder,
         console: &mut Console,
     ) -> Result<Self, CommandError> {
-        let check = |files: &ProjectFiles, manifests: &[String], config: &Config| {
-            let aside = CheckOptions { recorder: Some(recorder), ..CheckOptions::default() };
-            check_with_options(&CompileEnv::new(files), manifests, config, aside)
-        };
-        Self::checked_by(&check, paths, console)
+        Self::checked(paths, Some(recorder), console)
     }
 
-    fn checked_by(
-        check: &dyn Fn(&ProjectFiles, &[String], &Config) -> CheckedProject,
+    fn checked(
         paths: &[PathBuf],
+        recorder: Option<&Recorder>,
         console: &mut Console,
     ) -> Result<Self, CommandError> {
         let mut report = Report::default();
@@ -62,16 +50,19 @@ impl CheckSession {
         for project in project::discover(paths, None, &mut report, &mut ReadSet::default())? {
             if console.verbose {
                 let manifests = counted(project.manifests.len(), "manifest");
-                console
-                    .remark(&format!("{}: {manifests}\n", project::relative_to_cwd(&project.root)));
+                console.remark(&format!("{}: {manifests}\n", relative_to_cwd(&project.root)));
             }
             let files = ProjectFiles::new(&project.root);
             let manifests: Vec<String> = project.manifests.keys().cloned().collect();
-            let checked = check(&files, &manifests, &project.config);
+            let mut compiler = Compiler::new(&files, &project.config);
+            if let Some(recorder) = recorder {
+                compiler = compiler.recording(recorder);
+            }
+            let checked = compiler.check(&manifests);
             for (path, text) in files.into_texts()? {
                 report.text(project.shown(&path), text.text);
             }
-            report.add(checked.diagnostics.iter().map(|d| with_user_paths(d, &project)));
+            report.add(checked.diagnostics.iter().map(|d| project.with_shown_paths(d)));
             projects.push((project, checked));
         }
         Ok(Self { projects, report })
@@ -107,27 +98,23 @@ impl CheckSession {
         })
     }
 
-    /// Adds the errors that only a build would find: `convert` schedules that cannot be followed; and, if the report has
-    /// no errors yet, all that generation reports without rendering (limits of the targets, planning, missing templates).
+    /// If the report has no errors yet, adds those that only a build would find: all that generation reports without
+    /// rendering (limits of the targets, planning, missing templates).
     ///
     /// # Errors
     /// A template cannot be read.
     pub(crate) fn check_build_refusals(&mut self) -> Result<(), CommandError> {
-        let is_well = !self.report.has_errors();
+        if self.report.has_errors() {
+            return Ok(());
+        }
         for (project, checked) in &self.projects {
             let config = &project.config;
-            let mut found: Vec<Diagnostic> =
-                checked.manifests.iter().flat_map(check_convert_schedules).collect();
             let templates = own_of(project, config)?;
-            if is_well {
-                let names = config.target.names();
-                let is_requested = |m: &&Manifest| project.manifests.contains_key(&m.path);
-                let manifests = || checked.manifests.iter().filter(is_requested);
-                let of = |target| manifests().map(move |manifest| EmitJob { target, manifest });
-                let work: Vec<EmitJob<'_>> = names.iter().flat_map(|target| of(target)).collect();
-                found.extend(emit_diagnostics(&work, config, &templates));
-            }
-            sort(&mut found);
+            let is_requested = |m: &&Manifest| project.manifests.contains_key(&m.path);
+            let manifests = || checked.manifests.iter().filter(is_requested);
+            let of = |target| manifests().map(move |manifest| EmitJob { target, manifest });
+            let jobs: Vec<EmitJob<'_>> = config.target.names().into_iter().flat_map(of).collect();
+            let found = Emitter::new(config, &templates).refusals(&jobs);
             report_emit_error(&found, project, &templates, &mut self.report);
         }
         Ok(())
@@ -137,16 +124,4 @@ impl CheckSession {
     pub(crate) fn manifests(&self) -> usize {
         self.projects.iter().map(|(project, _)| project.manifests.len()).sum()
     }
-}
-
-/// Replaces the paths of a diagnostic by display paths.
-pub(crate) fn with_user_paths(diagnostic: &Diagnostic, project: &Project) -> Diagnostic {
-    let mut diagnostic = diagnostic.clone();
-    for label in &mut diagnostic.labels {
-        label.place.file = Arc::from(project.shown(&label.place.file));
-    }
-    for fix in &mut diagnostic.fixes {
-        fix.place.file = Arc::from(project.shown(&fix.place.file));
-    }
-    diagnostic
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 
-use crate::project::relative_to_cwd;
+use crate::paths::relative_to_cwd;
 
 /// Error that ends a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl CommandError {
 }
 
 /// Text of an error, without Rust's suffix ` (os error 28)`.
-pub(crate) fn os_error_text(error: &io::Error) -> String {
+pub fn os_error_text(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_lowercase(),

@@ -4,7 +4,20 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout, Write};
 
 use layoutc_compiler::query::picture::ColorDepth;
 
-use crate::args::{ColorMode, FormatArg, GlobalArgs, ReportFormat};
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReportFormat {
+    Text,
+    Json,
+}
+
+/// When diagnostics and results are colored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub(crate) enum ColorMode {
+    Auto,
+    Always,
+    Never,
+}
 
 /// Output of a command. A closed pipe ends the printing, not the command.
 #[derive(Debug)]
@@ -26,26 +39,18 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Console for the global arguments.
-    pub(crate) fn new(common: &GlobalArgs, command: &'static str) -> Self {
-        let is_colored = |is_terminal: bool| match common.color {
+    pub(crate) fn new(format: ReportFormat, color: ColorMode, command: &'static str) -> Self {
+        let is_colored = |is_terminal: bool| match color {
             ColorMode::Always => true,
             ColorMode::Never => false,
             ColorMode::Auto => is_terminal && wants_color(),
         };
         Self {
-            format: match common.format {
-                FormatArg::Json => ReportFormat::Json,
-                FormatArg::Text
-                | FormatArg::Cmake
-                | FormatArg::Ninja
-                | FormatArg::Dot
-                | FormatArg::Svg => ReportFormat::Text,
-            },
+            format,
             color: is_colored(io::stderr().is_terminal()),
             paints_results: is_colored(io::stdout().is_terminal()),
-            quiet: common.quiet,
-            verbose: common.verbose,
+            quiet: false,
+            verbose: false,
             command,
             out: BufWriter::new(io::stdout()),
             failure: None,
@@ -54,16 +59,7 @@ impl Console {
 
     /// Quiet console with default settings.
     pub(crate) fn silent() -> Self {
-        Self {
-            format: ReportFormat::Text,
-            color: false,
-            paints_results: false,
-            quiet: true,
-            verbose: false,
-            command: "",
-            out: BufWriter::new(io::stdout()),
-            failure: None,
-        }
+        Self { quiet: true, ..Self::new(ReportFormat::Text, ColorMode::Never, "") }
     }
 
     /// Prints to standard output; does nothing after a failure.
@@ -130,7 +126,7 @@ impl Console {
 }
 
 /// Prints to standard error; ignores errors.
-pub(crate) fn write_plainly(text: &str) {
+pub fn write_plainly(text: &str) {
     let mut stderr = io::stderr().lock();
     let written = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
     drop(written);

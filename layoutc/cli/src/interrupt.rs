@@ -21,16 +21,22 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 static WRITING: AtomicBool = AtomicBool::new(false);
 
 /// Arms [`install_once`].
+#[cfg(feature = "cli")]
 pub(crate) fn prepare() {
     PREPARED.store(true, Ordering::SeqCst);
 }
 
-/// Like [`install`], once, and only after [`prepare`]: a build with nothing to do avoids the handler's thread.
+/// Like `install`, once, and only after `prepare`: a build with nothing to do avoids the handler's thread.
 pub(crate) fn install_once() -> Result<(), CommandError> {
-    if PREPARED.swap(false, Ordering::SeqCst) { install() } else { Ok(()) }
+    #[cfg(feature = "cli")]
+    if PREPARED.swap(false, Ordering::SeqCst) {
+        return install();
+    }
+    Ok(())
 }
 
 /// Installs the handler of Ctrl-C.
+#[cfg(feature = "cli")]
 pub(crate) fn install() -> Result<(), CommandError> {
     let handler = || {
         ASKED.store(true, Ordering::SeqCst);
@@ -46,10 +52,11 @@ pub(crate) fn install() -> Result<(), CommandError> {
 }
 
 /// Makes writes beyond the file size limit (`ulimit -f`) fail instead of ending the process.
+#[cfg(feature = "cli")]
 pub(crate) fn ignore_sigxfsz() {
-    let asked = Arc::new(AtomicBool::new(false));
+    let is_raised = Arc::new(AtomicBool::new(false));
     // On failure the default remains: the signal ends the process.
-    drop(signal_hook::flag::register(signal_hook::consts::SIGXFSZ, asked));
+    drop(signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_raised));
 }
 
 /// Guard that defers interrupts to [`check`].

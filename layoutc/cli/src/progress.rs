@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
+#[cfg(feature = "cli")]
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::console::{Console, write_plainly};
@@ -48,9 +49,11 @@ impl<'scope> Progress<'scope> {
             return Self { over: None, shows: None };
         }
         let (over, ended) = sync_channel(1);
-        let is_terminal = std::io::stderr().is_terminal();
-        let show = move || if is_terminal { bar(work, &ended) } else { lines(work, &ended) };
-        Self { over: Some(over), shows: Some(scope.spawn(show)) }
+        #[cfg(feature = "cli")]
+        if std::io::stderr().is_terminal() {
+            return Self { over: Some(over), shows: Some(scope.spawn(move || bar(work, &ended))) };
+        }
+        Self { over: Some(over), shows: Some(scope.spawn(move || lines(work, &ended))) }
     }
 }
 
@@ -69,6 +72,7 @@ fn is_over(ended: &Receiver<()>, after: Duration) -> bool {
     ended.recv_timeout(after) != Err(RecvTimeoutError::Timeout)
 }
 
+#[cfg(feature = "cli")]
 fn bar(work: ProgressTask<'_>, ended: &Receiver<()>) {
     if is_over(ended, SILENCE) {
         return;

@@ -1,8 +1,10 @@
 //! Sandbox for untrusted templates.
 //!
-//! Fuel bounds a template's steps and a cap its output, but a few dozen steps of `x ~ x` exhaust memory, which aborts
-//! the process. So a build with the user's own templates first runs in a child process with a memory limit, which
-//! writes nothing. Rendering is deterministic, so what the child survives is safe.
+//! Fuel bounds a template's steps and a cap its output, but the engine calls nothing of ours when it parses, stores,
+//! concatenates or compares: a few dozen steps of `x ~ x` exhaust memory and long or nested expressions the stack,
+//! which aborts the process, and `==` of lists that share their items takes exponential time. So a build with the
+//! user's own templates first runs in a child process with a memory limit, which writes nothing. Rendering is
+//! deterministic, so what the child survives is safe.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::command_error::CommandError;
 
@@ -32,8 +35,8 @@ pub(crate) fn trust() {
 pub(crate) fn enter() {
     if is_child() {
         // Best effort: without the limit, the child is as safe as this process.
-        let limited = rlimit::setrlimit(rlimit::Resource::AS, MEMORY_BYTES, MEMORY_BYTES);
-        drop(limited);
+        let limit = Rlimit { current: Some(MEMORY_BYTES), maximum: Some(MEMORY_BYTES) };
+        let _ = setrlimit(Resource::As, limit);
     }
 }
 

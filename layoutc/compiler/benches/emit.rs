@@ -12,13 +12,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use layoutc_compiler::config::parse;
-use layoutc_compiler::emit::Templates;
-use layoutc_compiler::env::NoObserver;
-use layoutc_compiler::{EmitJob, MemorySources, check, emit_each};
+use layoutc_compiler::emit::{EmitJob, Emitter, Templates};
+use layoutc_compiler::{Compiler, MemorySources};
 
 const ROUNDS: usize = 15;
 
-/// So many manifests are a build, which makes its templates ready once.
+/// Number of manifests in a build, which prepares its templates once.
 const BUILD: usize = 32;
 
 /// A tensor is packed and unpacked.
@@ -55,19 +54,21 @@ fn main() {
         let name = path.file_stem().unwrap().to_str().unwrap();
         let sources = MemorySources::of("a.kdl", std::fs::read_to_string(&path).unwrap());
         let names = [format!("{name}.kdl")];
-        let checked = check(&sources, &names, &config);
+        let compiler = Compiler::new(&sources, &config);
+        let checked = compiler.check(&names);
         assert_eq!(checked.diagnostics, []);
         let templates = Templates::default();
+        let emitter = Emitter::new(&config, &templates);
         let one = EmitJob { target: "c", manifest: &checked.manifests[0] };
         let build = [one; BUILD];
-        let outputs = emit_each(&build[..1], &config, &templates, &NoObserver).unwrap();
+        let outputs = emitter.files(&build[..1]).unwrap();
         let source = outputs[0].iter().find(|output| output.path == format!("c/{name}.c")).unwrap();
         let [checks, emits] = pool.install(|| {
             let checks = timed(|| {
-                check(&sources, &names, &config);
+                compiler.check(&names);
             });
             let emits = timed(|| {
-                emit_each(&build, &config, &templates, &NoObserver).unwrap();
+                emitter.files(&build).unwrap();
             });
             [checks, emits]
         });

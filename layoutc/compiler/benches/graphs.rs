@@ -14,13 +14,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use layoutc_compiler::config::Config;
-use layoutc_compiler::import::ImportOptions;
+use layoutc_compiler::import::{ImportOptions, import_onnx};
 use layoutc_compiler::model::graph::{Compatibility, Graph, TensorRole};
 use layoutc_compiler::solve::network::{self, CostNetwork, INFINITE, SolverLimits};
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, bytes_moved, solve};
-use layoutc_compiler::{MemorySources, check, import_onnx};
+use layoutc_compiler::{Compiler, MemorySources};
 
-/// What a device accepts on which convolutions like blocks of 16 channels, and depthwise ones channels last.
+/// Backend of a device that prefers blocks of 16 channels for convolutions, and channels last for depthwise ones.
 const BACKEND: &str = "backend device like=onnx {
     op Conv {
         accepts cost-per-byte=0.5 when=\"group == 1\" { in NHWC OHWI; out NHWC }
@@ -55,8 +55,8 @@ fn imported(stem: &str) -> String {
 }
 
 fn graph(text: &str) -> Graph {
-    let checked =
-        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
+        .check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, []);
     checked.manifests[0].graphs[0].clone()
 }

@@ -16,14 +16,15 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
 use layoutc_compiler::config::Config;
+use layoutc_compiler::emit::Templates;
 use layoutc_compiler::run::{Move, pack};
-use layoutc_compiler::{CheckedProject, MemorySources, check, emit};
+use layoutc_compiler::{CheckedProject, Compiler, MemorySources};
 
 const NCHW16C: &str = "map \"(n, c, h, w) -> (n, c // 16, h, w, c % 16)\"";
 
 const ROUNDS: usize = 9;
 
-/// What it is, the element type, the axes, the layout.
+/// Name, element type, axes, layout.
 const CASES: [(&str, &str, &str, &str); 6] = [
     ("NCHW to NHWC", "f32", "n 32; c 64; h 128; w 128", "order n h w c"),
     ("NCHW to NCHW16c", "f32", "n 32; c 64; h 128; w 128", NCHW16C),
@@ -69,7 +70,10 @@ struct Compiled {
 impl Compiled {
     fn new(checked: &CheckedProject, from_bytes: usize) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        for output in emit(checked, &Config::default(), &BTreeMap::new()).unwrap() {
+        for output in Compiler::new(&MemorySources::default(), &Config::default())
+            .emit(checked, &Templates::default())
+            .unwrap()
+        {
             let name = output.path.rsplit('/').next().unwrap();
             std::fs::write(folder.join(name), &output.text).unwrap();
         }
@@ -122,8 +126,8 @@ fn main() {
     for (what, dtype, axes, layout) in CASES.into_iter().filter(|case| asked(case.0)) {
         let text =
             format!("tensor t dtype={dtype} {{\n shape {{ {axes} }}\n layout {{ {layout} }}\n}}\n");
-        let checked =
-            check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
+        let checked = Compiler::new(&MemorySources::of("m.kdl", text), &Config::default())
+            .check(&["m.kdl".to_owned()]);
         let faults = &checked.diagnostics;
         assert_eq!(checked.manifests[0].tensors.len(), 1, "{faults:?}");
         let tensor = &checked.manifests[0].tensors[0];

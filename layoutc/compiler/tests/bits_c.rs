@@ -84,12 +84,12 @@ static int signalling(int bytes, int64_t count) {
 fn driver(manifest: &Manifest, size: i64) -> String {
     let mut text = format!("{HELPERS}\nint run(void) {{\n");
     let args = |tensor: &Tensor| {
-        if tensor.layout.symbols.is_empty() { String::new() } else { format!("{size}, ") }
+        if tensor.layout.symbols().is_empty() { String::new() } else { format!("{size}, ") }
     };
     // Bytes per number, and their count: a complex element has two, a vector one per lane.
     let numbers = |tensor: &Tensor| {
         let at = |var| matches!(var, Var::Symbol(_)).then_some(i128::from(size));
-        let elements = tensor.layout.logical_elements.evaluate(&at).unwrap();
+        let elements = tensor.layout.logical_elements().evaluate(&at).unwrap();
         let bytes = if tensor.dtype.to_string() == "f64" { 8 } else { 4 };
         format!("{bytes}, {}", elements * i128::from(tensor.dtype.element_bits() / 8 / bytes))
     };

@@ -2,18 +2,17 @@
 //! (`blocks.c`).
 #![allow(clippy::unwrap_used, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
-#![allow(clippy::print_stdout, reason = "says what is left out")]
+#![allow(clippy::print_stdout, reason = "lists skipped cases")]
 
 use crate::common;
 use crate::common::processors;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use common::cc::{compile_and_run, compilers, folder, full, run, there};
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{MemorySources, check};
+use layoutc_compiler::{Compiler, MemorySources};
 
 /// Transposes of every element size, runs, and zero-filled runs. Sizes are symbols, so that they may exceed any cache.
 const MANIFEST: &str = "symbol rows max=3000000\nsymbol columns max=3000000\n\
@@ -46,11 +45,8 @@ fn written(name: &str, stem: &str, prefix: &str) -> PathBuf {
 }
 
 fn written_of(manifest: &str, name: &str, stem: &str, prefix: &str) -> PathBuf {
-    let checked = check(
-        &MemorySources::of("blocks.kdl", manifest),
-        &["blocks.kdl".to_owned()],
-        &Config::default(),
-    );
+    let checked = Compiler::new(&MemorySources::of("blocks.kdl", manifest), &Config::default())
+        .check(&["blocks.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, []);
     let settings = Settings { prefix: prefix.to_owned(), ..Settings::c() };
     let outputs = emit(&checked.manifests[0], &settings, stem, &Templates::default());
@@ -230,11 +226,8 @@ fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
                 )
             };
             let text = [5, 16, 77, 300].map(one).concat();
-            let checked = check(
-                &MemorySources::of("a.kdl", &text),
-                &["a.kdl".to_owned()],
-                &Config::default(),
-            );
+            let checked = Compiler::new(&MemorySources::of("a.kdl", &text), &Config::default())
+                .check(&["a.kdl".to_owned()]);
             assert_eq!(checked.diagnostics, []);
             let name = format!("fields_{dtype}_{few}");
             run(&name, &checked.manifests[0]);
@@ -257,8 +250,8 @@ fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
 fn padding_at_the_end_of_rows_is_written_in_the_loop_over_their_tiles() {
     let text = "tensor tiled dtype=f32 { shape { r 250; c 300 }; layout { tile 8 128; fill 0 } }\n\
         tensor pairs dtype=f16 { shape { r 250; c 300 }; layout { tile 8 128; tile 2 1; fill 0 } }\n";
-    let checked =
-        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
+        .check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, []);
     let settings = Settings::c();
     let outputs = emit(&checked.manifests[0], &settings, "a", &Templates::default()).unwrap();
@@ -295,8 +288,8 @@ fn blocks_of_whole_lines_and_those_that_share_lines_are_moved_together_past_the_
     ] {
         let text =
             format!("tensor t dtype=f32 {{ shape {{ {shape} }}; layout {{ order e c a d b }} }}");
-        let checked =
-            check(&MemorySources::of("a.kdl", &text), &["a.kdl".to_owned()], &Config::default());
+        let checked = Compiler::new(&MemorySources::of("a.kdl", &text), &Config::default())
+            .check(&["a.kdl".to_owned()]);
         let (settings, templates) = (Settings::c(), Templates::default());
         let outputs = emit(&checked.manifests[0], &settings, "lines", &templates).unwrap();
         let source = &outputs.iter().find(|output| output.path == "lines.c").unwrap().text;
@@ -314,9 +307,11 @@ fn no_conversion_that_is_timed_takes_400_lines() {
     let mut count = 0;
     for path in files {
         let text = std::fs::read_to_string(&path).unwrap();
-        let checked = check(&MemorySources::of("a.kdl", &text), &["a.kdl".to_owned()], &config);
+        let sources = MemorySources::of("a.kdl", &text);
+        let compiler = Compiler::new(&sources, &config);
+        let checked = compiler.check(&["a.kdl".to_owned()]);
         assert_eq!(checked.diagnostics, []);
-        let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).unwrap();
+        let outputs = compiler.emit(&checked, &Templates::default()).unwrap();
         let source = outputs.iter().find(|output| output.path == "c/a.c").unwrap();
         let lines = source.text.lines().count();
         if lines >= 400 {

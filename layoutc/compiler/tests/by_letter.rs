@@ -2,9 +2,8 @@
 //! Expected costs and layouts are computed by hand.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use crate::common::told;
+use crate::common::told::checked;
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, solve};
-use told::{checked, found, told};
 
 const BACKEND: &str = "\
 backend b {
@@ -68,24 +67,6 @@ fn a_scalar_has_a_part_of_every_layout() {
     output y",
     );
     assert_eq!(plan.cost, 0);
-}
-
-#[test]
-fn a_result_of_which_no_part_is_there_is_told() {
-    let text = format!(
-        "{BACKEND}graph g backend=b {{
-    input x dtype=f32 layout=\"xla:{{1,0,2}}\" {{ shape {{ N 2; C 3; H 5 }} }}
-    node m op=mean {{ in x; out y dtype=f32 {{ shape {{ N 2; H 5 }} }} }}
-    output y
-}}
-"
-    );
-    let message = "no alternative of `mean` fits the tensors of `m`";
-    told(&text, &[("graph::alternative", "m", message)]);
-    let notes = found(&text)[0].notes.clone();
-    let note =
-        "the operator requires one layout for all, and no projection of the layout of `x` fits `y`";
-    assert_eq!(notes[0], note);
 }
 
 /// Squeeze-and-excite as imported: the means take the blocked layout of the convolutions.

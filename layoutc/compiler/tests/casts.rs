@@ -21,7 +21,7 @@ use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::model::{Manifest, Tensor};
 use layoutc_compiler::run::{pack, unpack};
-use layoutc_compiler::{MemorySources, check, emit as emit_all};
+use layoutc_compiler::{Compiler, MemorySources};
 use random_manifest::random::Random;
 use random_manifest::{dtypes, manifest as random};
 
@@ -110,8 +110,8 @@ struct Case {
 }
 
 fn checked(text: &str) -> Manifest {
-    let checked =
-        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("m.kdl", text), &Config::default())
+        .check(&["m.kdl".to_owned()]);
     let found = checked.diagnostics.iter();
     let errors: Vec<_> = found.filter(|found| found.severity == Severity::Error).collect();
     assert!(errors.is_empty(), "{errors:#?}\n{text}");
@@ -302,8 +302,10 @@ fn write_gpu(root: &Path, text: &str) {
     let (opencl, cuda) = (Some(TargetOpenCl::default()), Some(TargetCuda::default()));
     let target = TargetsConfig { c: None, opencl, cuda, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
-    let checked = check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &config);
-    for output in emit_all(&checked, &config, &BTreeMap::new()).unwrap() {
+    let sources = MemorySources::of("m.kdl", text);
+    let compiler = Compiler::new(&sources, &config);
+    let checked = compiler.check(&["m.kdl".to_owned()]);
+    for output in compiler.emit(&checked, &Templates::default()).unwrap() {
         let name = output.path.rsplit('/').next().unwrap().to_owned();
         std::fs::write(root.join(name), &output.text).unwrap();
     }
@@ -579,79 +581,6 @@ fn random_layouts_with_other_element_types_pass_their_own_test() {
     }
 }
 
-/// Asserts the only diagnostic of a manifest: code, marked text and message, then the help.
-#[track_caller]
-fn told(text: &str, expected: (&str, &str, &str), help: &str) {
-    let checked =
-        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
-    let rows: Vec<_> = checked
-        .diagnostics
-        .iter()
-        .map(|fault| {
-            let place = &fault.labels[0].place;
-            (fault.code.id(), &text[place.start..place.end], fault.message.as_str())
-        })
-        .collect();
-    assert_eq!(rows, [expected], "{text}");
-    assert_eq!(checked.diagnostics[0].help, [help], "{text}");
-}
-
-#[test]
-fn elements_that_are_not_converted_are_told_with_a_way_out() {
-    let pair = |from: &str, to: &str, cast: &str| {
-        format!(
-            "tensor a dtype={from} {{ shape {{ n 4 }} }}\ntensor b dtype={to} {{ shape {{ n 4 }} }}\nconvert a to=b{cast}"
-        )
-    };
-    let packed = |own: &str, rest: &str| format!("tensor a dtype={own} {rest}");
-    told(
-        &pair("f32", "f16", ""),
-        ("dtype::convert", "convert a to=b", "`a` has elements of type f32 and `b` of type f16"),
-        "choose the treatment of values outside the range of f16: `cast=round` or `cast=saturate`",
-    );
-    told(
-        &pair("f32", "bool", ""),
-        ("dtype::convert", "convert a to=b", "`a` has elements of type f32 and `b` of type bool"),
-        "a conversion copies elements unchanged; give both tensors the same element type",
-    );
-    for (dtype, way) in [
-        ("bool", "store the booleans as u8"),
-        ("f8e8m0fnu", "store the scales as f32 or bf16"),
-        ("c64", "store the real and imaginary parts as f32 along an axis of extent 2"),
-        ("c128", "store the real and imaginary parts as f64 along an axis of extent 2"),
-        ("i8x3", "store the lanes as i8 along an axis of extent 3"),
-    ] {
-        let message = format!(
-            "`a` has elements of type f32 and `b` of type {dtype}, and there is no cast between them"
-        );
-        told(
-            &pair("f32", dtype, " cast=round"),
-            ("dtype::cast", "convert a to=b cast=round", &message),
-            way,
-        );
-    }
-    told(
-        &packed("f16", "pack-from=bool { shape { n 4 } }"),
-        ("dtype::cast", "bool", "`a` of f16 cannot be packed from bool"),
-        "store the booleans as u8",
-    );
-    told(
-        &packed("f16", "pack-from=i4 { shape { n 4 } }"),
-        ("dtype::cast", "i4", "pack of `a` cannot read i4: its elements are smaller than a byte"),
-        "use elements of whole bytes: `pack-from=i8`",
-    );
-    told(
-        &packed("f16", "pack-from=f32 { shape { n 4 }; memory none }"),
-        ("dtype::cast", "f32", "cannot pack `a`: it has no memory"),
-        "remove `pack-from=` or `memory none`",
-    );
-    told(
-        &packed("f16", "pack-from=float { shape { n 4 } }"),
-        ("dtype::unknown", "float", "unknown element type `float`"),
-        "did you mean `f32`?",
-    );
-}
-
 #[test]
 fn equal_types_need_no_cast_and_take_one() {
     let text = "tensor a dtype=f16 pack-from=f16 cast=saturate { shape { n 4 } }\n\
@@ -666,9 +595,4 @@ fn equal_types_need_no_cast_and_take_one() {
 fn a_record_is_packed_from_another_type_as_a_whole() {
     let text = "tensor a pack-from=f32 { dtype { x f16; y f16 }; shape { n 4 } }";
     assert_eq!(checked(text).tensors[0].logical_dtype(), dtype("f32"));
-    told(
-        "tensor a { dtype { x f16 pack-from=f32; y f16 }; shape { n 4 } }",
-        ("dtype::record", "x f16 pack-from=f32", "a field needs a name and an element type"),
-        "write `pack-from=` on the tensor: it applies to all fields",
-    );
 }

@@ -10,7 +10,7 @@ use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::plan::cores::Cores;
 use layoutc_compiler::query::inspect::plans;
-use layoutc_compiler::{MemorySources, check, check_convert_schedules};
+use layoutc_compiler::{Compiler, MemorySources};
 
 const TENSORS: &str = "\
     tensor plain dtype=f32 { shape { n 3; c 37; h 9; w 20 } }\n\
@@ -21,16 +21,15 @@ const TENSORS: &str = "\
     tensor rows like=plain { layout { order h n c w } }\n\
     tensor small like=plain { layout { split c by=4; order n c_outer h w c_inner } }\n";
 
-fn checked(convert: &str) -> Manifest {
-    let text = format!("{TENSORS}{convert}\n");
-    let checked =
-        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
-    assert_eq!(checked.diagnostics, [], "{convert}");
-    checked.manifests.into_iter().next().unwrap()
+fn checked(convert: &str) -> Result<Manifest, Vec<Diagnostic>> {
+    let sources = MemorySources::of("a.kdl", format!("{TENSORS}{convert}\n"));
+    let checked = Compiler::new(&sources, &Config::default()).check(&["a.kdl".to_owned()]);
+    let manifest = checked.manifests.into_iter().next().unwrap();
+    if checked.diagnostics.is_empty() { Ok(manifest) } else { Err(checked.diagnostics) }
 }
 
 fn source(convert: &str) -> Result<String, Vec<Diagnostic>> {
-    let files = emit(&checked(convert), &Settings::c(), "a", &Templates::default())?;
+    let files = emit(&checked(convert)?, &Settings::c(), "a", &Templates::default())?;
     Ok(files.into_iter().find(|file| file.path == "a.c").unwrap().text)
 }
 
@@ -103,7 +102,7 @@ fn every_choice_moves_the_same_elements_or_is_refused() {
                 of_pair.get((k + 5 * pair) % of_pair.len()).map(String::as_str)
             })
             .collect();
-        run(&format!("choices_{k}"), &checked(&chosen.join("\n")));
+        run(&format!("choices_{k}"), &checked(&chosen.join("\n")).unwrap());
     }
 }
 
@@ -131,7 +130,7 @@ fn a_choice_is_seen_in_the_code() {
 #[test]
 fn loops_follow_the_order_that_is_asked_for() {
     let loops = |convert: &str| {
-        let manifest = checked(convert);
+        let manifest = checked(convert).unwrap();
         let tensor = manifest.tensors.iter().find(|tensor| tensor.name == "plain").unwrap();
         let plans = plans(&manifest, tensor, Cores::One).unwrap();
         let json = plans.last().unwrap().json();
@@ -148,92 +147,6 @@ fn loops_follow_the_order_that_is_asked_for() {
     assert_eq!(loops(elements), ["n", "h_w", "c", "h_w", "c"]);
 }
 
-#[test]
-fn what_cannot_be_followed_is_told_with_a_way_out() {
-    for (convert, message, help) in [
-        (
-            "convert plain to=last { inside runs }",
-            "there are no runs: no digit is contiguous in both tensors, or nothing counts runs",
-            "write `inside blocks` or `inside elements`, or leave it to the planner",
-        ),
-        (
-            "convert plain to=rows { inside blocks }",
-            "no block can be transposed: the fastest digits agree, or hold other than 1, 2, 4, 8 or 16 bytes together",
-            "write `inside runs` or `inside elements`, or leave it to the planner",
-        ),
-        (
-            "convert plain to=rows { block 4 4 }",
-            "there is no block: source and destination agree on their fastest digit",
-            "leave it out; `layoutc inspect --plan` prints what is inside the loops",
-        ),
-        (
-            "convert plain to=last { order c }",
-            "`c` has no loop: it is moved inside all of them",
-            "`inside elements` makes a loop of every digit",
-        ),
-        (
-            "convert plain to=blocked { order n x }",
-            "there is no loop `x`",
-            "the loops are `n`, `c_outer`, outermost first",
-        ),
-        (
-            "convert plain to=last { inside elements; stores streaming }",
-            "nothing is written past the caches here: no block is transposed, and no runs are copied",
-            "leave it out; `layoutc inspect --plan` prints what is inside the loops",
-        ),
-        (
-            "convert plain to=last { inside elements; block 4 8; order n h_w }",
-            "`h_w` is a digit of the block, whose loops are the innermost",
-            "leave it out of `order`, or leave `block` out",
-        ),
-        (
-            "convert plain to=last { fill borders }",
-            "the destination has no padding",
-            "leave it out",
-        ),
-        (
-            "tensor kept like=plain { layout { split c by=16; fill none } }\nconvert plain to=kept { fill first }",
-            "padding of the destination is not written: its layout says `fill none`",
-            "leave it out",
-        ),
-        (
-            "tensor mixed like=plain { layout { map \"(n, c, h, w) -> (n, c, h, (h + w) % 20)\" } }\nconvert plain to=mixed { stores streaming }",
-            "this conversion goes by index functions: its maps have no common digits",
-            "leave the choice out",
-        ),
-    ] {
-        let faults = source(convert).unwrap_err();
-        assert_eq!(faults.len(), 1, "{convert}");
-        // `layoutc check` reports the same.
-        assert_eq!(check_convert_schedules(&checked(convert)), faults, "{convert}");
-        assert_eq!(
-            (faults[0].message.as_str(), &faults[0].help[..]),
-            (message, &[help.to_owned()][..])
-        );
-    }
-}
-
-#[test]
-fn a_block_that_is_written_wrong_is_refused() {
-    for (convert, code) in [
-        ("convert plain to=last { block 0 4 }", "kdl::value"),
-        ("convert plain to=last { block 4 }", "kdl::missing"),
-        ("convert plain to=last { block 4 4 4 }", "kdl::surplus"),
-        ("convert plain to=last { stores later }", "name::unknown"),
-        ("convert plain to=last { stores cached; stores cached }", "kdl::twice"),
-        ("convert plain to=last { order n n }", "kdl::twice"),
-        ("convert plain to=last { order }", "kdl::missing"),
-        ("convert plain to=last { blocks 4 4 }", "name::unknown"),
-        ("convert plain to=last { fill }", "kdl::missing"),
-    ] {
-        let text = format!("{TENSORS}{convert}\n");
-        let checked =
-            check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
-        let codes: Vec<&str> = checked.diagnostics.iter().map(|d| d.code.id()).collect();
-        assert_eq!(codes, [code], "{convert}");
-    }
-}
-
 /// Text of the plan of a conversion.
 fn plan_text(manifest: &Manifest, tensor: &str) -> String {
     let tensor = manifest.tensors.iter().find(|other| other.name == tensor).unwrap();
@@ -243,13 +156,14 @@ fn plan_text(manifest: &Manifest, tensor: &str) -> String {
 #[test]
 fn a_plan_says_what_is_so() {
     // Element loops use cached stores.
-    let elements = plan_text(&checked("convert plain to=last { inside elements }"), "plain");
+    let elements =
+        plan_text(&checked("convert plain to=last { inside elements }").unwrap(), "plain");
     assert!(elements.contains("stores          cached"), "{elements}");
     let own = "symbol rows min=1 max=512\nsymbol lda min=64 max=4096 multiple=64\n\
                tensor a dtype=f32 { shape { m rows; k 64 } }\n\
                tensor b like=a { layout { padding allow; strides lda 1 } }\nconvert a to=b\n";
-    let checked =
-        check(&MemorySources::of("a.kdl", own), &["a.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("a.kdl", own), &Config::default())
+        .check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, []);
     let text = plan_text(&checked.manifests[0], "a");
     assert!(text.contains("m rows: stride 64 to lda"), "{text}");
@@ -260,8 +174,8 @@ fn merged_loops_have_names_of_their_own() {
     let own = "tensor a dtype=f32 { shape { h_w 3; h 4; w 5; c 6 } }\n\
                tensor b like=a { layout { order h w h_w c } }\n\
                convert a to=b { inside elements; order h_w_2 h_w }\n";
-    let checked =
-        check(&MemorySources::of("a.kdl", own), &["a.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("a.kdl", own), &Config::default())
+        .check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, []);
     let text = plan_text(&checked.manifests[0], "a");
     assert!(text.contains("h_w 3: stride 120 to 6") && text.contains("h_w_2 20"), "{text}");

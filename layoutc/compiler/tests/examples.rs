@@ -6,13 +6,13 @@
 use crate::common::gpu;
 use crate::common::moves;
 use crate::common::placed;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use layoutc_compiler::config::{self, TargetCuda, TargetOpenCl};
+use layoutc_compiler::emit::Templates;
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{LoadError, SourceLoader, check, emit};
+use layoutc_compiler::{Compiler, LoadError, SourceLoader};
 use moves::{Convert, Effort, Outputs, Subject};
 
 struct Folder(PathBuf);
@@ -33,16 +33,18 @@ fn run(example: &str, stem: &str) {
     config.target.opencl.get_or_insert_with(TargetOpenCl::default);
     config.target.cuda.get_or_insert_with(TargetCuda::default);
     let prefix = config.project.prefix.clone();
-    let checked = check(&Folder(root), &[format!("layouts/{stem}.kdl")], &config);
-    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
-    let outputs = emit(&checked, &config, &BTreeMap::new()).unwrap();
+    let sources = Folder(root);
+    let compiler = Compiler::new(&sources, &config);
+    let checked = compiler.check(&[format!("layouts/{stem}.kdl")]);
+    assert!(checked.is_valid(), "{:#?}", checked.diagnostics);
+    let outputs = compiler.emit(&checked, &Templates::default()).unwrap();
     let output = |path: String| outputs.iter().find(|o| o.path == path).unwrap().text.as_str();
 
     let manifest: Manifest = checked.manifests[0].for_target("opencl").into_owned();
     let mut position = Vec::new();
     let mut subjects: Vec<Subject> = Vec::new();
     for tensor in &manifest.tensors {
-        let symbols: Vec<i64> = tensor.layout.symbols.iter().map(|_| SIZE).collect();
+        let symbols: Vec<i64> = tensor.layout.symbols().iter().map(|_| SIZE).collect();
         let found = placed::subject(tensor, &prefix, &symbols);
         position.push(found.as_ref().map(|_| subjects.len()));
         subjects.extend(found);
@@ -53,7 +55,7 @@ fn run(example: &str, stem: &str) {
         .map(|convert| {
             let (from, to) = (&manifest.tensors[convert.from], &manifest.tensors[convert.to]);
             let name = format!("{prefix}{}_to_{}", from.name, to.name);
-            let symbols = vec![SIZE; from.layout.symbols.len().max(to.layout.symbols.len())];
+            let symbols = vec![SIZE; from.layout.symbols().len().max(to.layout.symbols().len())];
             let picks = placed::picks(convert, from, to, &symbols);
             (position[convert.from].unwrap(), position[convert.to].unwrap(), name, picks)
         })

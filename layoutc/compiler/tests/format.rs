@@ -12,19 +12,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use layoutc_compiler::config::Config;
+use layoutc_compiler::emit::Templates;
 use layoutc_compiler::manifest::format;
-use layoutc_compiler::{GeneratedFile, MemorySources, check, emit};
+use layoutc_compiler::{Compiler, GeneratedFile, MemorySources};
 
 /// Result of compiling a manifest: codes and messages, the model, the outputs.
 fn made(memory: &MemorySources, path: &str) -> (Vec<String>, Vec<String>, Vec<GeneratedFile>) {
     let config = Config::default();
-    let checked = check(memory, &[path.to_owned()], &config);
+    let compiler = Compiler::new(memory, &config);
+    let checked = compiler.check(&[path.to_owned()]);
     let said = checked.diagnostics.iter().map(|d| format!("{} {}", d.code.id(), d.message));
     let tensors = checked.manifests.iter().flat_map(|manifest| &manifest.tensors);
     let models =
         tensors.map(|tensor| layoutc_compiler::query::inspect::summary_json(tensor).to_string());
-    let outputs = if checked.is_good() {
-        emit(&checked, &config, &BTreeMap::new()).unwrap_or_default()
+    let outputs = if checked.is_valid() {
+        compiler.emit(&checked, &Templates::default()).unwrap_or_default()
     } else {
         Vec::new()
     };

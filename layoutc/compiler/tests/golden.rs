@@ -7,12 +7,12 @@ use crate::common;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use common::{ZERO, convert, manifest, nchw4c, permuted, tensor};
+use common::{ZERO, convert, manifest, nchw4c, nchw4c_texture, permuted, tensor};
 use layoutc_compiler::base::content_hash;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::model::Unit;
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{LoadError, SourceLoader, check};
+use layoutc_compiler::{Compiler, LoadError, SourceLoader};
 
 fn golden(name: &str, text: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -26,7 +26,7 @@ fn golden(name: &str, text: &str) {
 
 #[test]
 fn nchw4c_gives_this_header_and_source() {
-    let layout = nchw4c([16, 64, 64, 126], &[]);
+    let layout = nchw4c([16, 64, 64, 126]);
     let planes = permuted(&[("n", 16), ("h", 64), ("w", 64), ("c", 126)], &[0, 3, 1, 2]);
     let tensors =
         vec![tensor("planes", "f32", planes, ZERO), tensor("blocked", "f32", layout, ZERO)];
@@ -40,7 +40,7 @@ fn nchw4c_gives_this_header_and_source() {
 
 #[test]
 fn a_texture_gives_this_header_and_test() {
-    let mut texture = tensor("texture", "f32", nchw4c([16, 64, 64, 128], &[2]), ZERO);
+    let mut texture = tensor("texture", "f32", nchw4c_texture([16, 64, 64, 128]), ZERO);
     texture.steps = vec!["map \"(n, h, w, c) -> (n, c//4, h | w, c%4)\"".to_owned()];
     let manifest = manifest(vec![texture], Vec::new());
     let settings = Settings { prefix: "my_".to_owned(), ..Settings::c() };
@@ -122,9 +122,10 @@ fn kernels_look_like_this() {
         own: BTreeMap::new(),
     };
     let config = Config { target: targets, ..Config::default() };
-    let checked = check(&Only, &["gpu.kdl".to_owned()], &config);
-    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
-    let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).unwrap();
+    let compiler = Compiler::new(&Only, &config);
+    let checked = compiler.check(&["gpu.kdl".to_owned()]);
+    assert!(checked.is_valid(), "{:#?}", checked.diagnostics);
+    let outputs = compiler.emit(&checked, &Templates::default()).unwrap();
     let paths: Vec<&str> = outputs.iter().map(|output| output.path.as_str()).collect();
     assert_eq!(paths, ["opencl/gpu.cl", "opencl/gpu.h", "cuda/gpu.cuh", "cuda/gpu.cu"]);
     for output in &outputs {

@@ -1,81 +1,208 @@
-//! The house: no circle of imports between the top-level modules of the algebra or of the compiler.
+//! The house: which top-level modules of the algebra and the compiler may import which, and who may build a model.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "reads the sources")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-type Imports = BTreeMap<String, BTreeSet<String>>;
+/// Floor of a house: its job, and the modules on it.
+type Floor = (&'static str, &'static [&'static str]);
 
-/// Top-level modules named by `crate::` paths in the code of each top-level module, without comments and unit tests.
-fn imports(root: &Path) -> Imports {
-    let mut imports = Imports::new();
-    let mut folders = vec![root.to_path_buf()];
+/// Modules that may not import others, although those lie below them, and why.
+type Wall = (&'static [&'static str], &'static [&'static str], &'static str);
+
+/// Floors of the compiler, from the ground up. A module imports from the floors below its own, never from its own or
+/// from above. `lib.rs` stands on the roof: it calls every stage, and none calls it.
+const COMPILER: &[Floor] = &[
+    ("words, data and services that every stage uses", &["base", "target", "env"]),
+    ("texts: layoutc.toml, manifests, ONNX models", &["config", "manifest", "import"]),
+    ("the checked model, as data", &["model"]),
+    ("the loop IR, as data", &["ir"]),
+    ("the loop IR rewritten", &["passes"]),
+    ("layouts for graphs, from the model alone", &["solve"]),
+    ("text to model: the only maker of models", &["check"]),
+    ("model to statements", &["plan"]),
+    ("statements to files, and their execution in memory", &["emit", "run"]),
+    ("questions about a model", &["query"]),
+    ("questions about a text", &["editor"]),
+];
+
+const WALLS: &[Wall] = &[
+    (
+        &["model", "solve", "plan", "emit", "run"],
+        &["manifest", "import", "check"],
+        "after the check, the model is all that is known of a text",
+    ),
+    (&["model", "solve", "plan", "run"], &["config"], "settings are for check and emit"),
+];
+
+/// Floors of the algebra, from the ground up.
+const ALGEBRA: &[Floor] = &[
+    ("expressions", &["expr"]),
+    ("symbols, and places in texts", &["symbol", "text"]),
+    ("normal forms", &["normal_form"]),
+    ("digits and index maps", &["digits", "map"]),
+    ("layouts as data, and single steps", &["layout", "step"]),
+    ("proofs", &["prove", "cute"]),
+    ("questions about layouts", &["query"]),
+    ("steps to layouts: the only maker of layouts", &["builder"]),
+    ("foreign notations", &["notation"]),
+    ("shardings", &["sharding"]),
+];
+
+/// Source of a crate: each file's path below `src`, and its code without comments and unit tests. Without `lib.rs`.
+fn sources(krate: &str) -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate).join("src");
+    let mut files: Vec<PathBuf> = Vec::new();
+    let mut folders = vec![root.clone()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let inner = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-            let module = inner.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
-            if path.extension().is_none_or(|ending| ending != "rs")
-                || module == "lib"
-                || inner.contains("tests")
-            {
-                continue;
-            }
-            let text = std::fs::read_to_string(&path).unwrap();
+            let list = if path.is_dir() { &mut folders } else { &mut files };
+            list.push(path);
+        }
+    }
+    files.sort();
+    let inner = |path: &PathBuf| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+    let is_rust = |path: &&PathBuf| path.extension().is_some_and(|ending| ending == "rs");
+    let files = files.iter().filter(is_rust).map(|path| (inner(path), path));
+    files
+        .filter(|(inner, _)| inner != "lib.rs" && !inner.contains("tests"))
+        .map(|(inner, path)| {
+            let text = std::fs::read_to_string(path).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-            let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
-            let named = lines.flat_map(|line| line.split("crate::").skip(1)).map(|rest| {
-                rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap()
-            });
-            let others = named.filter(|name| {
-                *name != module && name.starts_with(|c: char| c.is_ascii_lowercase())
-            });
-            imports.entry(module.clone()).or_default().extend(others.map(str::to_owned));
-        }
-    }
-    imports
+            let is_code = |line: &&str| !line.trim_start().starts_with("//");
+            (inner, code.lines().filter(is_code).map(|line| format!("{line}\n")).collect())
+        })
+        .collect()
 }
 
-/// A path of imports from a module back to itself, if there is one.
-fn circle(imports: &Imports) -> Option<Vec<String>> {
-    for start in imports.keys() {
-        let mut paths = vec![vec![start.clone()]];
-        let mut seen = BTreeSet::new();
-        while let Some(path) = paths.pop() {
-            for next in imports.get(path.last().unwrap()).into_iter().flatten() {
-                if next == start {
-                    return Some(path);
-                }
-                if seen.insert(next.clone()) {
-                    paths.push([path.as_slice(), std::slice::from_ref(next)].concat());
-                }
+/// Top-level module of a file.
+fn module(file: &str) -> &str {
+    file.split('/').next().unwrap().trim_end_matches(".rs")
+}
+
+/// Modules that code names by `crate::`, also in `crate::{a, b::c}`.
+fn named(code: &str) -> BTreeSet<String> {
+    let mut named = BTreeSet::new();
+    for rest in code.split("crate::").skip(1) {
+        let heads: Vec<&str> = match rest.strip_prefix('{') {
+            Some(list) => list.split('}').next().unwrap().split(',').collect(),
+            None => vec![rest],
+        };
+        for head in heads {
+            let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let name = head.trim_start().split(|c| !word(c)).next().unwrap();
+            if name.starts_with(|c: char| c.is_ascii_lowercase()) {
+                named.insert(name.to_owned());
             }
         }
     }
-    None
+    named
+}
+
+/// Import that a rule forbids, as a sentence that names both modules and the rule; `None` if it is allowed.
+fn forbidden(floors: &[Floor], walls: &[Wall], from: &str, to: &str) -> Option<String> {
+    let floor = |module: &str| floors.iter().position(|(_, modules)| modules.contains(&module));
+    let Some((own, other)) = floor(from).zip(floor(to)) else {
+        return Some(format!("`{from}` imports `{to}`, and one of them has no floor in house.rs"));
+    };
+    if other >= own {
+        let [own, other] = [own, other].map(|at| format!("floor {at} ({})", floors[at].0));
+        return Some(format!(
+            "`{from}` on {own} imports `{to}` on {other}: a module imports from the floors below its own"
+        ));
+    }
+    let wall = walls.iter().find(|(inside, kept, _)| inside.contains(&from) && kept.contains(&to));
+    wall.map(|(_, _, reason)| format!("`{from}` imports `{to}`: {reason}"))
 }
 
 #[test]
-fn modules_import_each_other_without_a_circle() {
-    for (krate, module, expected) in
-        [("algebra", "layout", "symbol"), ("compiler", "check", "manifest")]
-    {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate).join("src");
-        let imports = imports(&root);
-        assert!(imports[module].contains(expected), "{imports:?}");
-        assert_eq!(circle(&imports), None, "{krate}");
+fn modules_import_from_the_floors_below_their_own() {
+    for (krate, floors, walls) in [("algebra", ALGEBRA, &[][..]), ("compiler", COMPILER, WALLS)] {
+        let (mut seen, mut faults) = (BTreeSet::new(), BTreeSet::new());
+        for (file, code) in sources(krate) {
+            let from = module(&file);
+            seen.insert(from.to_owned());
+            for to in named(&code).iter().filter(|to| *to != from) {
+                let fault = forbidden(floors, walls, from, to);
+                faults.extend(fault.map(|fault| format!("{krate}/src/{file}: {fault}")));
+            }
+        }
+        assert_eq!(faults, BTreeSet::new());
+        let all = floors.iter().flat_map(|(_, modules)| *modules).map(|name| (*name).to_owned());
+        assert_eq!(seen, all.collect(), "the modules of {krate}");
     }
 }
 
 #[test]
-fn a_circle_is_found() {
-    let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
-    let mut imports = Imports::from([("a".to_owned(), of(&["b"])), ("b".to_owned(), of(&["c"]))]);
-    assert_eq!(circle(&imports), None);
-    imports.insert("c".to_owned(), of(&["a"]));
-    assert_eq!(circle(&imports), Some(vec!["a".to_owned(), "b".to_owned(), "c".to_owned()]));
+fn an_import_from_above_is_refused() {
+    let of = |from, to| forbidden(COMPILER, WALLS, from, to);
+    assert_eq!(of("emit", "plan"), None);
+    assert_eq!(
+        of("check", "plan").unwrap(),
+        "`check` on floor 4 (text to model: the only maker of models) imports `plan` on floor 5 (model to statements): \
+         a module imports from the floors below its own"
+    );
+    assert_eq!(
+        of("plan", "manifest").unwrap(),
+        "`plan` imports `manifest`: after the check, the model is all that is known of a text"
+    );
+    let code = "use crate::{emit, plan::lower};\nfn f(_: crate::model::Tensor) {}\n";
+    assert_eq!(named(code), ["emit", "plan", "model"].map(str::to_owned).into());
+}
+
+/// Structures that only the check builds, and the modules in which it may.
+const MODELS: &[&str] = &["Tensor", "View", "Convert", "Manifest", "KernelInstance", "Graph"];
+const MAKERS: &[&str] = &["check", "model"];
+
+/// Structures of the model that code imports and builds by a literal: `Tensor {`, but not `struct Tensor {`,
+/// `-> Tensor {` or `Stmt::Tensor {`.
+fn built(code: &str) -> BTreeSet<&'static str> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let imports =
+        code.split("use crate::model").skip(1).map(|rest| rest.split(';').next().unwrap());
+    let imported: BTreeSet<&str> = imports.flat_map(|list| list.split(|c| !is_word(c))).collect();
+    let others = ["::", "struct", "impl", "for", ">"];
+    let is_built = |name: &&str| {
+        code.match_indices(&format!("{name} {{")).any(|(at, _)| {
+            let before = code[..at].trim_end_matches(' ');
+            !code[..at].ends_with(is_word) && !others.iter().any(|end| before.ends_with(end))
+        })
+    };
+    MODELS.iter().copied().filter(|name| imported.contains(name)).filter(is_built).collect()
+}
+
+#[test]
+fn only_the_check_builds_models() {
+    let files = sources("compiler");
+    let others = files.iter().filter(|(file, _)| !MAKERS.contains(&module(file)));
+    let faults = others.flat_map(|(file, code)| {
+        built(code)
+            .into_iter()
+            .map(move |name| format!("{file} builds `{name} {{ … }}`: only {MAKERS:?} may"))
+    });
+    assert_eq!(faults.collect::<Vec<_>>(), Vec::<String>::new());
+    let code = "use crate::model::{Convert, Tensor, View};\nlet a = Tensor { layout, ..b };\nimpl View {\n\
+                fn f() -> Tensor {\nNumber::Convert { to }\nGraph { name }";
+    assert_eq!(built(code), BTreeSet::from(["Tensor"]));
+}
+
+#[test]
+fn modules_of_the_command_line_import_each_other_without_a_circle() {
+    let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (file, code) in sources("cli") {
+        let from = module(&file).to_owned();
+        let others = named(&code).into_iter().filter(|to| *to != from);
+        imports.entry(from.clone()).or_default().extend(others);
+    }
+    assert!(imports["command"].contains("build"), "{imports:?}");
+    // Modules that import none of the others go, the lowest first.
+    loop {
+        let left: BTreeSet<String> = imports.keys().cloned().collect();
+        imports.retain(|_, others| others.iter().any(|other| left.contains(other)));
+        if imports.len() == left.len() {
+            break;
+        }
+    }
+    assert_eq!(imports, BTreeMap::new(), "modules in circles, and their imports");
 }

@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use layoutc_compiler::config::Config;
-use layoutc_compiler::import::{ImportOptions, ImportedGraph};
+use layoutc_compiler::import::{ImportOptions, ImportedGraph, import_onnx};
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, solve};
-use layoutc_compiler::{MemorySources, check, import_onnx};
+use layoutc_compiler::{Compiler, MemorySources};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -58,14 +58,14 @@ fn imported(folder: &Path, stem: &str, backend: &str) -> ImportedGraph {
 }
 
 pub(crate) fn graph(text: &str) -> Graph {
-    let checked =
-        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
+        .check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, [], "{text}");
     checked.manifests[0].graphs[0].clone()
 }
 
 pub(crate) fn extents(graph: &Graph, tensor: usize) -> Vec<u64> {
-    let axes = graph.tensors[tensor].candidates[0].tensor.layout.logical.iter();
+    let axes = graph.tensors[tensor].candidates[0].tensor.layout.logical().iter();
     axes.map(|axis| axis.extent.as_const().unwrap().try_into().unwrap()).collect()
 }
 

@@ -14,8 +14,7 @@ use std::path::{Path, PathBuf};
 
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
-use layoutc_compiler::import::{ImportError, ImportOptions, ImportedGraph};
-use layoutc_compiler::import_onnx;
+use layoutc_compiler::import::{ImportError, ImportOptions, ImportedGraph, import_onnx};
 use layoutc_compiler::model::graph::Graph;
 
 use crate::import::{extents, graph, ran};
@@ -146,7 +145,7 @@ fn the_results_of_onnx_tests_have_their_shapes() {
                 let name = path.file_stem().unwrap().to_string_lossy().into_owned();
                 refused.entry(reason).or_default().push(name);
             }
-            Err(ImportError::Asked(line)) => panic!("{}: {line}", path.display()),
+            Err(ImportError::InvalidOption(line)) => panic!("{}: {line}", path.display()),
         }
     }
     for ((reason, most), names) in refused.iter().map(|(k, names)| (REASONS[*k], names)) {

@@ -66,7 +66,7 @@ fn write(folder: &std::path::Path, outputs: &BTreeMap<String, String>) {
 fn the_inverse_of_a_large_layout_searches_the_part_that_needs_it() {
     let (checked, outputs) = built(LARGE, &Config::default()).unwrap();
     let tensor = &checked.manifests[0].tensors[0];
-    assert_eq!(tensor.layout.proof, ProofMethod::Enumeration);
+    assert_eq!(tensor.layout.proof(), ProofMethod::Enumeration);
     let folder = folder("large");
     write(&folder, &outputs);
     let mut driver = String::from(
@@ -175,8 +175,8 @@ fn manifest(random: &mut Random) -> String {
 fn driver(tensor: &Tensor) -> String {
     let extents = |of: Vec<Option<i128>>| of.into_iter().map(Option::unwrap).collect::<Vec<_>>();
     let logical =
-        extents(tensor.layout.logical.iter().map(|axis| axis.extent.as_const()).collect());
-    let physical = extents(tensor.layout.physical_shape.iter().map(Expr::as_const).collect());
+        extents(tensor.layout.logical().iter().map(|axis| axis.extent.as_const()).collect());
+    let physical = extents(tensor.layout.physical_shape().iter().map(Expr::as_const).collect());
     let mut owners = BTreeMap::new();
     for index in points(&logical) {
         let place = locate::element_location(tensor, &BTreeMap::new(), &index).unwrap();
@@ -246,9 +246,9 @@ fn inverses_of_random_layouts_of_parts_give_every_element_and_no_padding() {
         let text = manifest(&mut random);
         let (checked, outputs) = built(&text, &Config::default()).unwrap();
         let tensor = &checked.manifests[0].tensors[0];
-        let slots = tensor.layout.physical_elements.as_const().unwrap();
+        let slots = tensor.layout.physical_elements().as_const().unwrap();
         // Many of these layouts have an inverse by digits.
-        if slots > 3000 || tensor.layout.inverse.is_some() {
+        if slots > 3000 || tensor.layout.inverse().is_some() {
             continue;
         }
         made += 1;

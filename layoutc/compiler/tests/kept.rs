@@ -1,11 +1,9 @@
 //! The tensor cache: after random edits, a check with the cache gives the same models, spans, steps and diagnostics as
 //! a check without it.
 
-use layoutc_compiler::check::{CheckOptions, Recorder, TensorCache};
-use layoutc_compiler::check_with_options;
+use layoutc_compiler::check::{Recorder, TensorCache};
 use layoutc_compiler::config::Config;
-use layoutc_compiler::env::CompileEnv;
-use layoutc_compiler::{LoadError, SourceLoader};
+use layoutc_compiler::{Compiler, LoadError, SourceLoader};
 
 use crate::random_manifest::full;
 use crate::random_manifest::random::Random;
@@ -73,9 +71,12 @@ impl SourceLoader for Two<'_> {
 /// Debug text of the whole result of a check.
 fn checked(texts: &Two<'_>, kept: Option<&TensorCache>) -> String {
     let recorder = Recorder::of_all();
-    let aside = CheckOptions { recorder: Some(&recorder), cache: kept };
-    let paths = ["own.kdl".to_owned()];
-    let checked = check_with_options(&CompileEnv::new(texts), &paths, &Config::default(), aside);
+    let config = Config::default();
+    let mut compiler = Compiler::new(texts, &config).recording(&recorder);
+    if let Some(kept) = kept {
+        compiler = compiler.caching(kept);
+    }
+    let checked = compiler.check(&["own.kdl".to_owned()]);
     format!("{checked:#?}\n{:#?}", recorder.into_all())
 }
 

@@ -8,14 +8,14 @@
     reason = "a test, which writes the program that it runs"
 )]
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::common::cc::{compile_and_run, compilers, folder};
 use crate::common::kernel;
 use kernel::{Kernel, Operand, computes};
 use layoutc_compiler::config;
-use layoutc_compiler::{MemorySources, check, emit};
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::{Compiler, MemorySources};
 
 /// C type of an element.
 fn element(dtype: &str) -> &'static str {
@@ -267,9 +267,11 @@ fn a_paged_cache_is_written_and_what_is_promised_is_not_looked_at() {
     let toml = "[project]\n[target.c]\nindex-type = \"int32_t\"\n";
     for (name, toml) in [("paged", "[project]\n[target.c]\n"), ("paged_32", toml)] {
         let config = config::parse(&Arc::from("layoutc.toml"), toml).unwrap();
-        let checked = check(&MemorySources::of("a.kdl", PAGED), &["a.kdl".to_owned()], &config);
+        let sources = MemorySources::of("a.kdl", PAGED);
+        let compiler = Compiler::new(&sources, &config);
+        let checked = compiler.check(&["a.kdl".to_owned()]);
         assert_eq!(checked.diagnostics, []);
-        let outputs = emit(&checked, &config, &BTreeMap::new()).unwrap();
+        let outputs = compiler.emit(&checked, &Templates::default()).unwrap();
         let folder = folder(name);
         for output in &outputs {
             let path = folder.join(output.path.rsplit('/').next().unwrap());

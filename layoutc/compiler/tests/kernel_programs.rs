@@ -11,11 +11,11 @@ use common::cc::{folder, run, there};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{MemorySources, check};
+use layoutc_compiler::{Compiler, MemorySources};
 
 fn manifest(text: &'static str) -> Manifest {
-    let checked =
-        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
+        .check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, [], "{text}");
     checked.manifests[0].clone()
 }

@@ -8,15 +8,13 @@ use layoutc_compiler::model::compute::{
     Arithmetic, BufferRef, ElementRead, KernelInstance, MathFunction, Reduction, Statement,
     TypedExpr, TypedExprKind,
 };
-use layoutc_compiler::{MemorySources, check};
+use layoutc_compiler::{Compiler, MemorySources};
 
 #[track_caller]
 fn all(files: &[(&str, &str)]) -> Vec<KernelInstance> {
-    let checked = check(
-        &files.iter().copied().collect::<MemorySources>(),
-        &["a.kdl".to_owned()],
-        &Config::default(),
-    );
+    let checked =
+        Compiler::new(&files.iter().copied().collect::<MemorySources>(), &Config::default())
+            .check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, [], "{files:?}");
     checked.manifests.into_iter().next().unwrap().computes
 }
@@ -160,7 +158,7 @@ fn a_softmax_keeps_its_sums_and_inlines_its_powers() {
     assert_eq!(targets, [BufferRef::Local(0), BufferRef::Local(1), BufferRef::Operand(1)]);
     let locals: Vec<_> = compute.locals.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(locals, ["m", "s"]);
-    assert_eq!(compute.locals[1].layout.storage.len(), 2);
+    assert_eq!(compute.locals[1].layout.storage().len(), 2);
     let sum = &compute.statements[1];
     assert_eq!(extents(sum), [("i", 8), ("j", 100)]);
     let TypedExprKind::Call(MathFunction::Exp, arguments) = &sum.value.kind else { panic!("exp") };

@@ -1,6 +1,6 @@
-//! Layouts from manifests, against formulas and expected diagnostics: swizzle modes, sizes of foreign layouts,
-//! explained padding, default fills, axes with the name of a symbol, and layouts that targets reject.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+//! Layouts from manifests, against formulas: swizzle modes, default fills, axes with the name of a symbol, and layouts
+//! that targets reject.
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,8 +10,9 @@ use crate::common::told;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::base::fill;
 use layoutc_compiler::config::{self, Config};
+use layoutc_compiler::emit::{EmitJob, Emitter, Templates};
 use layoutc_compiler::model::{Manifest, Tensor};
-use layoutc_compiler::{EmitJob, emit_diagnostics, own_templates};
+use layoutc_compiler::{Compiler, MemorySources};
 use told::{checked, found};
 
 /// The only tensor of a manifest without diagnostics.
@@ -54,7 +55,7 @@ fn swizzle_modes_are_where_the_hardware_puts_them_at_its_alignment_and_no_wider(
                     "tensor stage dtype={dtype} {{ shape {{ m {rows}; k {elements} }}; layout {{ swizzle mode=\"{row}B\"; padding allow }}; memory shared }}\n"
                 );
                 let layout = tensor(&text).layout;
-                assert_eq!(i128::from(layout.alignment_bytes), 8 * row, "{text}");
+                assert_eq!(i128::from(layout.alignment_bytes()), 8 * row, "{text}");
                 for (m, k) in (0..rows).flat_map(|m| (0..elements).map(move |k| (m, k))) {
                     let own = (m * elements + k) * bits;
                     let (byte, bit) = (own / 8, own % 8);
@@ -63,7 +64,7 @@ fn swizzle_modes_are_where_the_hardware_puts_them_at_its_alignment_and_no_wider(
                 }
                 // Full rows need no padding, however few there are.
                 if elements == most {
-                    let slots = layout.physical_elements.as_const();
+                    let slots = layout.physical_elements().as_const();
                     assert_eq!(slots, Some(rows * elements), "{text}");
                 }
             }
@@ -81,8 +82,8 @@ fn swizzle_modes_are_where_the_hardware_puts_them_at_its_alignment_and_no_wider(
                     "layout {{ split k into=\"k_panel k_row\" by={most}; order k_panel ... k_row; swizzle mode=\"{row}B\"; padding allow }}"
                 );
                 let (before, behind) = text.split_once("layout {").unwrap();
-                let mended = format!("{before}{cut}{}", behind.split_once('}').unwrap().1);
-                tensor(&mended);
+                let fixed = format!("{before}{cut}{}", behind.split_once('}').unwrap().1);
+                tensor(&fixed);
             }
         }
     }
@@ -97,78 +98,18 @@ fn an_alignment_that_is_larger_counts_wherever_it_stands() {
     ] {
         let text =
             format!("tensor t dtype=f16 {{ shape {{ m 4; k 64 }}; layout {{ {steps} }} }}\n");
-        assert_eq!(tensor(&text).layout.alignment_bytes, 4096, "{text}");
+        assert_eq!(tensor(&text).layout.alignment_bytes(), 4096, "{text}");
     }
     for steps in ["swizzle mode=\"128B\"; align 16", "align 16; swizzle mode=\"128B\""] {
         let text =
             format!("tensor t dtype=f16 {{ shape {{ m 4; k 64 }}; layout {{ {steps} }} }}\n");
         let tensor = tensor(&text);
-        assert_eq!(tensor.layout.alignment_bytes, 1024, "{text}");
-        assert_eq!(tensor.layout.physical_elements.as_const(), Some(256), "{text}");
+        assert_eq!(tensor.layout.alignment_bytes(), 1024, "{text}");
+        assert_eq!(tensor.layout.physical_elements().as_const(), Some(256), "{text}");
     }
     // A swizzle by numbers specifies the map only, not the alignment.
     let text = "tensor t dtype=f16 { shape { m 8; k 128 }; layout { swizzle 3 4 3 unit=bytes } }\n";
-    assert_eq!(tensor(text).layout.alignment_bytes, 64);
-}
-
-#[test]
-fn rows_of_a_mode_are_known_for_every_value_of_a_symbol() {
-    let text = |max: i64| {
-        format!(
-            "symbol k max={max} multiple=8\ntensor t dtype=f16 {{ shape {{ m 8; c k }}; layout {{ swizzle mode=\"128B\"; padding allow }} }}\n"
-        )
-    };
-    assert_eq!(found(&text(64)), []);
-    let found = found(&text(72));
-    assert_eq!(codes(&found), ["step::value"]);
-    assert_eq!(
-        found[0].message,
-        "a row of `t` along `c` has up to 144 bytes; the limit of mode `128B` is 128"
-    );
-    let strided = |strides: &str| {
-        format!(
-            "tensor t dtype=f16 {{ shape {{ m 64; k 128 }}; layout {{ strides {strides}; swizzle mode=\"128B\"; padding allow }} }}\n"
-        )
-    };
-    // With these strides, the rows of the mode run along `m`.
-    assert_eq!(told::found(&strided("1 64")), []);
-    assert_eq!(codes(&told::found(&strided("128 1"))), ["step::value"]);
-}
-
-#[test]
-fn elements_that_do_not_fill_sixteen_bytes_have_no_mode() {
-    let text = "tensor t dtype=f32x3 { shape { m 8; k 8 }; layout { swizzle mode=\"128B\" } }\n";
-    assert_eq!(codes(&found(text)), ["step::value"]);
-}
-
-#[test]
-fn padded_xors_and_rotations_are_explained_by_what_they_round_up() {
-    for (shape, map) in [
-        ("m 8; k 48", "(m, k) -> (m, k // 8 ^ m, k % 8)"),
-        ("m 8; k 48", "(m, k) -> (m, (k // 8 ^ m % 8) * 8 + k % 8)"),
-        ("m 16; k 44", "(m, k) -> (m, (k // 8) ^ (m % 8), k % 8)"),
-        ("m 8; k 6", "(m, k) -> (m, (k + m) % 8)"),
-        ("m 30; k 6", "(m, k) -> (m, (k + 3 * m) % 8)"),
-        ("m 9; k 12", "(m, k) -> (m, (k // 4 + m) % 4, k % 4)"),
-        ("m 9; k 12", "(m, k) -> (m, (k // 4 - m + 9) % 4 * 4 + k % 4)"),
-        ("a 3; b 5; c 6", "(a, b, c) -> (a, b ^ a, c ^ b)"),
-    ] {
-        let text =
-            format!("tensor t dtype=f16 {{ shape {{ {shape} }}; layout {{ map \"{map}\" }} }}\n");
-        let codes = codes(&found(&text));
-        assert!(!codes.contains(&"padding::unexplained"), "{text}: {codes:?}");
-        let layout = checked(&text).manifests[0].tensors[0].layout.clone();
-        assert_ne!(layout.physical_elements, layout.logical_elements, "{text}");
-    }
-    for (shape, map) in [
-        ("m 8; k 48", "(m, k) -> (m, k // 4 ^ m, k % 8)"),
-        ("m 8; k 6", "(m, k) -> (m, 2 * k ^ m)"),
-        ("m 8; k 6", "(m, k) -> (m, (2 * k + m) % 16)"),
-    ] {
-        let text =
-            format!("tensor t dtype=f16 {{ shape {{ {shape} }}; layout {{ map \"{map}\" }} }}\n");
-        assert_eq!(codes(&found(&text)), ["padding::unexplained"], "{text}");
-    }
+    assert_eq!(tensor(text).layout.alignment_bytes(), 64);
 }
 
 #[test]
@@ -218,37 +159,6 @@ fn an_axis_may_be_called_as_the_symbol_that_it_counts_to() {
     assert_eq!(codes(&found(hidden)), ["name::hides"]);
 }
 
-#[test]
-fn blanks_in_a_bound_are_told_to_part_numbers() {
-    for (by, joined) in [
-        ("8 * V", "8*V"),
-        ("8 *V", "8*V"),
-        ("8* V", "8*V"),
-        ("8 * (V + 1)", "8*(V+1)"),
-        ("4 2 * V", "4 2*V"),
-        ("8 - V", "8-V"),
-        ("( V )", "(V)"),
-    ] {
-        let text = |by: &str| {
-            let into = if by.starts_with("4 ") { "into=\"a b c\" " } else { "" };
-            format!(
-                "const V 2\ntensor a dtype=f32 {{ shape {{ m 96 }}; layout {{ split m {into}by=\"{by}\"; padding allow }} }}\n"
-            )
-        };
-        let told = found(&text(by));
-        assert_eq!(codes(&told), ["expr::syntax"], "{by}");
-        assert_eq!(told[0].message, format!("spaces separate the numbers in `{by}`"));
-        assert_eq!(told[0].help, [format!("write each expression without spaces: `\"{joined}\"`")]);
-        let [fix] = told[0].fixes.as_slice() else { panic!("{:?}", told[0].fixes) };
-        let text_before = text(by);
-        let mended =
-            [&text_before[..fix.place.start], fix.text.as_str(), &text_before[fix.place.end..]]
-                .concat();
-        assert_eq!(mended, text(joined));
-        assert_eq!(found(&mended), [], "{mended}");
-    }
-}
-
 fn settings(text: &str) -> Config {
     config::parse(&Arc::from("layoutc.toml"), text).unwrap()
 }
@@ -256,8 +166,7 @@ fn settings(text: &str) -> Config {
 fn refusals(manifest: &Manifest, config: &Config) -> Vec<&'static str> {
     let names = config.target.names();
     let work: Vec<EmitJob<'_>> = names.iter().map(|target| EmitJob { target, manifest }).collect();
-    let templates = own_templates(config, BTreeMap::new(), BTreeMap::new());
-    codes(&emit_diagnostics(&work, config, &templates))
+    codes(&Emitter::new(config, &Templates::default()).refusals(&work))
 }
 
 #[test]
@@ -271,7 +180,8 @@ fn what_targets_cannot_hold_is_found_without_the_files() {
     let all = settings(
         "[project]\nsources = [\"a.kdl\"]\n[target.c]\nindex-type = \"int32_t\"\n[target.opencl]\n[target.cuda]\n",
     );
-    let emitted = layoutc_compiler::emit(&checked, &all, &BTreeMap::new());
+    let emitted =
+        Compiler::new(&MemorySources::default(), &all).emit(&checked, &Templates::default());
     let by_build = codes(&emitted.unwrap_err());
     assert_eq!(by_build.len(), 5, "{by_build:?}");
     assert_eq!(refusals(manifest, &all), by_build);
@@ -298,16 +208,15 @@ fn a_template_that_is_no_text_is_said_to_be_none() {
     ] {
         let user = BTreeMap::from([("own/x.j2".to_owned(), "x\n".to_owned())]);
         let user = if broken == "own/x.j2" { BTreeMap::new() } else { user };
-        let templates = own_templates(&config, user, BTreeMap::from([(broken.to_owned(), 7)]));
-        let found = emit_diagnostics(&work, &config, &templates);
+        let templates = Templates::new(&config, user, BTreeMap::from([(broken.to_owned(), 7)]));
+        let found = Emitter::new(&config, &templates).refusals(&work);
         assert_eq!(found.iter().map(|d| d.message.as_str()).collect::<Vec<_>>(), [text]);
         assert_eq!(codes(&found), ["template::syntax"]);
     }
     // An included template is reported too.
     let user = BTreeMap::from([("own/x.j2".to_owned(), "{% include \"own/y.j2\" %}\n".to_owned())]);
-    let templates = own_templates(&config, user, BTreeMap::from([("own/y.j2".to_owned(), 3)]));
-    let none = layoutc_compiler::env::NoObserver;
-    let found = layoutc_compiler::emit_each(&work, &config, &templates, &none).unwrap_err();
+    let templates = Templates::new(&config, user, BTreeMap::from([("own/y.j2".to_owned(), 3)]));
+    let found = Emitter::new(&config, &templates).files(&work).unwrap_err();
     assert!(found[0].message.contains("not UTF-8 at byte 3"), "{found:?}");
 }
 
@@ -322,13 +231,13 @@ impl layoutc_compiler::SourceLoader for Named {
 #[test]
 fn a_manifest_whose_name_ends_an_include_is_refused() {
     for path in ["a\"b.kdl", "a\n#define x\n.kdl", "a\\.kdl", "d\t/a.kdl"] {
-        let checked = layoutc_compiler::check(&Named, &[path.to_owned()], &Config::default());
+        let checked = Compiler::new(&Named, &Config::default()).check(&[path.to_owned()]);
         assert_eq!(codes(&checked.diagnostics), ["name::file"], "{path:?}");
         assert!(!checked.diagnostics[0].message.contains('\n'));
         assert!(checked.manifests.is_empty(), "{path:?}");
     }
     let good = ["ä b'c.kdl".to_owned(), "x/y-z.kdl".to_owned()];
-    let checked = layoutc_compiler::check(&Named, &good, &Config::default());
+    let checked = Compiler::new(&Named, &Config::default()).check(&good);
     assert_eq!(checked.diagnostics, []);
 }
 
@@ -344,4 +253,35 @@ fn a_manifest_that_is_too_large_is_told_to_be_divided() {
         found[0].message.ends_with("its 4194305 bytes exceed the limit of 4194304"),
         "{found:?}"
     );
+}
+
+#[test]
+fn symbols_of_a_manifest_that_is_not_used_mean_nothing() {
+    let both = |a, b| {
+        let paths = ["a.kdl", "b.kdl"].map(str::to_owned);
+        let sources = MemorySources::from_iter([("a.kdl", a), ("b.kdl", b)]);
+        codes(&Compiler::new(&sources, &Config::default()).check(&paths).diagnostics)
+    };
+    let open = "tensor t dtype=f32 { shape { c S } }";
+    assert_eq!(both(open, "symbol S max=64"), ["name::unknown"]);
+    let map = "tensor t dtype=f32 { shape { n 8; c 6 }; layout { map \"(n, c) -> (c, n)\" } }";
+    assert_eq!(both(map, "symbol n max=64"), [""; 0]);
+}
+
+#[test]
+fn a_chain_of_uses_has_a_limit() {
+    let name = |k: usize| format!("{k}.kdl");
+    let codes = |length: usize| {
+        let text = |k: usize| {
+            if k == length { String::new() } else { format!("use \"{}\"\n", name(k + 1)) }
+        };
+        let sources = MemorySources::from_iter((0..=length).map(|k| (name(k), text(k))));
+        let found = Compiler::new(&sources, &Config::default()).check(&[name(0)]).diagnostics;
+        found
+            .into_iter()
+            .map(|fault| (fault.code.id(), fault.labels[0].place.file.to_string()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(codes(127), []);
+    assert_eq!(codes(128), [("limit::nesting", name(127))]);
 }

@@ -4,11 +4,11 @@
 use crate::common;
 use common::cc::run;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::{MemorySources, check};
+use layoutc_compiler::{Compiler, MemorySources};
 
 fn runs(name: &str, text: &str) {
-    let checked =
-        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
+        .check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, [], "{text}");
     run(name, &checked.manifests[0]);
 }
@@ -209,8 +209,8 @@ fn values_that_the_facts_exclude_are_not_tried() {
 
 /// Diagnostics of a manifest as text.
 fn said(text: &str) -> String {
-    let checked =
-        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
+        .check(&["a.kdl".to_owned()]);
     let lines: Vec<String> = checked.diagnostics.iter().map(|found| format!("{found:?}")).collect();
     lines.join("\n")
 }

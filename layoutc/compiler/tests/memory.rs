@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::env::{CacheKey, CompileEnv, ResultCache};
-use layoutc_compiler::{MemorySources, check_with};
+use layoutc_compiler::{Compiler, MemorySources};
 
 /// A cache that counts hits.
 #[derive(Default)]
@@ -22,7 +22,7 @@ impl ResultCache for Counting {
         found
     }
 
-    fn keep(&self, key: &CacheKey, value: Vec<u8>) {
+    fn store(&self, key: &CacheKey, value: Vec<u8>) {
         self.kept.lock().expect("a map").insert(*key, value);
     }
 }
@@ -33,7 +33,7 @@ impl Counting {
         let before = self.kept.lock().expect("a map").len();
         let sources = MemorySources::of("a.kdl", text);
         let host = CompileEnv { memo: self, ..CompileEnv::new(&sources) };
-        let checked = check_with(&host, &["a.kdl".to_owned()], &Config::default());
+        let checked = Compiler::new(host, &Config::default()).check(&["a.kdl".to_owned()]);
         let new = self.kept.lock().expect("a map").len() - before;
         (new, *self.recalled.lock().expect("a count"), format!("{checked:?}"))
     }

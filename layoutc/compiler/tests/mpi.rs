@@ -9,7 +9,7 @@ use std::process::Command;
 
 use layoutc_compiler::base::diagnostic::Severity;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::{MemorySources, check};
+use layoutc_compiler::{Compiler, MemorySources};
 
 use crate::common::made;
 use crate::random_manifest::random::Random;
@@ -131,7 +131,7 @@ fn random_manifest(random: &mut Random, devices: usize, count: usize) -> String 
             format!("convert from{made} to=to{made}{staging}\n"),
             format!("convert from{made} to=to{made}\n"),
         ] {
-            if is_good(&format!("mesh m {{ {mesh} }}\n{pair}{line}")) {
+            if is_valid(&format!("mesh m {{ {mesh} }}\n{pair}{line}")) {
                 text += &pair;
                 text += &line;
                 made += 1;
@@ -142,9 +142,9 @@ fn random_manifest(random: &mut Random, devices: usize, count: usize) -> String 
     text
 }
 
-fn is_good(manifest: &str) -> bool {
-    let checked =
-        check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &Config::default());
+fn is_valid(manifest: &str) -> bool {
+    let checked = Compiler::new(&MemorySources::of("m.kdl", manifest), &Config::default())
+        .check(&["m.kdl".to_owned()]);
     checked.diagnostics.iter().all(|told| told.severity != Severity::Error)
 }
 
@@ -261,8 +261,8 @@ fn copies_take_an_element_of_each_message_at_least() {
          tensor a dtype=f32 { shape { n 8; c 16 }; shard n=x }\n\
          tensor b dtype=f32 { shape { n 8; c 16 }; shard c=x; layout { map \"(n, c) -> (n, c ^ (n % 2))\"; padding allow } }\n\
          convert a to=b max-staging=\"15 B\"\n";
-    let checked =
-        check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("m.kdl", manifest), &Config::default())
+        .check(&["m.kdl".to_owned()]);
     let told = format!("{:?}", checked.diagnostics);
     assert!(told.contains("staging needs at least 16 bytes, not 15"), "{told}");
 }

@@ -1,68 +1,29 @@
-//! Mistakes of newcomers, one a file: what is said of each is beside it, and the same manifest with the literal fix.
+//! Mistakes of newcomers, one a file, each with its diagnostics (`.txt`) and with the fix that they suggest
+//! (`.fixed.kdl`).
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test")]
 
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::fs;
+use std::path::Path;
 
-use crate::common::told;
-use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
-use told::found;
+use crate::common::report::{Case, MAIN, assert_recorded, cases_in, diagnostics};
 
-/// The manifests with a mistake, in order.
-fn mistakes() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/newcomer");
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let is_mistake = |file: &PathBuf| {
-        let name = file.to_string_lossy();
-        name.ends_with(".kdl") && !name.ends_with(".fixed.kdl")
-    };
-    let mut files: Vec<PathBuf> = files.filter(is_mistake).collect();
-    files.sort();
-    files
-}
-
-/// Code, message, marked text, notes, help and fixes of each diagnostic.
-fn report(text: &str, diagnostics: &[Diagnostic]) -> String {
-    let mut report = String::new();
-    for fault in diagnostics {
-        let severity = if fault.severity == Severity::Error { "error" } else { "warning" };
-        writeln!(report, "{severity}[{}]: {}", fault.code.id(), fault.message).unwrap();
-        let marked = fault.labels.iter().map(|label| &text[label.place.start..label.place.end]);
-        marked.for_each(|marked| writeln!(report, "marked: {marked}").unwrap());
-        fault.notes.iter().for_each(|note| writeln!(report, "note: {note}").unwrap());
-        fault.help.iter().for_each(|help| writeln!(report, "help: {help}").unwrap());
-        for fix in &fault.fixes {
-            let old = &text[fix.place.start..fix.place.end];
-            writeln!(report, "fix: {}", fix.label(old)).unwrap();
-        }
-    }
-    if report.is_empty() { "nothing is reported\n".to_owned() } else { report }
+fn mistakes() -> Vec<Case> {
+    cases_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/newcomer"))
 }
 
 #[test]
 fn the_mistakes_of_newcomers_have_these_reports() {
-    let mut wrong = Vec::new();
-    for file in mistakes() {
-        let text = fs::read_to_string(&file).unwrap();
-        let report = report(&text, &found(&text));
-        let beside = file.with_extension("txt");
-        if env::var_os("BLESS").is_some() {
-            fs::write(beside, report).unwrap();
-        } else if fs::read_to_string(&beside).unwrap_or_default() != report {
-            wrong.push(format!("{}:\n{report}", beside.display()));
-        }
-    }
-    assert!(wrong.is_empty(), "renew with BLESS=1:\n{}", wrong.join("\n"));
+    let report = |case: Case| (case.path.with_extension("txt"), case.report(&case.diagnostics()));
+    assert_recorded(&mistakes().into_iter().map(report).collect::<Vec<_>>());
 }
 
 #[test]
 fn the_literal_fix_checks_without_an_error() {
-    let files = mistakes();
-    assert_eq!(files.len(), 46);
-    for file in files {
-        let fixed = file.with_extension("fixed.kdl");
+    let cases = mistakes();
+    assert_eq!(cases.len(), 46);
+    for case in cases {
+        let fixed = case.path.with_extension("fixed.kdl");
         let text = fs::read_to_string(&fixed).unwrap();
-        assert_eq!(found(&text), [], "{}", fixed.display());
+        assert_eq!(diagnostics(&[(MAIN.to_owned(), text)].into()), [], "{}", fixed.display());
     }
 }

@@ -7,14 +7,16 @@
     reason = "reads the book and the sources"
 )]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use crate::common::report::{CONFIG, Files, MAIN, diagnostics};
+use crate::refused;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
-use layoutc_compiler::config::{self, Config};
-use layoutc_compiler::{LoadError, SourceLoader, check, emit};
+use layoutc_compiler::config::Config;
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::{Compiler, LoadError, SourceLoader};
 
 /// A manifest, and the blocks of its page that it can `use`.
 struct Page<'a> {
@@ -36,39 +38,32 @@ impl SourceLoader for Page<'_> {
 
 /// Diagnostics of a block, including warnings; none for commands and plain text.
 fn raised(language: &str, text: &str, page: &[(&str, &str)]) -> Vec<Diagnostic> {
-    match language {
-        "kdl" => build(text, page, &Config::default(), &BTreeMap::new()),
-        "jinja" => {
-            let templates = BTreeMap::from([("c/header.h.j2".to_string(), text.to_string())]);
-            let manifest = "tensor a dtype=f32 {\n    shape { n 8; c 32 }\n}\n";
-            build(manifest, &[], &Config::default(), &templates)
-        }
-        "toml" => match config::parse(&Arc::from("page.toml"), text) {
-            Ok(_) => Vec::new(),
-            Err(faults) => faults,
-        },
-        _ => Vec::new(),
+    if language != "kdl" {
+        return diagnostics(&files_of(&[(language, text)]));
     }
-}
-
-/// Diagnostics of the blocks below a heading: of the first, or of a configuration with its manifest.
-fn raised_by(blocks: &[(&str, &str)]) -> Vec<Diagnostic> {
-    if let [("toml", toml), ("kdl", manifest)] = blocks {
-        let config = config::parse(&Arc::from("page.toml"), toml).unwrap();
-        return build(manifest, &[], &config, &BTreeMap::new());
-    }
-    blocks.first().map(|(language, text)| raised(language, text, &[])).unwrap_or_default()
-}
-
-fn build(
-    manifest: &str,
-    blocks: &[(&str, &str)],
-    config: &Config,
-    templates: &BTreeMap<String, String>,
-) -> Vec<Diagnostic> {
-    let checked = check(&Page { manifest, blocks }, &["page.kdl".to_string()], config);
-    let faults = if checked.is_good() { emit(&checked, config, templates).err() } else { None };
+    let config = Config::default();
+    let page = Page { manifest: text, blocks: page };
+    let compiler = Compiler::new(&page, &config);
+    let checked = compiler.check(&["page.kdl".to_string()]);
+    let templates = Templates::default();
+    let faults = if checked.is_valid() { compiler.emit(&checked, &templates).err() } else { None };
     checked.diagnostics.into_iter().chain(faults.into_iter().flatten()).collect()
+}
+
+/// Files of the blocks below a heading, as a case has them: the first block, or a configuration with its manifest, or
+/// a template with a manifest that it renders.
+fn files_of(blocks: &[(&str, &str)]) -> Files {
+    let files = match blocks {
+        [("toml", toml), ("kdl", manifest), ..] => vec![(CONFIG, *toml), (MAIN, *manifest)],
+        [("toml", toml), ..] => vec![(CONFIG, *toml)],
+        [("kdl", manifest), ..] => vec![(MAIN, *manifest)],
+        [("jinja", template), ..] => {
+            let manifest = "tensor a dtype=f32 {\n    shape { n 8; c 32 }\n}\n";
+            vec![("templates/c/header.h.j2", *template), (MAIN, manifest)]
+        }
+        _ => Vec::new(),
+    };
+    files.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect()
 }
 
 fn codes(told: &[Diagnostic]) -> BTreeSet<Code> {
@@ -136,23 +131,25 @@ fn every_code_has_a_page_and_every_page_a_code() {
 }
 
 #[test]
-fn the_wrong_block_of_a_page_raises_its_code_with_a_way_out_and_the_mended_one_nothing() {
+fn the_wrong_block_of_a_page_is_a_case_of_its_code_with_a_way_out_and_the_fixed_one_is_accepted() {
     for &code in Code::ALL {
         let path = format!("book/src/codes/{}.md", code.id().replace("::", "/"));
         let page = read(&root().join(&path));
         assert!(page.starts_with(&format!("# {}\n", code.id())), "{path}");
         let wrong = below(&page, "\n## Wrong\n");
-        let mended = below(&page, "\n## Fixed\n");
+        let fixed = below(&page, "\n## Fixed\n");
         // Codes that only the binary raises are shown by commands or by its input.
         let of_binary = [Code::ConfigGlob, Code::TemplateMemory].contains(&code);
         if wrong[0].0 != "sh" && !of_binary {
-            let told = raised_by(&wrong);
+            let case = refused::case_of_page(code);
+            assert_eq!(case.files, files_of(&wrong), "{path}: {}", case.path.display());
+            let told = case.diagnostics();
             assert_eq!(codes(&told), BTreeSet::from([code]), "{path}: the wrong block");
             for told in told {
-                assert!(!told.help.is_empty(), "{path}: no way out of: {}", told.message);
+                assert!(!told.help.is_empty(), "{path}: no help for: {}", told.message);
             }
         }
-        assert_eq!(raised_by(&mended), [], "{path}: the mended block");
+        assert_eq!(diagnostics(&files_of(&fixed)), [], "{path}: the fixed block");
     }
 }
 

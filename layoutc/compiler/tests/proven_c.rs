@@ -3,56 +3,11 @@
 
 use crate::common;
 use common::cc::{compile_and_run, folder, full, run, run_with, write};
-use common::{ZERO, convert, manifest, tensor};
-use layoutc_algebra::builder::LayoutBuilder;
-use layoutc_algebra::expr::parse;
-use layoutc_algebra::expr::{Expr, Var};
-use layoutc_algebra::layout::Layout;
-use layoutc_algebra::map::{MapScope, resolve};
-use layoutc_algebra::prove::SequentialExecutor;
-use layoutc_algebra::symbol::{Axis, Symbol};
+use common::{ZERO, convert, manifest, proven, tensor};
+use layoutc_algebra::symbol::Symbol;
 use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::{Fill, FillValue};
 use layoutc_compiler::plan::cores::Cores;
-
-/// Axes from pairs of a name and an extent, which is an integer or the name of a symbol.
-fn axes(list: &[(&str, &str)], symbols: &[Symbol]) -> Vec<Axis> {
-    let extent = |text: &str| match symbols.iter().position(|symbol| symbol.name == text) {
-        Some(k) => Expr::var(Var::Symbol(u32::try_from(k).unwrap())),
-        None => Expr::constant(text.parse().unwrap()),
-    };
-    list.iter().map(|(name, e)| Axis { name: (*name).to_owned(), extent: extent(e) }).collect()
-}
-
-fn proven(
-    symbols: &[Symbol],
-    shape: &[(&str, &str)],
-    maps: &[&str],
-    separators: &[usize],
-    strides: &[i128],
-) -> Result<Layout, String> {
-    let mut builder =
-        LayoutBuilder::new(symbols, &axes(shape, symbols), 32).map_err(|e| e.to_string())?;
-    for text in maps {
-        let text = parse::map(text).map_err(|e| format!("{e:?}"))?;
-        let current = builder.axes().to_vec();
-        let values = |name: &str| {
-            let k = symbols.iter().position(|symbol| symbol.name == name)?;
-            Some(Expr::var(Var::Symbol(u32::try_from(k).ok()?)))
-        };
-        let scope = MapScope { axes: &current, values: &values, facts: builder.facts() };
-        let map = resolve(&text, scope).map_err(|e| format!("{e:?}"))?;
-        builder.apply(&map).map_err(|e| e.to_string())?;
-    }
-    if !separators.is_empty() {
-        builder.separate(separators).map_err(|e| e.to_string())?;
-    }
-    if !strides.is_empty() {
-        let strides: Vec<Expr> = strides.iter().map(|s| Expr::constant(*s)).collect();
-        builder.strides(&strides).map_err(|e| e.to_string())?;
-    }
-    builder.finish(64, &SequentialExecutor).map_err(|e| format!("{e:?}"))
-}
 
 #[test]
 fn maps_of_every_kind_round_trip() {

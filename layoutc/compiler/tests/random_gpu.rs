@@ -104,8 +104,8 @@ fn subject(tensor: &Tensor, symbol: Option<i64>, layout: &Layout) -> Subject {
         slot_of: truth.elements.iter().map(|e| number(slot(&e.physical, e.offset))).collect(),
         left_out: Vec::new(),
         slots: number(truth.physical_elements),
-        padded: layout.verdict == Verdict::Padded,
-        searched: layout.inverse.is_none(),
+        padded: layout.verdict() == Verdict::Padded,
+        searched: layout.inverse().is_none(),
         symbols: symbol.into_iter().collect(),
     }
 }

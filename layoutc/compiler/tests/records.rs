@@ -1,5 +1,4 @@
-//! Records: the element types and axes that they define, diagnostics of invalid ones, and the generated C against
-//! structures written by hand.
+//! Records: the element types and axes that they define, and the generated C against structures written by hand.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -7,15 +6,13 @@
 )]
 
 use crate::common;
-use crate::common::told;
-use std::collections::BTreeMap;
-
 use common::cc::{compile_and_run, compilers, folder};
+use common::told::{self, checked};
 use layoutc_compiler::config::Config;
-use layoutc_compiler::emit;
+use layoutc_compiler::emit::Templates;
 use layoutc_compiler::query::inspect::tensor_json;
+use layoutc_compiler::{Compiler, MemorySources};
 use serde_json::json;
-use told::{checked, told_with_help as told};
 
 /// Element type, axes and labels of each tensor.
 fn meant(text: &str) -> Vec<String> {
@@ -171,197 +168,9 @@ fn inspect_shows_the_fields_of_an_element() {
             {"name": "q", "dtype": "u4", "counts": [16, 2], "offset_bytes": 4, "bytes": 16},
         ])
     );
-}
-
-#[test]
-fn a_record_of_several_types_is_whole_bytes() {
-    // f16 and u4 have 20 bits: a count or an alignment makes whole bytes.
-    told(
-        "tensor q4 { dtype { d f16; q u4 }; shape { row 8; b 5 } }\n",
-        &[(
-            "dtype::record",
-            "dtype { d f16; q u4 }",
-            "a record consists of whole bytes, and these fields have 20 bits",
-        )],
-        &[
-            "give `q` a count that is a multiple of 2: `q u4 32`, or pad the last byte: `dtype align=1 { … }`",
-        ],
-    );
-    for dtype in ["{ d f16; q u4 32 }", "align=1 { d f16; q u4 }"] {
-        let text = format!("tensor q4 {{ dtype {dtype}; shape {{ row 8; b 5 }} }}\n");
-        let checked = checked(&text);
-        assert_eq!(checked.diagnostics, [], "{text}");
-        let bytes = if dtype.starts_with('a') { 3 } else { 18 };
-        let json = tensor_json(&checked.manifests[0].tensors[0], "m.kdl");
-        assert_eq!(json["bytes"], 40 * bytes, "{text}");
-    }
-    told(
-        "tensor p { dtype { q u3 3; d f16 }; shape { n 4 } }\n",
-        &[("dtype::record", "d f16", "field `d` starts inside a byte, after 9 bits")],
-        &["give `q` a multiple of 8 elements, or start at the next byte: `align=1` after `d`"],
-    );
-}
-
-#[test]
-fn what_makes_no_record_is_told_with_the_figures() {
-    told(
-        "tensor p { dtype { x f32; q u4 0; r u4 -2 }; shape { n 4 } }\n",
-        &[
-            ("dtype::record", "0", "field `q` has 0 elements; the minimum is 1"),
-            ("dtype::record", "-2", "field `r` has -2 elements; the minimum is 1"),
-        ],
-        &["write 1 or more, or remove the field"; 2],
-    );
-    told(
-        "tensor p { dtype { x f32; q u8 5000 }; shape { n 4 } }\n",
-        &[(
-            "dtype::record",
-            "dtype { x f32; q u8 5000 }",
-            "a record has at most 4096 bytes, and this one has 5004",
-        )],
-        &["give a field fewer elements, and add an axis to the shape"],
-    );
-    told(
-        "tensor p { dtype { x i8; y f32 align=3 }; shape { n 4 } }\n",
-        &[(
-            "step::value",
-            "3",
-            "invalid alignment of a field: expected a power of two from 1 to 4096 bytes, found 3",
-        )],
-        &["write `2` or `4`"],
-    );
-    told(
-        "tensor p { dtype { x i8; y f32; y f64 }; shape { n 4 } }\n",
-        &[("name::duplicate", "y", "two fields are called `y`")],
-        &["give one of the two another name"],
-    );
-    told(
-        "tensor p { dtype { x float; y f33; z i8 }; shape { n 4 } }\n",
-        &[
-            ("dtype::unknown", "float", "unknown element type `float`"),
-            ("dtype::unknown", "f33", "unknown element type `f33`"),
-        ],
-        &["did you mean `f32`?", "did you mean `f32`?"],
-    );
-    told(
-        "tensor p { dtype { x i8; double f32 }; shape { n 4 } }\n",
-        &[("name::reserved", "double", "field name `double` is reserved in C")],
-        &["rename it, for example to `double_data`"],
-    );
-    let many = (0..257).fold(String::new(), |text, k| format!("{text}f{k} u8; "));
-    told(
-        &format!("tensor p {{ dtype {{ {many}}}; shape {{ n 4 }} }}\n"),
-        &[(
-            "dtype::record",
-            &format!("{{ {many}}}"),
-            "a record can have at most 256 fields, and this one has 257",
-        )],
-        &["give a field a count: `q u4 32` is 32 elements"],
-    );
-}
-
-#[test]
-fn an_element_of_fields_is_no_axis_no_number_and_no_other_element() {
-    told(
-        "tensor p { dtype { x f32; id i32 }; shape { n 4; field } }\n",
-        &[("dtype::record", "field", "the fields of this record do not form an axis `field`")],
-        &["remove `field`; for a struct of arrays, declare a tensor per field"],
-    );
-    told(
-        "\
-tensor a { dtype { x f32; id i32 }; shape { n 4 } }
-tensor b { dtype { x f32; id u32 }; shape { n 4 } }
-convert a to=b
-",
-        &[(
-            "dtype::convert",
-            "convert a to=b",
-            "`a` has elements of type { x f32; id i32 } and `b` of type { x f32; id u32 }",
-        )],
-        &["a conversion copies elements unchanged; give both tensors the same element type"],
-    );
-    told(
-        "\
-tensor a { dtype { x f32; id i32 }; shape { n 4 } }
-tensor b dtype=f32 { shape { n 4 } }
-kernel k { compute \"b[n] = a[n]\" }
-",
-        &[(
-            "dtype::kernel",
-            "a",
-            "`a` has elements of type { x f32; id i32 }, which has no arithmetic",
-        )],
-        &["store each field in its own tensor"],
-    );
-    for (read, field) in [("a.x[n]", ".x"), ("2 * f32(a.id [n])", ".id")] {
-        let message =
-            format!("kernels that use a field of a record, `{field}`, are not supported yet");
-        let text = format!(
-            "tensor a {{ dtype {{ x f32; id i32 }}; shape {{ n 4 }} }}\n\
-             tensor b dtype=f32 {{ shape {{ n 4 }} }}\nkernel k {{ compute \"b[n] = {read}\" }}\n"
-        );
-        let help = ["store each field in its own tensor"];
-        told(&text, &[("name::not_yet", field, &message)], &help);
-    }
-    told(
-        "\
-tensor a { dtype { x f32; id i32 }; shape { n 4 } }
-view b of=a dtype=f32
-",
-        &[("dtype::view", "f32", "cannot view `a` of { x f32; id i32 } as f32")],
-        &["remove `dtype`"],
-    );
-    told(
-        "tensor a pack-from=f32 { dtype { x f32; id i32 }; shape { n 4 } }\n",
-        &[("dtype::cast", "f32", "`a` of { x f32; id i32 } cannot be packed from f32")],
-        &["store each field in its own tensor"],
-    );
-    told(
-        "tensor a { dtype { x f32; q u4 2 }; shape { n 3 }; layout { pad n multiple=4; fill 16 } }\n",
-        &[(
-            "padding::fill",
-            "16",
-            "`a` cannot hold the fill value `16` in the field `q` as `u4`: it is out of range",
-        )],
-        &["give a `fill` that the element type holds, or `fill none`"],
-    );
-}
-
-#[test]
-fn the_axis_of_a_record_has_an_index_for_each_field() {
-    let message = "axis `field` does not match the record";
-    for shape in ["field 3; n 4", "field { y; x }; n 4", "n 4; field { x; y; z }"] {
-        told(
-            &format!("tensor p {{ dtype {{ x f32; y f32 }}; shape {{ {shape} }} }}\n"),
-            &[("dtype::record", "field", message)],
-            &["write `field` alone: its indices are x, y"],
-        );
-    }
-    told(
-        "tensor p dtype=f32 { shape { field; n 4 } }\n",
-        &[("shape::extent", "field", "axis `field` has no extent")],
-        &["write `field 64`, or a record: `dtype { x f32; y f32 }`"],
-    );
-    told(
-        "const field 4\ntensor p { dtype { x f32 }; shape { n field } }\n",
-        &[("name::hides", "dtype { x f32 }", "axis `field` shadows a const of the same name")],
-        &["give the axis another name"],
-    );
-    told(
-        "tensor p { dtype { x f32 }; shape { Field 4 } }\n",
-        &[("name::case", "dtype { x f32 }", "the axes `Field` and `field` differ only in case")],
-        &["give one of them another name"],
-    );
-}
-
-#[test]
-fn fields_that_differ_in_case_only_are_refused() {
-    let text = "tensor p { dtype { x f32; X f32 }; shape { n 4 } }\n";
-    let checked = checked(text);
-    assert_eq!(checked.diagnostics, []);
-    let faults = emit(&checked, &Config::default(), &BTreeMap::new()).unwrap_err();
-    let codes: Vec<&str> = faults.iter().map(|fault| fault.code.id()).collect();
-    assert_eq!(codes, ["name::collision"]);
+    // An alignment pads the 20 bits of the fields to 3 bytes.
+    let checked = told::checked("tensor q4 { dtype align=1 { d f16; q u4 }; shape { n 40 } }");
+    assert_eq!(tensor_json(&checked.manifests[0].tensors[0], "m.kdl")["bytes"], 120);
 }
 
 const PROGRAM: &str = r#"
@@ -412,7 +221,9 @@ int main(void) {
 fn arrays_of_structs_and_structs_of_arrays_run_in_c() {
     let checked = checked(PARTICLES);
     assert_eq!(checked.diagnostics, []);
-    let outputs = emit(&checked, &Config::default(), &BTreeMap::new()).unwrap();
+    let outputs = Compiler::new(&MemorySources::default(), &Config::default())
+        .emit(&checked, &Templates::default())
+        .unwrap();
     let folder = folder("records");
     for output in &outputs {
         let name = output.path.strip_prefix("c/").unwrap();
@@ -523,7 +334,9 @@ fn blocks_of_quants_move_as_structures_that_are_written_by_hand() {
     }
     let checked = checked(&manifest);
     assert_eq!(checked.diagnostics, []);
-    let outputs = emit(&checked, &Config::default(), &BTreeMap::new()).unwrap();
+    let outputs = Compiler::new(&MemorySources::default(), &Config::default())
+        .emit(&checked, &Templates::default())
+        .unwrap();
     let folder = folder("record_blocks");
     for output in &outputs {
         std::fs::write(folder.join(output.path.strip_prefix("c/").unwrap()), &output.text).unwrap();
@@ -543,7 +356,9 @@ fn blocks_of_quants_move_as_structures_that_are_written_by_hand() {
 fn headers_of_all_targets_say_which_field_is_which() {
     let config = "[target.c]\n[target.opencl]\n[target.cuda]\n";
     let config = layoutc_compiler::config::parse(&std::sync::Arc::from("layoutc.toml"), config);
-    let outputs = emit(&checked(PARTICLES), &config.unwrap(), &BTreeMap::new()).unwrap();
+    let outputs = Compiler::new(&MemorySources::default(), &config.unwrap())
+        .emit(&checked(PARTICLES), &Templates::default())
+        .unwrap();
     for path in ["c/m.h", "opencl/m.h", "opencl/m.cl", "cuda/m.cuh"] {
         let text = &outputs.iter().find(|output| output.path == path).unwrap().text;
         assert!(text.contains("//   field: x 0, y 1, z 2\n"), "{path}:\n{text}");

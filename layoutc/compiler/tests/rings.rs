@@ -15,7 +15,6 @@ use crate::random_manifest::random::Random;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::query::abi;
 use layoutc_compiler::query::locate;
-use layoutc_compiler::{MemorySources, check};
 
 /// A ring of 4 rows, as sliding windows use it.
 const RING: &str = "tensor rows dtype=f32 { shape { y 64; x 16 }; ring y=4 }\n";
@@ -125,49 +124,4 @@ fn a_ring_is_part_of_the_abi_and_of_every_target() {
             |(name, text): (&String, &String)| name.ends_with(end) && text.contains("rows_at(");
         assert!(outputs.iter().any(at), "no `rows_at` in any {end}: {:?}", outputs.keys());
     }
-}
-
-/// Code and message of the only diagnostic of a manifest.
-fn fault(text: &str) -> (String, String) {
-    let checked =
-        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
-    let [one] = checked.diagnostics.as_slice() else { panic!("{:#?}", checked.diagnostics) };
-    (one.code.id().to_owned(), one.message.clone())
-}
-
-#[test]
-fn what_is_no_ring_and_what_takes_whole_tensors_is_refused() {
-    let tensor = |ring: &str| {
-        format!(
-            "mesh m {{ d 2 }}\ntensor a dtype=f32 {{ shape {{ y 8; part {{ re; im }} }}; {ring} }}\n"
-        )
-    };
-    for (ring, message) in [
-        ("ring z=2", "the tensor has no axis `z`"),
-        ("ring y=0", "the ring of `y` has 1 to 8 indices, not 0"),
-        ("ring y=9", "the ring of `y` has 1 to 8 indices, not 9"),
-        ("ring part=1", "axis `part` cannot be a ring: it has labels"),
-        ("ring y=2; shard y=d", "a sharded tensor cannot be a ring"),
-    ] {
-        assert_eq!(fault(&tensor(ring)), ("ring::axis".to_owned(), message.to_owned()));
-    }
-    let (code, message) = fault(&tensor("ring"));
-    assert_eq!(code, "kdl::missing");
-    assert_eq!(message, "`ring` needs one axis and the number of its indices in memory");
-    let other = "tensor b dtype=f32 { shape { y 4; x 16 } }\n";
-    for (more, takes) in [
-        (format!("{other}convert rows to=b\n"), "a conversion that changes the ring requires"),
-        (format!("{other}kernel k {{ compute \"b[y, x] = rows[y, x]\" }}\n"), "a kernel requires"),
-        (
-            "view v of=rows { map \"(x) -> (0, x)\"; shape { x 16 } }\n".to_owned(),
-            "a view requires",
-        ),
-    ] {
-        let wanted = format!("{takes} whole tensors, and `rows` is a ring of 4 indices of `y`");
-        assert_eq!(fault(&format!("{RING}{more}")), ("ring::whole".to_owned(), wanted));
-    }
-    let like = "tensor b dtype=f32 { shape { x 16; y 64 }; ring y=4 }\nconvert rows to=b\n";
-    assert!(built(&format!("{RING}{like}"), &Config::default()).is_some());
-    let (code, _) = fault(&format!("{RING}{}", like.replace("y 64", "y 65")));
-    assert_eq!(code, "ring::whole");
 }

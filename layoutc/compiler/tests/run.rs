@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::run::{Packing, RunError, pack, unpack};
-use layoutc_compiler::{MemorySources, check};
+use layoutc_compiler::{Compiler, MemorySources};
 use random_manifest::random::{Random, Truth, truth};
 use random_manifest::{Fill, bits, dtypes, full, manifest};
 
 type Symbols = BTreeMap<String, i128>;
 
 fn tensors(text: &str) -> Vec<Tensor> {
-    let checked =
-        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("m.kdl", text), &Config::default())
+        .check(&["m.kdl".to_owned()]);
     let faults = &checked.diagnostics;
     assert_eq!(checked.manifests.len(), 1, "{faults:#?}\n{text}");
     checked.manifests.into_iter().next().unwrap().tensors

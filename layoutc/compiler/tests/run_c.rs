@@ -1,198 +1,73 @@
-//! Emitted C of layouts built by hand, compiled by every compiler with strict flags and run with its test program.
+//! Emitted C, compiled by every compiler with strict flags and run with its test program.
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
 
 use crate::common;
 use common::cc::{compile_and_run, compilers, folder, full, run, run_with, write};
-use common::{Build, ZERO, convert, digits, manifest, nchw4c, permuted, row_major, tensor};
-use layoutc_algebra::digits::Chain;
-use layoutc_algebra::expr::{CompareOp, Var};
+use common::{
+    ZERO, convert, manifest, mapped, nchw4c, nchw4c_texture, permuted, proven, row_major, tensor,
+};
 use layoutc_algebra::layout::Layout;
+use layoutc_algebra::symbol::Symbol;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::emit::{Settings, Templates, dialect, emit};
 use layoutc_compiler::model::{Fill, FillValue, Memory};
+use layoutc_compiler::target::keywords;
 
 /// `[h, w]` in XLA's 8×128 tiles, the last ones partial.
 fn xla_tiles(h: i128, w: i128) -> Layout {
-    let (rows, columns) = ((h + 7) / 8, (w + 127) / 128);
-    let [h_, w_, rows_, columns_] = [h, w, rows, columns].map(|v| v.to_string());
-    let row = format!("p0 // {} * 8 + p0 // 128 % 8", columns * 1024);
-    let column = format!("p0 // 1024 % {columns} * 128 + p0 % 128");
-    Build {
-        axes: vec![("h", &h_), ("w", &w_)],
-        storage: vec![
-            ("h_outer", &rows_, "h // 8"),
-            ("w_outer", &columns_, "w // 128"),
-            ("h_inner", "8", "h % 8"),
-            ("w_inner", "128", "w % 128"),
-        ],
-        inverse: Some(vec![&row, &column]),
-        valid: vec![(&row, CompareOp::Lt, &h_), (&column, CompareOp::Lt, &w_)],
-        padded: true,
-        digits: Some(digits(
-            &[
-                (0, 1, 0, vec![(8, &rows_), (1, "8")]),
-                (1, 1, 0, vec![(128, &columns_), (1, "128")]),
-            ],
-            &[(0, vec![(0, 1)]), (0, vec![(2, 1)]), (0, vec![(1, 1)]), (0, vec![(3, 1)])],
-            &[],
-        )),
-        ..Build::default()
-    }
-    .layout()
+    mapped(&[("h", h), ("w", w)], "(h, w) -> (h // 8, w // 128, h % 8 : 8, w % 128 : 128)")
+}
+
+/// A batch known at run time.
+fn batch(multiple: i128) -> Symbol {
+    Symbol { name: "batch".to_owned(), min: 1, max: 4096, multiple }
 }
 
 /// `(b // 4, c, b % 4)` of `[b, c]` with `b` known at run time.
 fn blocked_batch(multiple: i128) -> Layout {
-    let names = [("b", Var::Axis(0)), ("c", Var::Axis(1)), ("batch", Var::Symbol(0))];
-    Build {
-        symbols: vec![("batch", 1, 4096, multiple)],
-        axes: vec![("b", "batch"), ("c", "5")],
-        storage: vec![
-            ("b_outer", "(batch + 3) // 4", "b // 4"),
-            ("c", "5", "c"),
-            ("b_inner", "4", "b % 4"),
-        ],
-        inverse: Some(vec!["p0 // 20 * 4 + p0 % 4", "p0 // 4 % 5"]),
-        valid: if multiple % 4 == 0 {
-            vec![]
-        } else {
-            vec![("p0 // 20 * 4 + p0 % 4", CompareOp::Lt, "batch")]
-        },
-        padded: multiple % 4 != 0,
-        digits: Some(digits(
-            &[(0, 1, 0, vec![(4, "(batch + 3) // 4"), (1, "4")]), (1, 1, 0, vec![(1, "5")])],
-            &[(0, vec![(0, 1)]), (0, vec![(2, 1)]), (0, vec![(1, 1)])],
-            &names,
-        )),
-        ..Build::default()
-    }
-    .layout()
+    let map = "(b, c) -> (b // 4, c, b % 4)";
+    proven(&[batch(multiple)], &[("b", "batch"), ("c", "5")], &[map], &[], &[]).unwrap()
 }
 
-/// A halo of one row on each side; rows are reversed if `sign` is -1.
-fn halo(sign: i128) -> Layout {
-    let (map, inverse, constant) =
-        if sign > 0 { ("h + 1", "p0 // 3 - 1", -1) } else { ("6 - h", "6 - p0 // 3", 6) };
-    Build {
-        axes: vec![("h", "6"), ("w", "3")],
-        storage: vec![("h", "8", map), ("w", "3", "w")],
-        inverse: Some(vec![inverse, "p0 % 3"]),
-        valid: vec![(inverse, CompareOp::Ge, "0"), (inverse, CompareOp::Lt, "6")],
-        padded: true,
-        digits: Some(digits(
-            &[(0, sign, constant, vec![(1, "8")]), (1, 1, 0, vec![(1, "3")])],
-            &[(0, vec![(0, 1)]), (0, vec![(1, 1)])],
-            &[],
-        )),
-        ..Build::default()
-    }
-    .layout()
-}
-
-/// A halo in blocks of 4: `((h + 1) // 4, (h + 1) % 4)`, with the minor digit first if `minor_first`.
-fn blocked_halo(minor_first: bool) -> Layout {
-    let storage = [("h_outer", "3", "(h + 1) // 4"), ("h_inner", "4", "(h + 1) % 4")];
-    let inverse = if minor_first { "p0 % 3 * 4 + p0 // 3 - 1" } else { "p0 - 1" };
-    let order = if minor_first { [1, 0] } else { [0, 1] };
-    Build {
-        axes: vec![("h", "9")],
-        storage: order.iter().map(|k| storage[*k]).collect(),
-        inverse: Some(vec![inverse]),
-        valid: vec![(inverse, CompareOp::Ge, "0"), (inverse, CompareOp::Lt, "9")],
-        padded: true,
-        digits: Some(digits(
-            &[(0, 1, -1, vec![(4, "3"), (1, "4")])],
-            &order.map(|k| (0, vec![(k, 1)])),
-            &[],
-        )),
-        ..Build::default()
-    }
-    .layout()
-}
-
-/// `(f // 3, f % 3)` with `f = h * 5 + w`: one chain for both axes.
-fn fused() -> Layout {
-    let mut digits = digits(
-        &[(0, 1, 0, vec![(3, "7"), (1, "3")])],
-        &[(0, vec![(0, 1)]), (0, vec![(1, 1)])],
-        &[],
-    );
-    digits.chains =
-        vec![Chain { axes: vec![0, 1], of_digit: None, sign: 1, constant: 0, digits: vec![0, 1] }];
-    Build {
-        axes: vec![("h", "4"), ("w", "5")],
-        storage: vec![("outer", "7", "(h * 5 + w) // 3"), ("inner", "3", "(h * 5 + w) % 3")],
-        inverse: Some(vec!["p0 // 5", "p0 % 5"]),
-        valid: vec![("p0", CompareOp::Lt, "20")],
-        padded: true,
-        digits: Some(digits),
-        ..Build::default()
-    }
-    .layout()
-}
-
-/// `(h, w ^ h % 8)`: not a sum of digits, but with an inverse.
-fn swizzled() -> Layout {
-    Build {
-        axes: vec![("h", "11"), ("w", "16")],
-        storage: vec![("h", "11", "h"), ("w", "16", "w ^ h % 8")],
-        inverse: Some(vec!["p0 // 16", "p0 % 16 ^ p0 // 16 % 8"]),
-        ..Build::default()
-    }
-    .layout()
-}
-
-/// `7 * i + 3 * j`: proven by enumeration, without an inverse.
-fn odd_strides(separate: bool) -> Layout {
-    Build {
-        axes: vec![("i", "3"), ("j", "2")],
-        storage: vec![("k", "18", "7 * i + 3 * j"), ("unit", "1", "0 * i")],
-        separators: if separate { vec![0] } else { vec![] },
-        padded: true,
-        ..Build::default()
-    }
-    .layout()
+/// A halo of one row on each side; `index` is the row of `h`.
+fn halo(index: &str) -> Layout {
+    mapped(&[("h", 6), ("w", 3)], &format!("(h, w) -> ({index} : 8, w)"))
 }
 
 /// Row-major `[5, 6]` with a row stride of 8 elements.
 fn pitched() -> Layout {
-    Build {
-        axes: vec![("i", "5"), ("j", "6")],
-        storage: vec![("i", "5", "i"), ("j", "6", "j")],
-        inverse: Some(vec!["p0 // 8", "p0 % 8"]),
-        valid: vec![("p0 % 8", CompareOp::Lt, "6")],
-        padded: true,
-        digits: Some(digits(
-            &[(0, 1, 0, vec![(1, "5")]), (1, 1, 0, vec![(1, "6")])],
-            &[(0, vec![(0, 1)]), (0, vec![(1, 1)])],
-            &[],
-        )),
-        pitch: Some((vec![8, 1], 40)),
-        ..Build::default()
-    }
-    .layout()
+    proven(&[], &[("i", "5"), ("j", "6")], &[], &[], &[8, 1]).unwrap()
 }
+
+/// `7 * i + 3 * j`: proven by enumeration, without an inverse.
+fn odd_strides() -> Layout {
+    mapped(&[("i", 3), ("j", 2)], "(i, j) -> (7 * i + 3 * j)")
+}
+
+/// A halo in blocks of 4.
+const BLOCKED_HALO: &str = "(h) -> ((h + 1) // 4, (h + 1) % 4)";
 
 fn every_layout() -> Vec<(&'static str, Layout)> {
     vec![
         ("rows", row_major(&[("a", 3), ("b", 5), ("c", 7)])),
-        ("nchw4c", nchw4c([2, 6, 5, 8], &[])),
-        ("nchw4c_padded", nchw4c([2, 3, 5, 6], &[])),
-        ("texture", nchw4c([2, 6, 5, 8], &[2])),
-        ("texture_padded", nchw4c([2, 3, 5, 7], &[2])),
-        ("small", nchw4c([1, 1, 1, 3], &[])),
+        ("nchw4c", nchw4c([2, 6, 5, 8])),
+        ("nchw4c_padded", nchw4c([2, 3, 5, 6])),
+        ("texture", nchw4c_texture([2, 6, 5, 8])),
+        ("texture_padded", nchw4c_texture([2, 3, 5, 7])),
+        ("small", nchw4c([1, 1, 1, 3])),
         ("tiles", xla_tiles(10, 200)),
         ("one_tile", xla_tiles(3, 5)),
         ("batch", blocked_batch(1)),
         ("batch4", blocked_batch(4)),
-        ("halo", halo(1)),
-        ("reversed", halo(-1)),
-        ("blocked_halo", blocked_halo(false)),
-        ("minor_first", blocked_halo(true)),
-        ("fused", fused()),
-        ("swizzled", swizzled()),
-        ("odd", odd_strides(false)),
-        ("odd_pair", odd_strides(true)),
+        ("halo", halo("h + 1")),
+        ("reversed", halo("6 - h")),
+        ("blocked_halo", mapped(&[("h", 9)], BLOCKED_HALO)),
+        ("minor_first", mapped(&[("h", 9)], "(h) -> ((h + 1) % 4, (h + 1) // 4)")),
+        ("fused", mapped(&[("h", 4), ("w", 5)], "(h, w) -> ((h * 5 + w) // 3, (h * 5 + w) % 3)")),
+        // Not a sum of digits, but with an inverse.
+        ("swizzled", mapped(&[("h", 11), ("w", 16)], "(h, w) -> (h, w ^ h % 8)")),
+        ("odd", odd_strides()),
+        ("odd_pair", mapped(&[("i", 3), ("j", 2)], "(i, j) -> (7 * i + 3 * j | 0 * i)")),
         ("pitched", pitched()),
         ("turned", permuted(&[("r", 70), ("s", 100)], &[1, 0])),
         ("scalar", row_major(&[])),
@@ -265,7 +140,7 @@ fn every_element_size_round_trips() {
     let mut tensors = Vec::new();
     for dtype in names.into_iter().filter(|dtype| full() || few.contains(dtype)) {
         for (name, layout, fill) in [
-            ("padded", nchw4c([2, 3, 5, 7], &[2]), one),
+            ("padded", nchw4c_texture([2, 3, 5, 7]), one),
             ("whole", row_major(&[("a", 3), ("b", 3)]), ZERO),
         ] {
             tensors.push(tensor(&format!("{dtype}_{name}"), dtype, layout, fill));
@@ -281,7 +156,7 @@ fn every_element_size_round_trips() {
         for (name, layout, fill) in [
             ("untouched", xla_tiles(3, 5), Fill::Nothing),
             ("symbolic", blocked_batch(1), one),
-            ("searched", odd_strides(false), one),
+            ("searched", odd_strides(), one),
         ] {
             tensors.push(tensor(&format!("{dtype}_{name}"), dtype, layout, fill));
         }
@@ -305,7 +180,7 @@ fn infinities_and_limits_are_fill_values() {
         ("f32x3", FillValue::Float(1e-40)),
     ];
     let tensors = cases.iter().map(|(dtype, fill)| {
-        tensor(&format!("t_{dtype}"), dtype, nchw4c([1, 2, 3, 5], &[]), Fill::Value(*fill))
+        tensor(&format!("t_{dtype}"), dtype, nchw4c([1, 2, 3, 5]), Fill::Value(*fill))
     });
     run("limits", &manifest(tensors.collect(), Vec::new()));
 }
@@ -314,8 +189,8 @@ fn infinities_and_limits_are_fill_values() {
 fn conversions_agree_with_both_definitions() {
     let layouts = [
         ("rows", row_major(&[("n", 2), ("h", 6), ("w", 5), ("c", 7)])),
-        ("blocked", nchw4c([2, 6, 5, 7], &[])),
-        ("texture", nchw4c([2, 6, 5, 7], &[2])),
+        ("blocked", nchw4c([2, 6, 5, 7])),
+        ("texture", nchw4c_texture([2, 6, 5, 7])),
         ("planes", permuted(&[("n", 2), ("h", 6), ("w", 5), ("c", 7)], &[0, 3, 1, 2])),
         ("other", permuted(&[("c", 7), ("w", 5), ("h", 6), ("n", 2)], &[3, 0, 2, 1])),
     ];
@@ -338,23 +213,11 @@ fn conversions_agree_with_both_definitions() {
 #[test]
 fn conversions_of_packed_symbolic_and_searched_tensors_run() {
     let one = Fill::Value(FillValue::Integer(1));
-    let names = [("b", Var::Axis(0)), ("c", Var::Axis(1)), ("batch", Var::Symbol(0))];
-    let rows = Build {
-        symbols: vec![("batch", 1, 4096, 1)],
-        axes: vec![("b", "batch"), ("c", "5")],
-        storage: vec![("b", "batch", "b"), ("c", "5", "c")],
-        inverse: Some(vec!["p0 // 5", "p0 % 5"]),
-        digits: Some(digits(
-            &[(0, 1, 0, vec![(1, "batch")]), (1, 1, 0, vec![(1, "5")])],
-            &[(0, vec![(0, 1)]), (0, vec![(1, 1)])],
-            &names,
-        )),
-        ..Build::default()
-    };
+    let rows = proven(&[batch(1)], &[("b", "batch"), ("c", "5")], &[], &[], &[]).unwrap();
     let tensors = vec![
-        tensor("rows", "i4", rows.layout(), one),
+        tensor("rows", "i4", rows, one),
         tensor("blocked", "i4", blocked_batch(1), one),
-        tensor("odd", "f64", odd_strides(false), one),
+        tensor("odd", "f64", odd_strides(), one),
         tensor("plain", "f64", row_major(&[("i", 3), ("j", 2)]), one),
         tensor("turned", "f64", permuted(&[("i", 3), ("j", 2)], &[1, 0]), one),
     ];
@@ -365,7 +228,7 @@ fn conversions_of_packed_symbolic_and_searched_tensors_run() {
 
 #[test]
 fn a_tensor_without_memory_has_index_functions_only() {
-    let mut fragment = tensor("fragment", "f16", nchw4c([1, 2, 2, 4], &[]), ZERO);
+    let mut fragment = tensor("fragment", "f16", nchw4c([1, 2, 2, 4]), ZERO);
     fragment.memory = Memory::None;
     let outputs =
         emit(&manifest(vec![fragment.clone()], vec![]), &Settings::c(), "f", &Templates::default());
@@ -383,11 +246,7 @@ fn awkward_names_compile() {
     );
     tensors.push(tensor("reserved", "u4", layout, ZERO));
     // Every reserved word of C, C++ and the library as the name of an axis.
-    let reserved = dialect::C.reserved.iter().map(|(_, words)| *words);
-    let words: Vec<&str> = reserved
-        .chain(dialect::C.functions.iter().copied())
-        .flat_map(dialect::Words::iter)
-        .collect();
+    let words: Vec<&str> = keywords::C.words().collect();
     for (k, words) in words.chunks(12).enumerate() {
         let axes: Vec<(&str, i128)> =
             words.iter().enumerate().map(|(k, word)| (*word, if k < 3 { 2 } else { 1 })).collect();
@@ -431,8 +290,13 @@ fn indices_of_32_bits_run_where_they_fit() {
         .map(|(name, layout)| tensor(name, "i16", layout, fill))
         .collect();
     for dtype in ["u4", "u1"] {
-        tensors.push(tensor(&format!("{dtype}_odd"), dtype, odd_strides(false), fill));
-        tensors.push(tensor(&format!("{dtype}_halo"), dtype, blocked_halo(false), fill));
+        tensors.push(tensor(&format!("{dtype}_odd"), dtype, odd_strides(), fill));
+        tensors.push(tensor(
+            &format!("{dtype}_halo"),
+            dtype,
+            mapped(&[("h", 9)], BLOCKED_HALO),
+            fill,
+        ));
     }
     // The last element has the greatest offset of `int32_t`.
     tensors.push(tensor("largest", "u8", row_major(&[("h", 2_147_483_647), ("w", 1)]), fill));
@@ -474,7 +338,7 @@ fn runs_that_both_sides_share_are_copied_as_one() {
         tensor("same", "f32", rows(), ZERO),
         tensor("nibbles", "u4", rows(), ZERO),
         tensor("planes", "f32", planes, ZERO),
-        tensor("blocks", "f64", nchw4c([2, 3, 5, 8], &[]), ZERO),
+        tensor("blocks", "f64", nchw4c([2, 3, 5, 8]), ZERO),
         tensor("pitched", "i32", pitched(), ZERO),
     ];
     let manifest = manifest(tensors, vec![convert(0, 2, &[0, 1, 2, 3])]);

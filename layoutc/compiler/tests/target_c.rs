@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use common::cc::{Compiler, compilers, folder};
-use layoutc_compiler::base::codes::Code;
+use common::cc::{CCompiler, compilers, folder};
 use layoutc_compiler::base::content_hash;
 use layoutc_compiler::base::diagnostic::Diagnostic;
-use layoutc_compiler::{GeneratedFile, LoadError, SourceLoader, check, config, emit};
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::{Compiler, GeneratedFile, LoadError, SourceLoader, config};
 
 /// Manifests by path.
 struct Project(BTreeMap<String, String>);
@@ -31,9 +31,10 @@ fn built(manifests: &[(&str, &str)], keys: &str) -> Result<Vec<GeneratedFile>, V
     let paths: Vec<String> = manifests.iter().map(|(path, _)| format!("layouts/{path}")).collect();
     let texts = manifests.iter().map(|(_, text)| (*text).to_owned());
     let project = Project(paths.iter().cloned().zip(texts).collect());
-    let checked = check(&project, &paths, &config);
-    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
-    emit(&checked, &config, &BTreeMap::new())
+    let compiler = Compiler::new(&project, &config);
+    let checked = compiler.check(&paths);
+    assert!(checked.is_valid(), "{:#?}", checked.diagnostics);
+    compiler.emit(&checked, &Templates::default())
 }
 
 /// Writes the files of [`built`] to a folder of this name.
@@ -51,7 +52,7 @@ fn written(name: &str, manifests: &[(&str, &str)], keys: &str) -> PathBuf {
 /// Compiles sources with every compiler. Returns the programs of the compilers whose programs are run.
 fn programs(folder: &Path, name: &str, sources: &[&str], more: &[&str]) -> Vec<PathBuf> {
     let all = compilers();
-    let compile = |(k, compiler): (usize, &Compiler)| {
+    let compile = |(k, compiler): (usize, &CCompiler)| {
         let program = format!("{name}_{k}");
         compiled(folder, &program, sources, more, compiler)
     };
@@ -63,7 +64,7 @@ fn compiled(
     program: &str,
     sources: &[&str],
     more: &[&str],
-    (compiler, flags, runs): &Compiler,
+    (compiler, flags, runs): &CCompiler,
 ) -> Option<PathBuf> {
     let mut command = Command::new(compiler);
     command.args(flags).args(more);
@@ -275,23 +276,6 @@ fn the_umbrella_header_includes_all_headers_in_order_and_compiles() {
     for program in programs(&folder, "main", &["main.c"], &[]) {
         ran(&program, &[], "1");
     }
-}
-
-#[test]
-fn an_umbrella_header_that_is_a_manifests_own_is_refused_at_its_key() {
-    let manifests = [("all.kdl", "tensor b dtype=f32 {\n    shape { n 3 }\n}\n")];
-    for name in ["all.h", "./ALL.h"] {
-        let keys = format!("umbrella-header = \"{name}\"\n");
-        let faults = built(&manifests, &keys).unwrap_err();
-        assert_eq!(faults.len(), 1);
-        assert_eq!(faults[0].code, Code::OutputCollision);
-        let message = "two outputs have the same path: the umbrella header and `c/all.h`";
-        assert_eq!(faults[0].message, message);
-        let text = format!("[target.c]\n{keys}");
-        let place = &faults[0].labels[0].place;
-        assert_eq!(&text[place.start..place.end], format!("\"{name}\""));
-    }
-    assert!(built(&manifests, "umbrella-header = \"all.hpp\"\n").is_ok());
 }
 
 #[test]

@@ -8,14 +8,14 @@ use crate::hostile;
 use std::process::Command;
 use std::time::Instant;
 
-use common::{Build, ZERO, convert, manifest, row_major, tensor};
+use common::{ZERO, convert, manifest, mapped, row_major, tensor};
 use hostile::{CONFINED, FINE, HOSTILE, hostile_template};
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
-use layoutc_compiler::emit::dialect::{C, CUDA, OPENCL};
 use layoutc_compiler::emit::language::LANGUAGES;
 use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::{Fill, FillValue};
+use layoutc_compiler::target::keywords::{C, CUDA, OPENCL};
 
 fn with(header: &str) -> Result<String, Diagnostic> {
     let user = [("c/header.h.j2".to_owned(), header.to_owned())].into_iter().collect();
@@ -252,16 +252,9 @@ fn a_macro_that_collides_with_a_label_is_named_where_there_are_macros() {
 
 #[test]
 fn a_fill_value_that_does_not_fit_is_refused_where_there_is_padding() {
-    let layout = Build {
-        axes: vec![("n", "3")],
-        storage: vec![("n", "4", "n")],
-        inverse: Some(vec!["p0"]),
-        padded: true,
-        ..Build::default()
-    };
     let fill = Fill::Value(FillValue::Integer(300));
     let tensors = vec![
-        tensor("padded", "u8", layout.layout(), fill),
+        tensor("padded", "u8", mapped(&[("n", 3)], "(n) -> (n : 4)"), fill),
         tensor("whole", "u8", row_major(&[("n", 3)]), fill),
     ];
     let faults =

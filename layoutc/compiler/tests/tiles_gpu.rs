@@ -15,7 +15,8 @@ use gpu::Platform;
 use layoutc_compiler::config::{
     Config, CudaIndex, OpenClIndex, TargetCuda, TargetOpenCl, TargetsConfig,
 };
-use layoutc_compiler::{CheckedProject, MemorySources, check, emit};
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::{CheckedProject, Compiler, MemorySources};
 use moves::{Convert, Effort, Outputs, Subject};
 
 fn full() -> bool {
@@ -32,9 +33,11 @@ fn built(manifest: &str, wide_index: bool) -> (CheckedProject, BTreeMap<String, 
     let (opencl, cuda) = (Some(opencl), Some(cuda));
     let target = TargetsConfig { c: None, opencl, cuda, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
-    let checked = check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &config);
-    assert!(checked.is_good(), "{:#?}\n{manifest}", checked.diagnostics);
-    let outputs = emit(&checked, &config, &BTreeMap::new());
+    let sources = MemorySources::of("m.kdl", manifest);
+    let compiler = Compiler::new(&sources, &config);
+    let checked = compiler.check(&["m.kdl".to_owned()]);
+    assert!(checked.is_valid(), "{:#?}\n{manifest}", checked.diagnostics);
+    let outputs = compiler.emit(&checked, &Templates::default());
     let outputs = outputs.unwrap_or_else(|faults| panic!("{faults:#?}\n{manifest}"));
     (checked, outputs.into_iter().map(|output| (output.path, output.text)).collect())
 }

@@ -15,12 +15,11 @@ use layoutc_algebra::map::resolve_constant;
 use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::symbol::Axis;
-use layoutc_compiler::check::{CheckOptions, Recorder, StepRecord};
+use layoutc_compiler::check::{Recorder, StepRecord};
 use layoutc_compiler::config::Config;
-use layoutc_compiler::env::CompileEnv;
 use layoutc_compiler::query::locate::{self, NamedLocateError};
 use layoutc_compiler::query::trace::{IndexTrace, TraceTerm, trace};
-use layoutc_compiler::{MemorySources, check_with_options, model};
+use layoutc_compiler::{Compiler, MemorySources, model};
 use random_manifest::random::{Random, truth};
 use random_manifest::{Tensor, dtypes, full, manifest};
 
@@ -28,13 +27,9 @@ use random_manifest::{Tensor, dtypes, full, manifest};
 fn recorded(text: &str, name: &str) -> (model::Tensor, Vec<StepRecord>) {
     let recorder = Recorder::new(name);
     let sources = MemorySources::of("m.kdl", text);
-    let aside = CheckOptions { recorder: Some(&recorder), ..CheckOptions::default() };
-    let checked = check_with_options(
-        &CompileEnv::new(&sources),
-        &["m.kdl".to_owned()],
-        &Config::default(),
-        aside,
-    );
+    let config = Config::default();
+    let compiler = Compiler::new(&sources, &config).recording(&recorder);
+    let checked = compiler.check(&["m.kdl".to_owned()]);
     let tensors = checked.manifests.into_iter().flat_map(|manifest| manifest.tensors);
     let tensor = tensors.into_iter().find(|tensor| tensor.name == name);
     (tensor.unwrap_or_else(|| panic!("{:#?}\n{text}", checked.diagnostics)), recorder.into_steps())
@@ -82,7 +77,7 @@ fn follow(tensor: &Tensor, checked: &(model::Tensor, Vec<StepRecord>), size: Opt
     let (model, steps) = checked;
     let symbols: BTreeMap<String, i128> = symbols
         .into_iter()
-        .filter(|(name, _)| model.layout.symbols.iter().any(|s| s.name == *name))
+        .filter(|(name, _)| model.layout.symbols().iter().any(|s| s.name == *name))
         .collect();
     let stride = truth.elements.len() / 40 + 1;
     let wide = |all: &[i64]| all.iter().map(|value| i128::from(*value)).collect::<Vec<_>>();
@@ -137,7 +132,7 @@ tensor e dtype=f32 { shape { h 22; w 31 }; layout { map \"(h, w) -> (hilbert(h /
         let (tensor, recorded) = recorded(text, name);
         assert_eq!(recorded.len(), steps);
         let extents: Vec<i128> =
-            tensor.layout.logical.iter().map(|axis| axis.extent.as_const().unwrap()).collect();
+            tensor.layout.logical().iter().map(|axis| axis.extent.as_const().unwrap()).collect();
         for k in 0..200_i128 {
             let index: Vec<i128> = (7_i128..).zip(&extents).map(|(p, e)| k * p % e).collect();
             let traced = trace(&tensor, &recorded, &BTreeMap::new(), &index).unwrap();

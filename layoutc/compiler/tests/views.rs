@@ -1,287 +1,23 @@
-//! Views: diagnostics of rejected ones, and the generated C, compiled and run with its test program.
+//! Views: the generated C, compiled and run with its test program.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test that runs compilers")]
 
 use crate::common;
-use crate::common::told;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use common::cc::{compile_and_run, compilers, folder};
 use layoutc_compiler::config::{self, Config};
-use layoutc_compiler::emit::{Output, Settings, Templates, emit};
+use layoutc_compiler::emit::{GeneratedFile, Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{MemorySources, check};
-use told::rows;
+use layoutc_compiler::{Compiler, MemorySources};
 
 fn manifest(text: &str) -> Manifest {
-    let mut checked =
-        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
+    let mut checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
+        .check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, [], "{text}");
     checked.manifests.remove(0)
 }
 
-/// Asserts the only diagnostic of `text`: code, marked text and message, then its notes and its help.
-#[track_caller]
-fn refused(text: &str, expected: (&str, &str, &str), notes: &[&str], help: &[&str]) {
-    let found = check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default())
-        .diagnostics;
-    assert_eq!(rows(text, &found), [expected], "{text}");
-    assert_eq!(found[0].notes, notes, "{text}");
-    assert_eq!(found[0].help, help, "{text}");
-}
-
-const INPUT: &str = "tensor t dtype=f32 { shape { h 6; c 8 } }\n";
-
-fn of_input(view: &str) -> String {
-    format!("{INPUT}{view}\n")
-}
-
-#[test]
-fn a_window_stays_inside() {
-    refused(
-        &of_input("view v of=t { shape { h 6; c 4 }; map \"(h, c) -> (h, c + 5)\" }"),
-        ("map::outside", "c + 5", "an index of `v` is out of bounds of `t`"),
-        &["v[0, 3] would be t[0, 8], and axis `c` of `t` has extent 8"],
-        &["move the window, or give it a smaller shape"],
-    );
-    refused(
-        &of_input("view v of=t { shape { h 6 }; map \"(h) -> (h - 1, 0)\" }"),
-        ("map::outside", "h - 1", "an index of `v` is out of bounds of `t`"),
-        &["v[0] would be t[-1, 0], and axis `h` of `t` has extent 6"],
-        &["move the window, or give it a smaller shape"],
-    );
-    refused(
-        "symbol n min=0 max=64\ntensor t dtype=f32 { shape { k n } }\nview v of=t { shape {}; map \"() -> (0)\" }",
-        ("map::unproven", "0", "cannot prove that an index of `v` stays inside `t`"),
-        &["axis `k` of `t` has extent n"],
-        &["declare facts of the symbols (`min`, `max`, `multiple`), or a smaller shape"],
-    );
-}
-
-#[test]
-fn a_window_beyond_64_bits_is_refused_with_its_own_extents() {
-    refused(
-        &of_input("view v of=t { shape { a 4611686018427387904; c 8 }; map \"(a, c) -> (0, c)\" }"),
-        ("limit::size", "(a, c) -> (0, c)", "the size of `v` does not fit 64 bits"),
-        &[
-            "its logical extents are 4611686018427387904 × 8",
-            "the limit for elements and bytes is 9223372036854775807",
-        ],
-        &["reduce the extents, or distribute the elements over several tensors"],
-    );
-}
-
-#[test]
-fn a_window_gives_one_index_for_each_axis_and_nothing_else() {
-    refused(
-        &of_input("view v of=t { shape { h 6 }; map \"(h) -> (h)\" }"),
-        ("map::arity", "(h) -> (h)", "the map has 1 index, and `t` has 2 axes"),
-        &[],
-        &["write one index for each of h, c"],
-    );
-    refused(
-        &of_input("view v of=t { shape { h 6 }; map \"(h) -> (h : 8, 0)\" }"),
-        ("step::form", "8", "the map of a window cannot have extents"),
-        &[],
-        &["remove it: they are those of `t`"],
-    );
-    refused(
-        &of_input("view v of=t { shape { h 6 }; map \"(h) -> (h | 0)\" }"),
-        ("step::form", "|", "the map of a window cannot have separators"),
-        &[],
-        &["remove it: they are those of `t`"],
-    );
-}
-
-#[test]
-fn lanes_divide_what_they_join() {
-    let whole = "cannot view the elements of `t` as f32x4";
-    refused(
-        "tensor t dtype=f32 { shape { h 6; c 30 } }\nview v of=t dtype=f32x4\n",
-        ("shape::lanes", "f32x4", whole),
-        &[
-            "f32x4 is 4 elements of f32; the stride of storage axis `h` is 30 elements, not a multiple of 4",
-        ],
-        &["pad the axes inside it to a multiple of 4"],
-    );
-    refused(
-        "symbol n max=64\ntensor t dtype=f32 { shape { c n } }\nview v of=t dtype=f32x4\n",
-        ("shape::lanes", "f32x4", whole),
-        &[
-            "f32x4 is 4 elements of f32; storage axis `c` has n slots, not known to be a multiple of 4",
-        ],
-        &["pad `c` to a multiple of 4"],
-    );
-    refused(
-        "tensor t dtype=f32 { shape { c 6 }; layout { map \"(c) -> (c // 4, c % 4)\" } }\nview v of=t dtype=f32x4\n",
-        ("shape::lanes", "f32x4", whole),
-        &["f32x4 is 4 elements of f32; axis `c` has 6 elements, not a multiple of 4"],
-        &["make the extent a multiple of 4, or declare a `shape` and a `layout` in the view"],
-    );
-    refused(
-        "tensor t dtype=f32 { shape { c 8 }; layout { map \"(c) -> (7 - c)\" } }\nview v of=t dtype=f32x4\n",
-        ("shape::lanes", "f32x4", whole),
-        &[
-            "f32x4 is 4 elements of f32; 4 elements along `c`, from a multiple of 4, are not always contiguous",
-        ],
-        &["make `c` the innermost axis, or declare a `shape` and a `layout` in the view"],
-    );
-    refused(
-        "tensor t dtype=f32 { shape { h 4; c 4 }; layout { strides 16 2; padding allow } }\nview v of=t dtype=f32x4\n",
-        ("shape::lanes", "f32x4", "no axis of `t` has stride 1"),
-        &[],
-        &["declare a `shape` and a `layout` in `v`"],
-    );
-    refused(
-        "tensor t dtype=f32 { shape { c 8 }; layout { align 8 } }\nview v of=t dtype=f32x4\n",
-        ("shape::lanes", "f32x4", "`t` is aligned to 8 bytes, and f32x4 needs 16"),
-        &[],
-        &["write `align 16` in the layout of `t`"],
-    );
-}
-
-#[test]
-fn elements_become_others_of_the_same_scalars() {
-    refused(
-        &of_input("view v of=t dtype=u32"),
-        ("dtype::view", "u32", "cannot view `t` of f32 as u32"),
-        &["a view has the scalars of its buffer"],
-        &["remove `dtype`, or use vectors of the same scalars: `f32x4`"],
-    );
-    refused(
-        "tensor t dtype=f32x2 { shape { c 6 } }\nview v of=t dtype=f32x3\n",
-        ("dtype::view", "f32x3", "cannot view `t` of f32x2 as f32x3"),
-        &["3 lanes are not a multiple of 2"],
-        &["use one of `f32`, `f32x4`, `f32x8`, `f32x16`"],
-    );
-    refused(
-        &of_input("view v of=t dtype=f32x2 { shape { h 6 }; map \"(h) -> (h, 0)\" }"),
-        ("dtype::view", "f32x2", "cannot view `t` of f32 as f32x2"),
-        &[],
-        &["remove `dtype`, and declare a view of the window: a window does not change elements"],
-    );
-}
-
-#[test]
-fn a_shape_of_its_own_is_all_of_the_memory() {
-    refused(
-        &of_input("view v of=t { shape { k 47 } }"),
-        ("shape::view", "v", "`v` does not cover the memory of `t`"),
-        &["`v` has 188 bytes", "`t` has 192 bytes"],
-        &["make it 48 slots of f32, or make it a window with a `map`"],
-    );
-    let image = "tensor t dtype=f32 { shape { h 6; c 8 }; layout { axis-separators h } }\n";
-    refused(
-        &format!("{image}view v of=t {{ shape {{ k 48 }} }}\n"),
-        ("shape::view", "v", "`v` has 1 physical axis and `t` has 2"),
-        &["`v` is [48] elements of f32 in memory", "`t` is [6, 8] elements of f32 in memory"],
-        &["write 1 separator in its layout, with `axis-separators`"],
-    );
-    refused(
-        &format!("{image}view v of=t {{ shape {{ h 8; c 6 }}; layout {{ axis-separators h }} }}\n"),
-        (
-            "shape::view",
-            "layout { axis-separators h }",
-            "`v` and `t` have different physical extents",
-        ),
-        &["`v` is [8, 6] elements of f32 in memory", "`t` is [6, 8] elements of f32 in memory"],
-        &["choose a layout with the same physical extents, except the last"],
-    );
-}
-
-#[test]
-fn names_of_views_are_names_of_tensors() {
-    refused(
-        &of_input("view v of=x"),
-        ("name::unknown", "x", "there is no tensor `x`"),
-        &[],
-        &["tensors here: `t`"],
-    );
-    refused(
-        &of_input("view t of=t"),
-        ("name::duplicate", "t", "two tensors are called `t`"),
-        &[],
-        &["give one of them another name"],
-    );
-    refused(
-        &of_input("view T of=t"),
-        ("name::case", "T", "the tensors `t` and `T` differ only in case"),
-        &[],
-        &["give one of them another name"],
-    );
-    refused(
-        &of_input("view int of=t"),
-        ("name::reserved", "int", "view name `int` is reserved in C"),
-        &[],
-        &["rename it, for example to `int_data`"],
-    );
-    refused(
-        "view a of=b\nview b of=c\nview c of=b\n",
-        ("name::cycle", "b", "cyclic `of`: b → c → b"),
-        &[],
-        &["make one of them a view of a tensor"],
-    );
-    refused(
-        &of_input("view v of=t\ntensor u like=v"),
-        ("name::unknown", "v", "there is no tensor `v`"),
-        &["`v` is a view, and `like` takes a tensor"],
-        &["declare a `dtype` and a `shape` instead"],
-    );
-    refused(
-        &of_input("view v of=t\nconvert v to=t"),
-        ("name::not_yet", "v", "conversions of views are not supported yet"),
-        &[],
-        &["use the `pack` and `unpack` of the window, from and to a dense array"],
-    );
-}
-
-#[test]
-fn a_chain_of_views_ends() {
-    let mut text = INPUT.to_owned();
-    for k in (0..100_000).rev() {
-        let of = if k == 0 { "t".to_owned() } else { format!("v{}", k - 1) };
-        text.push_str(&format!("view v{k} of={of}\n"));
-    }
-    refused(
-        &text,
-        ("limit::steps", "v63", "the chain of views is longer than 64"),
-        &[],
-        &["make it a view of the tensor"],
-    );
-}
-
-#[test]
-fn what_is_of_something_refused_is_not_told_again() {
-    let text = "tensor t dtype=f33 { shape { c 6 } }\nview v of=t\nview w of=v\n";
-    refused(
-        text,
-        ("dtype::unknown", "f33", "unknown element type `f33`"),
-        &[],
-        &["did you mean `f32`?"],
-    );
-}
-
-#[test]
-fn two_names_that_run_together_are_refused() {
-    let text = of_input(
-        "view v of=t\nview v_offset of=t { shape {}; map \"() -> (0, 0)\" }\nview v_index of=t",
-    );
-    let manifest = manifest(&text);
-    let names: Vec<&str> = manifest.views.iter().map(|v| v.tensor.name.as_str()).collect();
-    assert_eq!(names, ["v", "v_offset", "v_index"]);
-    let clash = of_input(
-        "view v of=t { shape { bytes 4 }; map \"(bytes) -> (0, bytes)\" }\ntensor v_stride dtype=f32 { shape { bytes 2 } }",
-    );
-    let manifest = self::manifest(&clash);
-    let faults = emit(&manifest, &Settings::c(), "a", &Templates::default()).unwrap_err();
-    assert_eq!(faults[0].code.id(), "name::collision");
-    assert_eq!(
-        faults[0].message,
-        "`v_stride_bytes` would be generated twice: for bytes of tensor `v_stride` and for stride_bytes of view `v`"
-    );
-}
-
-fn write(name: &str, outputs: &[Output]) -> std::path::PathBuf {
+fn write(name: &str, outputs: &[GeneratedFile]) -> std::path::PathBuf {
     let folder = folder(name);
     common::cc::write(&folder, outputs);
     folder
@@ -480,13 +216,14 @@ fn the_generated_c_of_views_compiles_and_passes_its_tests() {
 fn with_the_narrow_index_and_all_cores_too() {
     let toml = "[project]\nprefix = \"my_\"\n[target.c]\nindex-type = \"int32_t\"\nopenmp = true\n";
     let config = config::parse(&Arc::from("layoutc.toml"), toml).unwrap();
-    let checked = check(&MemorySources::of("a.kdl", ALL), &["a.kdl".to_owned()], &config);
-    let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::default()).unwrap();
-    let flat = |output: &layoutc_compiler::GeneratedFile| Output {
-        path: output.path.trim_start_matches("c/").to_owned(),
-        text: output.text.clone(),
-    };
-    let folder = write("narrow_views", &outputs.iter().map(flat).collect::<Vec<_>>());
+    let sources = MemorySources::of("a.kdl", ALL);
+    let compiler = Compiler::new(&sources, &config);
+    let checked = compiler.check(&["a.kdl".to_owned()]);
+    let mut outputs = compiler.emit(&checked, &Templates::default()).unwrap();
+    for output in &mut outputs {
+        output.path = output.path.trim_start_matches("c/").to_owned();
+    }
+    let folder = write("narrow_views", &outputs);
     for (k, compiler) in compilers().into_iter().enumerate() {
         compile_and_run(&folder, &format!("narrow_{k}"), &["a_test.c", "a.c"], compiler);
     }

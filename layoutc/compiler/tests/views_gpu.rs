@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use common::cc::folder;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
-use layoutc_compiler::{MemorySources, check, emit};
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::{Compiler, MemorySources};
 
 const VIEWS: &str = r#"
 symbol batch max=64
@@ -82,9 +83,11 @@ fn built(name: &str) -> (PathBuf, BTreeMap<String, String>) {
         own: BTreeMap::new(),
     };
     let config = Config { target, ..Config::default() };
-    let checked = check(&MemorySources::of("m.kdl", VIEWS), &["m.kdl".to_owned()], &config);
-    assert!(checked.is_good(), "{:#?}", checked.diagnostics);
-    let outputs = emit(&checked, &config, &BTreeMap::new()).unwrap();
+    let sources = MemorySources::of("m.kdl", VIEWS);
+    let compiler = Compiler::new(&sources, &config);
+    let checked = compiler.check(&["m.kdl".to_owned()]);
+    assert!(checked.is_valid(), "{:#?}", checked.diagnostics);
+    let outputs = compiler.emit(&checked, &Templates::default()).unwrap();
     let folder = folder(name);
     for output in &outputs {
         let path = folder.join(&output.path);

@@ -5,15 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::builder::{BuildError, FinishError, LayoutBuilder};
-use crate::expr::parse::{self, ParseError};
-use crate::expr::print;
-use crate::expr::{Expr, Var};
+use crate::Error;
+use crate::builder::LayoutBuilder;
+use crate::expr::{Expr, Var, parse, print};
 use crate::layout::Layout;
-use crate::map::conditions::{ConditionError, conditions};
-use crate::map::{MapError, MapScope, resolve};
-use crate::prove::{InjectivityError, SequentialExecutor};
-use crate::query::equivalence::{CompareError, LayoutEquivalence, compare};
+use crate::map::MapScope;
+use crate::map::conditions::conditions;
+use crate::prove::SequentialExecutor;
+use crate::query::equivalence::{LayoutEquivalence, compare};
 use crate::query::locate::ElementLocationError;
 use crate::symbol::Axis;
 
@@ -21,58 +20,6 @@ use crate::symbol::Axis;
 const ELEMENT_BITS: u32 = 32;
 /// Alignment of the base address in bytes where a definition does not set it.
 const ALIGNMENT_BYTES: u64 = 64;
-
-/// An error of a [`LayoutDefinition`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LayoutError {
-    /// A text is not a map.
-    Parse(ParseError),
-    /// A map has an undeclared name or another semantic error.
-    Map(Vec<MapError>),
-    /// A condition is not a comparison of sums of axes.
-    Condition(Vec<ConditionError>),
-    /// A step does not apply to the axes.
-    Build(BuildError),
-    /// The layout is not proven.
-    Proof(FinishError),
-}
-
-impl fmt::Display for LayoutError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Parse(error) => error.kind.fmt(f),
-            Self::Map(errors) => joined(f, errors.iter().map(|error| &error.kind)),
-            Self::Condition(errors) => joined(f, errors.iter()),
-            Self::Build(error) => error.fmt(f),
-            Self::Proof(FinishError::Injectivity(InjectivityError::NotInjective {
-                first,
-                second,
-                target,
-                ..
-            })) => write!(f, "elements {first:?} and {second:?} share the slot {target:?}"),
-            Self::Proof(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for LayoutError {}
-
-fn joined(
-    f: &mut fmt::Formatter<'_>,
-    errors: impl Iterator<Item = impl fmt::Display>,
-) -> fmt::Result {
-    for (k, error) in errors.enumerate() {
-        f.write_str(if k == 0 { "" } else { "; " })?;
-        error.fmt(f)?;
-    }
-    Ok(())
-}
-
-impl From<BuildError> for LayoutError {
-    fn from(error: BuildError) -> Self {
-        Self::Build(error)
-    }
-}
 
 /// A layout before its proof, row-major until [`map`](Self::map) is called. [`LayoutBuilder`] is the interface with
 /// symbols, strides, swizzles and alignments.
@@ -110,9 +57,9 @@ impl LayoutDefinition {
     /// Appends an index map, `"(n, c) -> (n, c // 4, c % 4)"`, from the current axes to new ones.
     ///
     /// # Errors
-    /// [`LayoutError::Parse`]; names and extents are resolved by [`prove`](Self::prove).
-    pub fn map(mut self, text: &str) -> Result<Self, LayoutError> {
-        parse::map(text).map_err(LayoutError::Parse)?;
+    /// [`Error::Parse`]; names and extents are resolved by [`prove`](Self::prove).
+    pub fn map(mut self, text: &str) -> Result<Self, Error> {
+        parse::map(text)?;
         self.maps.push(text.to_owned());
         Ok(self)
     }
@@ -120,28 +67,37 @@ impl LayoutDefinition {
     /// Proves that no two elements share a slot and that none leaves the physical shape.
     ///
     /// # Errors
-    /// [`LayoutError`]; a refusal of the prover holds two elements and the slot that they share.
-    pub fn prove(self) -> Result<Layout, LayoutError> {
+    /// [`Error`]; a refusal of the prover, [`Error::Proof`], holds two elements and the slot that they share.
+    pub fn prove(self) -> Result<Layout, Error> {
         let mut builder = LayoutBuilder::new(&[], &self.axes, self.element_bits)?;
         if let Some(condition) = &self.condition {
             let scope = MapScope { axes: &self.axes, values: &|_| None, facts: builder.facts() };
-            let predicate = conditions(condition, scope).map_err(LayoutError::Condition)?;
+            let predicate = conditions(condition, scope)?;
             builder.restrict(predicate)?;
         }
         for text in &self.maps {
-            let parsed = parse::map(text).map_err(LayoutError::Parse)?;
-            let scope =
-                MapScope { axes: builder.axes(), values: &|_| None, facts: builder.facts() };
-            let map = resolve(&parsed, scope).map_err(LayoutError::Map)?;
-            builder.apply(&map)?;
+            builder.map(text)?;
         }
-        let layout = builder.finish(self.alignment_bytes, &SequentialExecutor);
-        layout.map_err(LayoutError::Proof)
+        Ok(builder.finish(self.alignment_bytes, &SequentialExecutor)?)
     }
 }
 
 impl Layout {
     /// Starts the definition of a layout of named axes with static extents, outermost first.
+    ///
+    /// ```
+    /// use layoutc_algebra::{Error, Layout};
+    ///
+    /// // Row-major, then the lower triangle alone, row after row.
+    /// let square = Layout::builder([("i", 5), ("j", 5)]).prove()?;
+    /// assert_eq!(square.offset_of(&[4, 4])?, 24);
+    /// let triangle = Layout::builder([("i", 5), ("j", 5)])
+    ///     .restrict("j <= i")
+    ///     .map("(i, j) -> (i * (i + 1) // 2 + j)")?
+    ///     .prove()?;
+    /// assert_eq!(triangle.offset_of(&[4, 4])?, 14);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn builder<'a>(axes: impl IntoIterator<Item = (&'a str, i128)>) -> LayoutDefinition {
         let axis = |(name, extent): (&str, i128)| Axis {
             name: name.to_owned(),
@@ -159,17 +115,52 @@ impl Layout {
     /// Offset of the element at `index` in the flat buffer, in elements, of a layout without symbols.
     ///
     /// # Errors
-    /// [`ElementLocationError`]; a layout with symbols has [`Layout::locate`].
-    pub fn offset_of(&self, index: &[i128]) -> Result<i128, ElementLocationError> {
+    /// [`Error::Location`]; a layout with symbols has [`Layout::locate`].
+    pub fn offset_of(&self, index: &[i128]) -> Result<i128, Error> {
         Ok(self.locate(index, &[])?.offset)
+    }
+
+    /// The element at an offset in the flat buffer, in elements, of a layout without symbols; `None` for padding. The
+    /// inverse of [`offset_of`](Self::offset_of).
+    ///
+    /// # Errors
+    /// [`Error::Location`] outside the buffer; a layout with symbols has [`Layout::element_at`].
+    pub fn element_at_offset(&self, offset: i128) -> Result<Option<Vec<i128>>, Error> {
+        let number = |expr: &Expr| expr.evaluate(&|_| None);
+        let slots = number(&self.physical_elements)?;
+        if !(0..slots).contains(&offset) {
+            let outside =
+                ElementLocationError::OutOfBounds { axis: 0, value: offset, extent: slots };
+            return Err(outside.into());
+        }
+        let (mut rest, mut physical) = (offset, Vec::new());
+        for (extent, pitch) in self.physical_shape.iter().zip(&self.physical_strides) {
+            let pitch = number(pitch)?.max(1);
+            let index = rest / pitch;
+            rest %= pitch;
+            // Slots between the end of a row and the next.
+            if index >= number(extent)? {
+                return Ok(None);
+            }
+            physical.push(index);
+        }
+        Ok(self.element_at(&physical, &[])?)
     }
 
     /// True if every index has the same physical index in both layouts, for all values of their symbols; `None` where that
     /// is not decided. [`compare`] gives the first index that differs.
     ///
+    /// ```
+    /// use layoutc_algebra::{Error, Layout};
+    ///
+    /// let rows = Layout::builder([("i", 4), ("j", 8)]).map("(i, j) -> (i * 8 + j)")?.prove()?;
+    /// assert_eq!(rows.same_as(&Layout::builder([("i", 4), ("j", 8)]).prove()?)?, Some(true));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`CompareError`] where ranks, extents, domains or symbols differ.
-    pub fn same_as(&self, other: &Self) -> Result<Option<bool>, CompareError> {
+    /// [`Error::Compare`] where ranks, extents, domains or symbols differ.
+    pub fn same_as(&self, other: &Self) -> Result<Option<bool>, Error> {
         let found = compare(self, other, &SequentialExecutor)?;
         Ok(match found {
             LayoutEquivalence::Same { .. } => Some(true),

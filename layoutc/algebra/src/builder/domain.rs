@@ -143,7 +143,7 @@ impl LayoutBuilder {
     }
 
     /// True if an index is an element under these values of the symbols.
-    pub(super) fn holds(&self, index: &[i128], symbols: &[i128]) -> Result<bool, ExprError> {
+    pub(super) fn contains(&self, index: &[i128], symbols: &[i128]) -> Result<bool, ExprError> {
         let at = |var| value_of(var, index, symbols);
         self.domain.as_ref().map_or(Ok(true), |domain| domain.predicate.evaluate(&at))
     }

@@ -276,6 +276,7 @@ impl LayoutBuilder {
             lead: placement.lead.clone(),
             origin,
             swizzle: None,
+            demands: Some(self.demands.clone()),
         };
         match check::check(&layout, &certificate, machine) {
             Ok(()) => match self.demands.swizzle {
@@ -366,6 +367,7 @@ impl LayoutBuilder {
             lead: placement.lead,
             origin: None,
             swizzle: None,
+            demands: Some(self.demands),
         };
         let Some(swizzle) = swizzle else { return Ok(layout) };
         let plain = |expr: &Expr| Ok(expr.clone());

@@ -5,6 +5,7 @@
 
 pub mod definition;
 
+mod compose;
 mod domain;
 mod finish;
 mod inverse;
@@ -17,11 +18,13 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
+use crate::Error;
+use crate::expr::parse;
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::layout::physical::PlacementOptions;
 use crate::layout::swizzle::Swizzle;
 use crate::layout::symbol_values::samples;
-use crate::map::{IndexMap, MapItem};
+use crate::map::{IndexMap, MapItem, MapScope, resolve};
 use crate::normal_form::poly::Poly;
 use crate::normal_form::simplify::{Facts, Interval};
 use crate::prove::difference_bounds::interval_of_index;
@@ -115,7 +118,21 @@ pub enum BuildError {
     Expr(#[from] ExprError),
 }
 
-/// A layout under construction.
+/// A layout under construction, with symbols, strides, separators, swizzles and alignments.
+///
+/// ```
+/// use layoutc_algebra::{Axis, Error, Expr, LayoutBuilder, SequentialExecutor, Symbol, Var};
+///
+/// let rows = Symbol { name: "rows".into(), min: 1, max: 4096, multiple: 1 };
+/// let r = Axis { name: "r".into(), extent: Expr::var(Var::Symbol(0)) };
+/// let c = Axis { name: "c".into(), extent: Expr::constant(6) };
+/// let mut builder = LayoutBuilder::new(&[rows], &[r, c], 32)?;
+/// builder.map("(r, c) -> (c // 4, r, c % 4)")?;
+/// let layout = builder.finish(64, &SequentialExecutor)?;
+/// // The second block of 4 channels starts after `rows * 4` slots.
+/// assert_eq!(layout.locate(&[2, 5], &[100])?.offset, 100 * 4 + 2 * 4 + 1);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct LayoutBuilder {
     symbols: Vec<Symbol>,
@@ -220,6 +237,21 @@ impl LayoutBuilder {
     /// True if a step accounts for padding: `pad`, `align`, `strides`, a stated extent, ….
     pub fn explains_padding(&self) -> bool {
         self.explained
+    }
+
+    /// Applies a map in its text form; the names are those of the current axes and of the symbols.
+    ///
+    /// # Errors
+    /// [`Error::Parse`], [`Error::Map`], and [`Error::Build`] as in
+    /// [`apply`](Self::apply).
+    pub fn map(&mut self, text: &str) -> Result<(), Error> {
+        let symbol = |name: &str| {
+            let k = self.symbols.iter().position(|symbol| symbol.name == name)?;
+            Some(Expr::var(Var::Symbol(u32::try_from(k).ok()?)))
+        };
+        let scope = MapScope { axes: &self.storage, values: &symbol, facts: &self.facts };
+        let map = resolve(&parse::map(text)?, scope)?;
+        Ok(self.apply(&map)?)
     }
 
     /// Applies a map to the current axes.
@@ -364,7 +396,7 @@ impl LayoutBuilder {
                 let value = index.evaluate(&|var| value_of(var, &witness, &symbols));
                 if let Ok(value) = value
                     && value < 0
-                    && self.holds(&witness, &symbols)?
+                    && self.contains(&witness, &symbols)?
                 {
                     return Err(BuildError::Negative { item, witness, value });
                 }
@@ -501,7 +533,7 @@ impl LayoutBuilder {
     }
 }
 
-/// The index of the current axis that `var` names.
+/// `map[k]` for `Var::Storage(k)`; `None` for any other variable.
 fn current(var: Var, map: &[Expr]) -> Option<Expr> {
     match var {
         Var::Storage(k) => map.get(usize::try_from(k).ok()?).cloned(),

@@ -24,7 +24,16 @@ impl LayoutBuilder {
             let (given, axes) = (map.items.len(), self.logical.len());
             return Err(BuildError::WindowRank { given, axes });
         }
-        let mut window = LayoutBuilder::new(symbols, axes, self.demands.element_bits)?;
+        let window = LayoutBuilder::new(symbols, axes, self.demands.element_bits)?;
+        self.window_under(window, map)
+    }
+
+    /// The window under the axes of `window`, to which no step has been applied.
+    pub(super) fn window_under(
+        &self,
+        mut window: LayoutBuilder,
+        map: &IndexMap,
+    ) -> Result<LayoutBuilder, BuildError> {
         let inside = |(item, axis): (&MapItem, &Axis)| {
             let extent = Some(axis.extent.clone());
             MapItem { extent, ..item.clone() }

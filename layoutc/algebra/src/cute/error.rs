@@ -16,7 +16,7 @@ use super::tuple::IntTuple;
 /// CuTe's own result, where it is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteReferenceResult {
-    /// Result of CuTe.
+    /// Layout that CuTe computes.
     pub layout: CuteLayout,
     /// First index at which the result is wrong.
     pub index: i128,

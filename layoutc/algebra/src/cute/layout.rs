@@ -71,6 +71,17 @@ impl ModeTree {
 }
 
 /// A shape and congruent strides: `(4,(2,2)):(1,(4,8))`, the first mode fastest.
+///
+/// ```
+/// use layoutc_algebra::Error;
+/// use layoutc_algebra::cute::{IntTuple, parse_layout};
+///
+/// let layout = parse_layout("(4,8):(8,1)")?;
+/// assert_eq!((layout.size(), layout.cosize()), (32, 32));
+/// let coordinate = IntTuple::List(vec![IntTuple::Integer(3), IntTuple::Integer(5)]);
+/// assert_eq!(layout.index(&coordinate)?, 3 * 8 + 5);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteLayout {
     root: ModeTree,
@@ -98,22 +109,14 @@ impl CuteLayout {
         if !root.fits(2 * MAX_DEPTH) {
             return Err(CuteError::Depth);
         }
-        let modes = root.flat();
-        if let Some(mode) = modes.iter().find(|mode| mode.extent < 1 || mode.stride < 0) {
+        if let Some(mode) = root.flat().iter().find(|mode| mode.extent < 1 || mode.stride < 0) {
             return Err(CuteError::Extent { mode: *mode });
         }
-        let limit = i128::from(i64::MAX);
-        let size = modes.iter().try_fold(1_i128, |size, mode| {
-            size.checked_mul(mode.extent).filter(|size| *size <= limit)
-        });
-        let cosize = modes.iter().try_fold(1_i128, |sum, mode| {
-            let reach = (mode.extent - 1).checked_mul(mode.stride)?;
-            sum.checked_add(reach).filter(|sum| *sum <= limit)
-        });
-        if size.is_none() || cosize.is_none() {
+        let layout = Self { root };
+        if layout.size().max(layout.cosize()) > i128::from(i64::MAX) {
             return Err(CuteError::Size);
         }
-        Ok(Self { root })
+        Ok(layout)
     }
 
     /// `1:0`

@@ -6,6 +6,16 @@
 //! size, else by enumeration up to [`ENUMERATED`] indices. An operation without a correct result is an error that names
 //! the figures.
 //!
+//! ```
+//! use layoutc_algebra::Error;
+//! use layoutc_algebra::cute::{complement, compose, parse_layout};
+//!
+//! let (a, b) = (parse_layout("(6,2):(8,2)")?, parse_layout("(4,3):(3,1)")?);
+//! assert_eq!(compose(&a, &b)?.layout.to_string(), "((2,2),3):((24,2),8)");
+//! assert_eq!(complement(&parse_layout("4:2")?, Some(24))?.layout.to_string(), "(2,3):(1,8)");
+//! # Ok::<(), Error>(())
+//! ```
+//!
 //! Source: CUTLASS, CuTe layout algebra.
 
 mod coalesce;

@@ -12,8 +12,8 @@ use super::swizzle::SwizzledLayout;
 use super::{IntTuple, Tiler};
 use crate::expr::parse::Span;
 use crate::layout::swizzle::Swizzle;
+use crate::text::NotationFault;
 use crate::text::cursor::Cursor;
-use crate::text::{NotationFault, NotationFaultKind};
 
 /// An integer or a tuple, with its byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl CuteLayoutText {
     /// Layout without swizzle and offset.
     ///
     /// # Errors
-    /// [`NotationFaultKind::Value`] if size or cosize does not fit 64 bits.
+    /// [`NotationFaultKind::Value`](crate::notation::NotationFaultKind::Value) if size or cosize does not fit 64 bits.
     pub fn layout(&self) -> Result<CuteLayout, NotationFault> {
         CuteLayout::new(&self.shape.tuple(), &self.stride.tuple())
             .map_err(|error| limit(&error, self.shape.span().start..self.stride.span().end))
@@ -103,7 +103,7 @@ pub fn parse(text: &str) -> Result<CuteLayoutText, NotationFault> {
 /// Parses a layout without a swizzle.
 ///
 /// # Errors
-/// Errors of [`parse`]; a swizzle is [`NotationFaultKind::Unsupported`].
+/// Errors of [`parse`]; a swizzle is [`NotationFaultKind::Unsupported`](crate::notation::NotationFaultKind::Unsupported).
 pub fn parse_layout(text: &str) -> Result<CuteLayout, NotationFault> {
     plain(&parse(text)?)
 }
@@ -157,7 +157,7 @@ fn tiler(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tiler, NotationFault> 
     }
     if depth >= MAX_DEPTH {
         let message = format!("tilers nest more than {MAX_DEPTH} deep");
-        let fault = NotationFault::new(NotationFaultKind::Syntax, start..start + 1, message);
+        let fault = NotationFault::syntax(start..start + 1, message);
         return Err(fault.help("leave brackets out that are not needed"));
     }
     let mut parts = Vec::new();
@@ -185,7 +185,7 @@ fn plain(written: &CuteLayoutText) -> Result<CuteLayout, NotationFault> {
     match &written.swizzle {
         Some((_, span)) => {
             let message = "a swizzle is not allowed here";
-            Err(NotationFault::new(NotationFaultKind::Unsupported, span.clone(), message)
+            Err(NotationFault::unsupported(span.clone(), message)
                 .help("leave it out: strides cannot express an XOR"))
         }
         None => written.layout(),
@@ -193,7 +193,7 @@ fn plain(written: &CuteLayoutText) -> Result<CuteLayout, NotationFault> {
 }
 
 fn limit(error: &CuteError, span: Span) -> NotationFault {
-    NotationFault::new(NotationFaultKind::Value, span, format!("{error}"))
+    NotationFault::value(span, format!("{error}"))
 }
 
 /// `S<B,M,S> o offset o layout`, `S<B,M,S> o layout` or `layout`.
@@ -258,7 +258,7 @@ fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<SpannedTuple, NotationF
     let start = cursor.at();
     if depth > MAX_DEPTH {
         let message = format!("tuples nest more than {MAX_DEPTH} deep");
-        let fault = NotationFault::new(NotationFaultKind::Syntax, start..start + 1, message);
+        let fault = NotationFault::syntax(start..start + 1, message);
         return Err(fault.help("leave parentheses out that are not needed"));
     }
     if cursor.eat("(") {
@@ -277,25 +277,19 @@ fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<SpannedTuple, NotationF
     match cursor.peek() {
         Some('?') => {
             let message = "a value known only at run time is not supported";
-            let fault =
-                NotationFault::new(NotationFaultKind::Unsupported, start..start + 1, message);
+            let fault = NotationFault::unsupported(start..start + 1, message);
             Err(fault.help("write a number"))
         }
         Some('-') => {
             let message = "a stride below 0 runs backwards";
-            let fault =
-                NotationFault::new(NotationFaultKind::Unsupported, start..start + 1, message);
+            let fault = NotationFault::unsupported(start..start + 1, message);
             Err(fault.help("write 0 or more"))
         }
         _ => {
             let (value, span) = cursor.expect_number("an integer or `(`")?;
             if matches!(cursor.peek(), Some('@' | '/')) {
                 let message = "coordinate strides and ratios are not offsets";
-                let fault = NotationFault::new(
-                    NotationFaultKind::Unsupported,
-                    start..cursor.at() + 1,
-                    message,
-                );
+                let fault = NotationFault::unsupported(start..cursor.at() + 1, message);
                 return Err(fault.help("write whole numbers of elements"));
             }
             Ok(SpannedTuple::Integer(value, start..span.end))
@@ -310,11 +304,7 @@ fn compact(shape: &SpannedTuple, next: &mut i128) -> Result<SpannedTuple, Notati
             let stride = *next;
             *next = next.checked_mul(*size).filter(|n| *n <= i128::from(i64::MAX)).ok_or_else(
                 || {
-                    let fault = NotationFault::new(
-                        NotationFaultKind::Value,
-                        span.clone(),
-                        "it does not fit 64 bits",
-                    );
+                    let fault = NotationFault::value(span.clone(), "it does not fit 64 bits");
                     fault.help("write smaller extents")
                 },
             )?;
@@ -330,8 +320,7 @@ fn compact(shape: &SpannedTuple, next: &mut i128) -> Result<SpannedTuple, Notati
 fn positive(shape: &SpannedTuple) -> Result<(), NotationFault> {
     match shape.leaves().into_iter().find(|(size, _)| *size == 0) {
         Some((_, span)) => {
-            Err(NotationFault::new(NotationFaultKind::Value, span, "a mode of 0 holds nothing")
-                .help("write 1 or more"))
+            Err(NotationFault::value(span, "a mode of 0 holds nothing").help("write 1 or more"))
         }
         None => Ok(()),
     }
@@ -347,7 +336,7 @@ fn congruent(shape: &SpannedTuple, stride: &SpannedTuple) -> Result<(), Notation
         }
         _ => {
             let message = "the strides do not nest as the shape does";
-            let fault = NotationFault::new(NotationFaultKind::Value, stride.span(), message);
+            let fault = NotationFault::value(stride.span(), message);
             Err(fault.help("write a stride for each extent, in the same parentheses"))
         }
     }

@@ -100,6 +100,18 @@ pub enum DerivedDigit {
 }
 
 /// Targets (index expressions over `Var::Axis`) as weighted sums of digits.
+///
+/// ```
+/// use layoutc_algebra::{Error, Layout};
+///
+/// let layout = Layout::builder([("n", 16), ("c", 128)]).map("(n, c) -> (c // 4, n, c % 4)")?.prove()?;
+/// let digits = layout.digits().unwrap();
+/// // `c` is 4 times a digit below 32, plus a digit below 4.
+/// let of_c: Vec<_> = digits.chains[1].digits.iter().map(|k| &digits.digits[*k]).collect();
+/// assert_eq!(of_c.iter().map(|digit| digit.weight).collect::<Vec<_>>(), [4, 1]);
+/// assert_eq!(of_c.iter().map(|digit| digit.extent.as_const()).collect::<Vec<_>>(), [Some(32), Some(4)]);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::struct_field_names, reason = "it is what the field holds")]
 pub struct Digits {

@@ -145,14 +145,14 @@ pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: 
                     _ => return false,
                 }
             }
-            let mut kept: Vec<ChainPlan> = Vec::new();
+            let mut remaining: Vec<ChainPlan> = Vec::new();
             for (k, plan) in plans.iter().enumerate() {
                 if !chains.contains(&k) && plan.of == ChainSource::Axes {
-                    kept.push(plan.clone());
+                    remaining.push(plan.clone());
                 }
             }
-            kept.push(ChainPlan { axes, ..ChainPlan::counting(ChainSource::Axes) });
-            *plans = kept;
+            remaining.push(ChainPlan { axes, ..ChainPlan::counting(ChainSource::Axes) });
+            *plans = remaining;
             true
         }
         Refinement::NewDividend { number, least, by } => add_dividend(plans, number, *least, *by),

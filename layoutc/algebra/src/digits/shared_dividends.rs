@@ -79,7 +79,7 @@ impl SharedDividends {
     }
 
     /// True if `x` contains axes whose bits feed an XOR: these must stay whole and count from 0.
-    fn holds_bits(&self, x: &Poly) -> bool {
+    fn has_bits_of(&self, x: &Poly) -> bool {
         !self.bits.is_empty() && x.mentions(&|var| self.bits.contains(&var))
     }
 }
@@ -210,7 +210,7 @@ impl DigitReader<'_> {
                 return Ok(Some(request));
             }
         }
-        if !self.uses.shared.contains(x) && !self.uses.holds_bits(x) {
+        if !self.uses.shared.contains(x) && !self.uses.has_bits_of(x) {
             return Ok(None);
         }
         let (least, _) = self.tight_span(form)?;

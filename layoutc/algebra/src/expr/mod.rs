@@ -123,6 +123,17 @@ struct ExprData {
 }
 
 /// An integer expression, reference-counted. Ordered and hashed by structure.
+///
+/// ```
+/// use layoutc_algebra::{BinOp, Error, Expr, Var};
+///
+/// // Block of 4 that holds the index along axis 0.
+/// let block = Expr::binary(BinOp::FloorDiv, &Expr::var(Var::Axis(0)), &Expr::constant(4))?;
+/// assert_eq!(block.evaluate(&|_| Some(77))?, 19);
+/// // Division rounds toward minus infinity.
+/// assert_eq!(block.evaluate(&|_| Some(-1))?, -1);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Expr(Arc<ExprData>);
 
@@ -349,6 +360,17 @@ impl ExprComparison {
 }
 
 /// A conjunction of comparisons; empty is true.
+///
+/// ```
+/// use layoutc_algebra::{CompareOp, Error, Expr, ExprComparison, Predicate, Var};
+///
+/// // `i < 10`
+/// let (left, right) = (Expr::var(Var::Axis(0)), Expr::constant(10));
+/// let below = Predicate { all: vec![ExprComparison { left, op: CompareOp::Lt, right }] };
+/// assert!(below.evaluate(&|_| Some(9))?);
+/// assert!(!below.evaluate(&|_| Some(10))?);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Predicate {
     /// The conjuncts.

@@ -126,7 +126,8 @@ pub enum ParseErrorKind {
 }
 
 /// A syntax error with its span.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{kind}")]
 pub struct ParseError {
     /// The error.
     pub kind: ParseErrorKind,

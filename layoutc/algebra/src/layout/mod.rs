@@ -9,16 +9,39 @@ use alloc::vec::Vec;
 
 use crate::digits::Digits;
 use crate::expr::{Expr, ExprError, Predicate, Var};
+use crate::layout::physical::PlacementOptions;
 use crate::layout::swizzle::Swizzle;
 use crate::symbol::{Axis, Symbol};
 
 /// Result of the proof.
+///
+/// ```
+/// use layoutc_algebra::{Error, Expr, Layout, Verdict};
+///
+/// let rows = Layout::builder([("n", 3), ("c", 10)]).prove()?;
+/// assert_eq!((rows.verdict(), rows.physical_elements()), (Verdict::Bijective, &Expr::constant(30)));
+/// // Three blocks of 4 hold 10 channels and 2 slots of padding.
+/// let blocks = Layout::builder([("n", 3), ("c", 10)]).map("(n, c) -> (n, c // 4, c % 4)")?.prove()?;
+/// assert_eq!((blocks.verdict(), blocks.physical_elements()), (Verdict::Padded, &Expr::constant(36)));
+/// assert_eq!(blocks.element_at_offset(11)?, None);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Every slot of the physical shape holds exactly one element: no padding.
     Bijective,
     /// Injective: every element has its own slot, and some slots are padding.
     Padded,
+}
+
+impl Verdict {
+    /// `bijective` or `padded`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Bijective => "bijective",
+            Self::Padded => "padded",
+        }
+    }
 }
 
 /// The proof technique behind a verdict.
@@ -33,6 +56,15 @@ pub enum ProofMethod {
 }
 
 impl ProofMethod {
+    /// `digits`, `gf2` or `enumeration`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Digits => "digits",
+            Self::Gf2 => "gf2",
+            Self::Enumeration => "enumeration",
+        }
+    }
+
     /// The technique that names a proof composed of two.
     pub(crate) fn with(self, other: Self) -> Self {
         match (self, other) {
@@ -64,64 +96,178 @@ pub struct AlignedOrigin {
 }
 
 /// A layout with a proven verdict. Lists are outermost first; quantities are in elements.
+///
+/// Only the prover makes one: [`Layout::builder`], [`LayoutBuilder`](crate::builder::LayoutBuilder), and the methods
+/// that keep a proof, such as [`permuted`](Self::permuted). The one exception is a read-only view, whose elements may
+/// share slots: [`LayoutBuilder::finish_shared`](crate::builder::LayoutBuilder::finish_shared).
+///
+/// ```
+/// use layoutc_algebra::{Error, Expr, Layout};
+///
+/// // A texture: two physical axes.
+/// let layout = Layout::builder([("h", 64), ("w", 64), ("c", 8)]);
+/// let layout = layout.map("(h, w, c) -> (c // 4, h | w, c % 4)")?.prove()?;
+/// assert_eq!(layout.physical_shape(), [Expr::constant(128), Expr::constant(256)]);
+/// assert_eq!(layout.locate(&[1, 2, 5], &[])?.physical, [65, 9]);
+/// assert_eq!(layout.element_at(&[65, 9], &[])?, Some(vec![1, 2, 5]));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Layout {
-    /// Symbols of the extents: `Var::Symbol(k)` is `symbols[k]`.
-    pub symbols: Vec<Symbol>,
-    /// Logical axes: `Var::Axis(k)` is `logical[k]`.
-    pub logical: Vec<Axis>,
-    /// Storage axes, the result of the steps: `Var::Storage(k)` is `storage[k]`.
-    pub storage: Vec<Axis>,
-    /// One index per storage axis, over `Var::Axis` and symbols, simplified.
-    pub storage_map: Vec<Expr>,
-    /// Axis separators: the position of the last storage axis of every group except the last.
-    pub separators: Vec<usize>,
-    /// Extents of the physical axes, one per group of storage axes.
-    pub physical_shape: Vec<Expr>,
-    /// Stride of each physical axis in the flat buffer, pitch included.
-    pub physical_strides: Vec<Expr>,
-    /// Stride of each storage axis in the flat buffer, before the swizzle.
-    pub strides: Vec<Expr>,
-    /// One index per physical axis, over `Var::Axis`, simplified.
-    pub physical_map: Vec<Expr>,
-    /// Offset in the flat buffer, over `Var::Axis`, simplified.
-    pub offset: Expr,
-    /// The logical indices that are elements, over `Var::Axis`; `None` if all are. The maps are undefined on the
-    /// others, which have no slots.
-    pub domain: Option<Predicate>,
-    /// The logical index over `Var::Physical`; `None` only under [`ProofMethod::Enumeration`].
-    pub inverse: Option<Vec<Expr>>,
-    /// True for the physical indices that hold an element, over `Var::Physical`; `None` if all do, or there is no
-    /// inverse.
-    pub valid: Option<Predicate>,
-    /// The proven verdict.
-    pub verdict: Verdict,
-    /// The proof technique.
-    pub proof: ProofMethod,
-    /// Mixed-radix normal form, if the layout has one. Every chain carries axes.
-    pub digits: Option<Digits>,
-    /// The targets of the normal form.
-    pub digit_targets: DigitTargets,
-    /// Swizzle of the index along the last physical axis, applied after the strides.
-    pub swizzle: Option<Swizzle>,
-    /// Number of elements: those of the domain.
-    pub logical_elements: Expr,
-    /// Number of slots of the flat buffer, pitch included.
-    pub physical_elements: Expr,
-    /// Alignment of the base address, in bytes.
-    pub alignment_bytes: u64,
-    /// Leading slots along the last physical axis, over symbols: added to the index that the storage axes give.
-    pub lead: Expr,
-    /// Alignment of the first element, if requested.
-    pub origin: Option<AlignedOrigin>,
+    pub(crate) symbols: Vec<Symbol>,
+    pub(crate) logical: Vec<Axis>,
+    pub(crate) storage: Vec<Axis>,
+    pub(crate) storage_map: Vec<Expr>,
+    pub(crate) separators: Vec<usize>,
+    pub(crate) physical_shape: Vec<Expr>,
+    pub(crate) physical_strides: Vec<Expr>,
+    pub(crate) strides: Vec<Expr>,
+    pub(crate) physical_map: Vec<Expr>,
+    pub(crate) offset: Expr,
+    pub(crate) domain: Option<Predicate>,
+    pub(crate) inverse: Option<Vec<Expr>>,
+    pub(crate) valid: Option<Predicate>,
+    pub(crate) verdict: Verdict,
+    pub(crate) proof: ProofMethod,
+    pub(crate) digits: Option<Digits>,
+    pub(crate) digit_targets: DigitTargets,
+    pub(crate) swizzle: Option<Swizzle>,
+    pub(crate) logical_elements: Expr,
+    pub(crate) physical_elements: Expr,
+    pub(crate) alignment_bytes: u64,
+    pub(crate) lead: Expr,
+    pub(crate) origin: Option<AlignedOrigin>,
+    /// Placement that the steps request; `None` where several shards are in one memory.
+    pub(crate) demands: Option<PlacementOptions>,
 }
 
 impl Layout {
+    /// Symbols of the extents: `Var::Symbol(k)` is `symbols[k]`.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+
+    /// Logical axes: `Var::Axis(k)` is `logical[k]`.
+    pub fn logical(&self) -> &[Axis] {
+        &self.logical
+    }
+
+    /// Storage axes, the result of the steps: `Var::Storage(k)` is `storage[k]`.
+    pub fn storage(&self) -> &[Axis] {
+        &self.storage
+    }
+
+    /// One index per storage axis, over `Var::Axis` and symbols, simplified.
+    pub fn storage_map(&self) -> &[Expr] {
+        &self.storage_map
+    }
+
+    /// Axis separators: the position of the last storage axis of every group except the last.
+    pub fn separators(&self) -> &[usize] {
+        &self.separators
+    }
+
+    /// Extents of the physical axes, one per group of storage axes.
+    pub fn physical_shape(&self) -> &[Expr] {
+        &self.physical_shape
+    }
+
+    /// Stride of each physical axis in the flat buffer, pitch included.
+    pub fn physical_strides(&self) -> &[Expr] {
+        &self.physical_strides
+    }
+
+    /// Stride of each storage axis in the flat buffer, before the swizzle.
+    pub fn strides(&self) -> &[Expr] {
+        &self.strides
+    }
+
+    /// One index per physical axis, over `Var::Axis`, simplified.
+    pub fn physical_map(&self) -> &[Expr] {
+        &self.physical_map
+    }
+
+    /// Offset in the flat buffer, over `Var::Axis`, simplified.
+    pub fn offset(&self) -> &Expr {
+        &self.offset
+    }
+
+    /// The logical indices that are elements, over `Var::Axis`; `None` if all are. The maps are undefined on the
+    /// others, which have no slots.
+    pub fn domain(&self) -> Option<&Predicate> {
+        self.domain.as_ref()
+    }
+
+    /// The logical index over `Var::Physical`; `None` only under [`ProofMethod::Enumeration`].
+    pub fn inverse(&self) -> Option<&[Expr]> {
+        self.inverse.as_deref()
+    }
+
+    /// True for the physical indices that hold an element, over `Var::Physical`; `None` if all do, or there is no
+    /// inverse.
+    pub fn valid(&self) -> Option<&Predicate> {
+        self.valid.as_ref()
+    }
+
+    /// The proven verdict.
+    pub fn verdict(&self) -> Verdict {
+        self.verdict
+    }
+
+    /// The proof technique.
+    pub fn proof(&self) -> ProofMethod {
+        self.proof
+    }
+
+    /// Mixed-radix normal form, if the layout has one. Every chain carries axes.
+    pub fn digits(&self) -> Option<&Digits> {
+        self.digits.as_ref()
+    }
+
+    /// The indices that the normal form is of: storage or physical ones.
+    pub fn digit_targets(&self) -> DigitTargets {
+        self.digit_targets
+    }
+
+    /// Swizzle of the index along the last physical axis, applied after the strides.
+    pub fn swizzle(&self) -> Option<Swizzle> {
+        self.swizzle
+    }
+
+    /// Number of elements: those of the domain.
+    pub fn logical_elements(&self) -> &Expr {
+        &self.logical_elements
+    }
+
+    /// Number of slots of the flat buffer, pitch included.
+    pub fn physical_elements(&self) -> &Expr {
+        &self.physical_elements
+    }
+
+    /// Alignment of the base address, in bytes.
+    pub fn alignment_bytes(&self) -> u64 {
+        self.alignment_bytes
+    }
+
+    /// Leading slots along the last physical axis, over symbols: added to the index that the storage axes give.
+    pub fn lead(&self) -> &Expr {
+        &self.lead
+    }
+
+    /// Alignment of the first element, if requested.
+    pub fn origin(&self) -> Option<&AlignedOrigin> {
+        self.origin.as_ref()
+    }
+
     /// Permutes the logical axes: axis k of the result is axis `order[k]` of this layout.
     ///
     /// # Errors
-    /// [`ExprError`] when an expression grows too large.
+    /// [`ExprError::Unbound`] unless `order` is a permutation of the axes.
     pub fn permuted(&self, order: &[usize]) -> Result<Self, ExprError> {
+        let is_permutation = (0..self.logical.len()).all(|axis| order.contains(&axis));
+        if order.len() != self.logical.len() || !is_permutation {
+            return Err(ExprError::Unbound);
+        }
         let renamed = |var| match var {
             Var::Axis(own) => {
                 let own = usize::try_from(own).ok()?;
@@ -153,5 +299,59 @@ impl Layout {
             digits,
             ..self.clone()
         })
+    }
+
+    /// This layout at a base address of another alignment, in bytes. The origin is lost where the base is not aligned
+    /// to it.
+    #[must_use]
+    pub fn at_base(self, alignment_bytes: u64) -> Self {
+        let is_aligned =
+            |origin: &AlignedOrigin| alignment_bytes.is_multiple_of(origin.alignment_bytes);
+        Self { origin: self.origin.filter(is_aligned), alignment_bytes, ..self }
+    }
+
+    /// This layout over a list of symbols that has each of its own, matched by name, with no other values than those
+    /// that the proof covers: `Var::Symbol(k)` of the result is `symbols[k]`.
+    ///
+    /// # Errors
+    /// [`ExprError::Unbound`] where `symbols` lacks a symbol, or allows it further values.
+    pub fn over_symbols(mut self, symbols: &[Symbol]) -> Result<Self, ExprError> {
+        if self.symbols == symbols {
+            return Ok(self);
+        }
+        let number = |own: &Symbol| {
+            let position = symbols.iter().position(|other| other.is_within(own))?;
+            u32::try_from(position).ok()
+        };
+        let numbers: Option<Vec<u32>> = self.symbols.iter().map(number).collect();
+        let numbers = numbers.ok_or(ExprError::Unbound)?;
+        let rename = |var: Var| {
+            let Var::Symbol(k) = var else { return None };
+            numbers.get(usize::try_from(k).ok()?).map(|k| Expr::var(Var::Symbol(*k)))
+        };
+        self.symbols = symbols.to_vec();
+        for expr in self.expressions_mut() {
+            *expr = expr.substitute(&rename)?;
+        }
+        Ok(self)
+    }
+
+    fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let conditions = self.valid.iter_mut().chain(&mut self.domain);
+        let conditions = conditions.flat_map(|conditions| &mut conditions.all);
+        let digits = self.digits.iter_mut().flat_map(|digits| &mut digits.digits);
+        let axes = self.logical.iter_mut().chain(&mut self.storage).map(|axis| &mut axis.extent);
+        axes.chain(&mut self.strides)
+            .chain(&mut self.physical_shape)
+            .chain(&mut self.physical_strides)
+            .chain(&mut self.physical_map)
+            .chain(&mut self.storage_map)
+            .chain(self.inverse.iter_mut().flatten())
+            .chain(conditions.flat_map(|found| [&mut found.left, &mut found.right]))
+            .chain(digits.map(|digit| &mut digit.extent))
+            .chain(self.origin.iter_mut().map(|origin| &mut origin.offset))
+            .chain(self.demands.iter_mut().flat_map(PlacementOptions::expressions_mut))
+            .chain([&mut self.lead, &mut self.offset])
+            .chain([&mut self.physical_elements, &mut self.logical_elements])
     }
 }

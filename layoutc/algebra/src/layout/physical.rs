@@ -143,6 +143,11 @@ fn local_stride(strides: &[Expr], k: usize) -> Expr {
 }
 
 impl PlacementOptions {
+    /// Strides and leading slots, over symbols.
+    pub(crate) fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.strides.iter_mut().flatten().chain(&mut self.lead)
+    }
+
     fn alignment(&self, axis: usize) -> Option<i128> {
         self.alignments.iter().find(|(k, _)| *k == axis).map(|(_, bytes)| *bytes)
     }

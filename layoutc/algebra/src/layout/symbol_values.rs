@@ -31,6 +31,12 @@ impl Symbol {
         (least == self.greatest()).then_some(least)
     }
 
+    /// True if `other` has this name and allows every value that is legal here.
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
+        let whole = self.multiple.checked_rem(other.multiple) == Some(0);
+        self.name == other.name && self.min >= other.min && self.max <= other.max && whole
+    }
+
     /// The legal value `steps` multiples above `from`, at most the greatest.
     fn above(&self, from: i128, steps: i128) -> i128 {
         from.saturating_add(self.multiple.max(1).saturating_mul(steps)).min(self.greatest())

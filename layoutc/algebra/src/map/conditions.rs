@@ -16,10 +16,10 @@ use crate::map::{MapError, MapScope, resolve_index};
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConditionError {
     /// A side does not parse as an expression.
-    #[error("{}", .0.kind)]
+    #[error("{0}")]
     Parse(ParseError),
     /// An unknown name, or another error that resolving an expression reports.
-    #[error("{}", .0.kind)]
+    #[error("{0}")]
     Map(MapError),
     /// An expression without a comparison operator.
     #[error("condition without a comparison")]

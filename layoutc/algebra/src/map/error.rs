@@ -110,7 +110,8 @@ pub enum MapErrorKind {
 }
 
 /// An error, with its span in the map's text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{kind}")]
 pub struct MapError {
     /// Violated rule.
     pub kind: MapErrorKind,

@@ -31,6 +31,21 @@ pub struct MapItem {
 }
 
 /// A map from the current axes to new storage axes, as written: not simplified.
+///
+/// ```
+/// use layoutc_algebra::expr::parse;
+/// use layoutc_algebra::map::{MapScope, resolve};
+/// use layoutc_algebra::{Axis, BinOp, Error, Expr, Var};
+///
+/// let axes = [("n", 16), ("c", 128)].map(|(name, extent)| Axis { name: name.into(), extent: Expr::constant(extent) });
+/// let scope = MapScope { axes: &axes, values: &|_| None, facts: &Default::default() };
+/// let map = resolve(&parse::map("(n, c) -> (c // 4, n, c % 4)")?, scope)?;
+/// let names: Vec<&str> = map.items.iter().map(|item| item.name.as_str()).collect();
+/// assert_eq!(names, ["c_outer", "n", "c_inner"]);
+/// let outer = Expr::binary(BinOp::FloorDiv, &Expr::var(Var::Storage(1)), &Expr::constant(4))?;
+/// assert_eq!(map.items[0].index, outer);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IndexMap {
     /// New storage axes, major to minor.

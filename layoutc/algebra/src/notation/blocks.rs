@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::map::{IndexMap, MapItem, unique};
 use crate::symbol::Axis;
+use crate::text::NotationFault;
 
 /// A digit of an axis: `axis // div % modulus`, or `axis // div` without a modulus.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,20 +90,24 @@ pub(super) fn map(dims: &[Vec<AxisBlock>], axes: &[Axis]) -> Result<IndexMap, Ex
 }
 
 /// Digits for blocks as letters write them, major to minor: (axis, factor), without a factor for the most significant
-/// digit. `None` beyond 64 bits.
+/// digit. `length` is that of the text, in bytes.
 ///
 /// The weight of a block is the product of the later factors of its axis; the most significant digit is above all of
 /// them, regardless of its position.
-pub(super) fn pieces(blocks: &[(usize, Option<i128>)]) -> Option<Vec<AxisBlock>> {
+pub(super) fn pieces(
+    blocks: &[(usize, Option<i128>)],
+    length: usize,
+) -> Result<Vec<AxisBlock>, NotationFault> {
     let mut pieces = Vec::new();
     for (k, (axis, factor)) in blocks.iter().enumerate() {
         let later = if factor.is_some() { k + 1 } else { 0 };
         let below = blocks.iter().skip(later).filter(|(other, _)| other == axis);
-        let div = below.filter_map(|(_, factor)| *factor).try_fold(1_i128, i128::checked_mul)?;
-        if div > i128::from(i64::MAX) {
-            return None;
-        }
+        let div = below.filter_map(|(_, factor)| *factor).try_fold(1_i128, i128::checked_mul);
+        let Some(div) = div.filter(|div| *div <= i128::from(i64::MAX)) else {
+            let fault = NotationFault::value(0..length, "the blocks do not fit 64 bits");
+            return Err(fault.help("write smaller blocks"));
+        };
         pieces.push(AxisBlock { axis: *axis, div, modulus: *factor });
     }
-    Some(pieces)
+    Ok(pieces)
 }

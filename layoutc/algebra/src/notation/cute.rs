@@ -9,7 +9,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::blocks::{self, AxisBlock};
-use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault, shown};
+use super::{NotationError, NotationExtras, NotationFault, count_fault, shown};
 use crate::builder::LayoutBuilder;
 use crate::cute::{CuteLayoutText, SpannedTuple, parse};
 use crate::expr::Expr;
@@ -22,7 +22,7 @@ pub(super) fn apply(
     let CuteLayoutText { swizzle, shape, stride, offset } = parse(text)?;
     if let (Some((_, span)), 1..) = (&swizzle, offset) {
         let message = "an offset before the first element is not supported";
-        let fault = NotationFault::new(NotationFaultKind::Unsupported, span.clone(), message);
+        let fault = NotationFault::unsupported(span.clone(), message);
         return Err(fault.help("`pad … before=` leaves room before the first element").into());
     }
     let axes = builder.axes();
@@ -43,7 +43,7 @@ pub(super) fn apply(
         let whole = sizes.iter().try_fold(1_i128, |n, (size, _)| n.checked_mul(*size));
         let Some(whole) = whole.filter(|whole| *whole <= i128::from(i64::MAX)) else {
             let message = "the mode does not fit 64 bits";
-            let fault = NotationFault::new(NotationFaultKind::Value, shape.span(), message);
+            let fault = NotationFault::value(shape.span(), message);
             return Err(fault.help("write smaller sizes").into());
         };
         if axis.extent.as_const().is_none_or(|extent| extent > whole) {
@@ -53,9 +53,7 @@ pub(super) fn apply(
                 Some(extent) => format!("write a mode of {extent} or more"),
                 None => "give the axis a fixed extent, or write the layout as a `map`".to_string(),
             };
-            return Err(NotationFault::new(NotationFaultKind::Axes, shape.span(), message)
-                .help(help)
-                .into());
+            return Err(NotationFault::axes(shape.span(), message).help(help).into());
         }
         let mut div = 1;
         let last = sizes.len().saturating_sub(1);
@@ -89,12 +87,8 @@ pub(super) fn extents(text: &str) -> Result<Vec<i128>, NotationFault> {
     let extent = |mode: &SpannedTuple| {
         let product = mode.leaves().iter().try_fold(1_i128, |n, (size, _)| n.checked_mul(*size));
         product.ok_or_else(|| {
-            NotationFault::new(
-                NotationFaultKind::Value,
-                mode.span(),
-                "the mode does not fit 64 bits",
-            )
-            .help("write smaller sizes")
+            NotationFault::value(mode.span(), "the mode does not fit 64 bits")
+                .help("write smaller sizes")
         })
     };
     modes.iter().map(extent).collect()

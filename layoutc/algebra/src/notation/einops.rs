@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::blocks::{self, AxisBlock};
-use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault, shown};
+use super::{NotationError, NotationExtras, NotationFault, count_fault, shown};
 use crate::builder::LayoutBuilder;
 use crate::expr::parse::Span;
 use crate::symbol::Axis;
@@ -49,21 +49,19 @@ pub(super) fn apply(
         if names(&left).all(|(known, _)| known != name) {
             let message = format!("`{name}` has a size, but is not in the pattern");
             let help = format!("leave `{name}=` out, or write `{name}` on both sides");
-            return Err(NotationFault::new(NotationFaultKind::Axes, 0..text.len(), message)
-                .help(help)
-                .into());
+            return Err(NotationFault::axes(0..text.len(), message).help(help).into());
         }
     }
     if let Some((_, span)) = names(&left).find(|(name, _)| name == REST) {
         let message = "`...` cannot be inside a group: it stands for whole axes";
-        let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
+        let fault = NotationFault::value(span.clone(), message);
         return Err(fault.help("write it outside of parentheses, or a name in its place").into());
     }
     let parts = decompose_axes(&left, sizes, builder.axes(), text.len())?;
     for (name, span) in names(&left) {
         if names(&right_dims).all(|(other, _)| other != name) {
             let message = format!("`{name}` occurs only on the left side");
-            let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
+            let fault = NotationFault::value(span.clone(), message);
             let part = parts.iter().find(|(known, _)| known.as_deref() == Some(name.as_str()));
             let axis = part.and_then(|(_, pieces)| builder.axes().get(pieces.first()?.axis));
             let help = if axis.is_some_and(|axis| axis.extent.as_const() == Some(1)) {
@@ -76,7 +74,7 @@ pub(super) fn apply(
     }
     let only_right = |name: &str, span: &Span| {
         let message = format!("`{name}` occurs only on the right side");
-        NotationFault::new(NotationFaultKind::Value, span.clone(), message).help(BOTH_SIDES)
+        NotationFault::value(span.clone(), message).help(BOTH_SIDES)
     };
     let mut dims = Vec::new();
     for dim in &right_dims {
@@ -108,7 +106,7 @@ pub(super) fn apply(
     };
     if has_rest(&left) && !has_rest(&right_dims) {
         let message = "`...` occurs only on the left side";
-        let fault = NotationFault::new(NotationFaultKind::Value, right_start..text.len(), message);
+        let fault = NotationFault::value(right_start..text.len(), message);
         return Err(fault.help(BOTH_SIDES).into());
     }
     let map = blocks::map(&dims, builder.axes())?;
@@ -119,7 +117,7 @@ pub(super) fn apply(
 /// An axis of the left side.
 #[derive(Debug)]
 pub(super) struct EinopsInput {
-    /// Name of its part without a size, else of its first part.
+    /// Name of the part whose size is not given, else of the first part: `c` for `(c c4)` with `c4=4`.
     pub(super) name: String,
     /// Product of the known sizes, which divides the extent.
     pub(super) multiple: i128,
@@ -161,7 +159,7 @@ fn names(dims: &[EinopsAxis]) -> impl Iterator<Item = &(String, Span)> {
 fn sides(text: &str) -> Result<(&str, &str), NotationFault> {
     text.split_once("->").ok_or_else(|| {
         let message = "a pattern has two sides, with `->` between them";
-        let fault = NotationFault::new(NotationFaultKind::Syntax, 0..text.len(), message);
+        let fault = NotationFault::syntax(0..text.len(), message);
         match ["=>", "- >", "→"].into_iter().find(|arrow| text.contains(arrow)) {
             Some(arrow) => fault.help(format!("write `->` in place of `{arrow}`")),
             None => fault,
@@ -184,8 +182,7 @@ fn side(text: &str, start: usize) -> Result<Vec<EinopsAxis>, NotationFault> {
         let Some(c) = cursor.peek() else { return Ok(dims) };
         if cursor.eat("...") {
             if dims.iter().any(|dim| matches!(dim, EinopsAxis::Ellipsis(_))) {
-                let fault =
-                    NotationFault::new(NotationFaultKind::Syntax, at..at + 3, "`...` occurs twice");
+                let fault = NotationFault::syntax(at..at + 3, "`...` occurs twice");
                 return Err(shift(fault.help(ONE_REST)));
             }
             dims.push(EinopsAxis::Ellipsis(at + start..at + 3 + start));
@@ -199,7 +196,7 @@ fn side(text: &str, start: usize) -> Result<Vec<EinopsAxis>, NotationFault> {
                 }
                 if cursor.peek().is_none() {
                     let message = "this group never closes";
-                    let fault = NotationFault::new(NotationFaultKind::Syntax, at..at + 1, message);
+                    let fault = NotationFault::syntax(at..at + 1, message);
                     return Err(shift(fault.help("close it with `)`")));
                 }
                 if cursor.peek() == Some('(') {
@@ -233,7 +230,7 @@ fn name(
             return Ok(None);
         }
         let message = format!("`{value}` is not a name; `1` is the only number allowed");
-        let fault = NotationFault::new(NotationFaultKind::Syntax, span, message);
+        let fault = NotationFault::syntax(span, message);
         return Err(
             fault.help(format!("give it a name, and pass its size separately: `c{value}={value}`"))
         );
@@ -249,8 +246,7 @@ fn name(
         });
     }
     if seen.iter().any(|known| known == name) {
-        let fault =
-            NotationFault::new(NotationFaultKind::Value, span, format!("`{name}` occurs twice"));
+        let fault = NotationFault::value(span, format!("`{name}` occurs twice"));
         return Err(fault.help("give each part a name of its own, and write it once on each side"));
     }
     seen.push(name.to_string());
@@ -311,13 +307,12 @@ fn decompose_group(
             return Ok(());
         }
         let message = format!("`1` stands for `{name}`, whose extent is {extent}");
-        return Err(NotationFault::new(NotationFaultKind::Axes, span, message)
-            .help("write a name in its place"));
+        return Err(NotationFault::axes(span, message).help("write a name in its place"));
     }
     let unsized_parts = group.iter().filter(|(part, _)| size_of(part).is_none()).count();
     if unsized_parts > 1 {
         let message = format!("the parts of `{name}` have no sizes");
-        let fault = NotationFault::new(NotationFaultKind::Axes, span, message);
+        let fault = NotationFault::axes(span, message);
         let (last, _) = group.last().cloned().unwrap_or_default();
         return Err(fault.help(format!("pass the sizes of all but one of them: `{last}=4`")));
     }
@@ -329,7 +324,7 @@ fn decompose_group(
     if !(divides && fills) {
         let message =
             format!("the sizes do not divide `{name}`: it has {extent}, they are {known}");
-        let fault = NotationFault::new(NotationFaultKind::Axes, span, message);
+        let fault = NotationFault::axes(span, message);
         return Err(fault.help("einops pads nothing; `split` and `tile` do"));
     }
     // From the minor end: the weight of a part needs the sizes of all parts after it.
@@ -340,8 +335,7 @@ fn decompose_group(
         let size = size_of(part).or(rest);
         let (Some(below), true) = (div, k == 0 || size.is_some()) else {
             let message = format!("the size of `{part}` is not known before run time");
-            let fault =
-                NotationFault::new(NotationFaultKind::Unsupported, part_span.clone(), message);
+            let fault = NotationFault::unsupported(part_span.clone(), message);
             return Err(fault.help("let the first part of the group be the one without a size"));
         };
         let modulus = if k == 0 { None } else { size };

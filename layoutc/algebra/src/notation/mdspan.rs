@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault};
+use super::{NotationError, NotationExtras, NotationFault, count_fault};
 use crate::builder::LayoutBuilder;
 use crate::expr::parse::Span;
 use crate::expr::{BinOp, Expr, ExprError};
@@ -34,7 +34,7 @@ pub(super) fn apply(
         ("layout_right_padded" | "layout_left_padded", [(multiple, span)]) => {
             if *multiple == 0 {
                 let message = "cannot pad to a multiple of 0";
-                let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
+                let fault = NotationFault::value(span.clone(), message);
                 return Err(fault.help("write 1 or more").into());
             }
             let fastest = if name == "layout_right_padded" {
@@ -51,9 +51,7 @@ pub(super) fn apply(
         _ => {
             let message = "unknown layout of mdspan";
             let known = "expected layout_right, layout_left, layout_stride<…>, layout_right_padded<4> or layout_left_padded<4>";
-            return Err(NotationFault::new(NotationFaultKind::Syntax, span, message)
-                .help(known)
-                .into());
+            return Err(NotationFault::syntax(span, message).help(known).into());
         }
     }
     if name.starts_with("layout_left") {

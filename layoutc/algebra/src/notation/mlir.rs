@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault};
+use super::{NotationError, NotationExtras, NotationFault, count_fault};
 use crate::builder::LayoutBuilder;
 use crate::expr::parse::Span;
 use crate::expr::{BinOp, Expr, ExprNode, Var};
@@ -41,7 +41,7 @@ pub(super) fn apply(
     }
     let is_wrapped = cursor.eat("affine_map");
     if is_wrapped {
-        blank(&mut cursor, "<")?;
+        cursor.token("<")?;
     }
     let names = names(&mut cursor)?;
     let axes = builder.axes();
@@ -51,17 +51,13 @@ pub(super) fn apply(
     cursor.skip_blanks();
     if cursor.peek() == Some('[') {
         let at = cursor.at();
-        let fault = NotationFault::new(
-            NotationFaultKind::Unsupported,
-            at..at + 1,
-            "symbols have no values here",
-        );
+        let fault = NotationFault::unsupported(at..at + 1, "symbols have no values here");
         return Err(fault.help("write the map with the manifest's symbols: `map \"…\"`").into());
     }
-    blank(&mut cursor, "->")?;
+    cursor.token("->")?;
     let results = results(&mut cursor, &names)?;
     if is_wrapped {
-        blank(&mut cursor, ">")?;
+        cursor.token(">")?;
     }
     cursor.skip_blanks();
     cursor.expect_end()?;
@@ -75,11 +71,6 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-fn blank(cursor: &mut Cursor<'_>, word: &str) -> Result<(), NotationFault> {
-    cursor.skip_blanks();
-    cursor.expect(word)
-}
-
 /// Names of the dimensions, and true if they may have any extents, which a strided layout does not allow.
 pub(super) fn dimensions(text: &str) -> Result<(Vec<String>, bool), NotationFault> {
     let mut cursor = Cursor::new(text);
@@ -89,7 +80,7 @@ pub(super) fn dimensions(text: &str) -> Result<(Vec<String>, bool), NotationFaul
         return Ok((strides.iter().enumerate().map(|(k, _)| format!("d{k}")).collect(), false));
     }
     if cursor.eat("affine_map") {
-        blank(&mut cursor, "<")?;
+        cursor.token("<")?;
     }
     Ok((names(&mut cursor)?, true))
 }
@@ -108,31 +99,31 @@ fn dense(axes: &[Axis]) -> Option<String> {
 
 /// Parses `<[8, 1]>` or `<[8, 1], offset: 0>`.
 fn strided(cursor: &mut Cursor<'_>) -> Result<Vec<Expr>, NotationFault> {
-    blank(cursor, "<")?;
-    blank(cursor, "[")?;
+    cursor.token("<")?;
+    cursor.token("[")?;
     let mut strides = Vec::new();
     cursor.skip_blanks();
     while !cursor.eat("]") {
         strides.push(Expr::constant(fixed(cursor, "a stride")?.0));
         cursor.skip_blanks();
         if cursor.peek() != Some(']') {
-            blank(cursor, ",")?;
+            cursor.token(",")?;
             cursor.skip_blanks();
         }
     }
     cursor.skip_blanks();
     if cursor.eat(",") {
-        blank(cursor, "offset")?;
-        blank(cursor, ":")?;
+        cursor.token("offset")?;
+        cursor.token(":")?;
         cursor.skip_blanks();
         let (offset, span) = fixed(cursor, "an offset")?;
         if offset != 0 {
             let message = "an offset before the first element is not supported";
-            let fault = NotationFault::new(NotationFaultKind::Unsupported, span, message);
+            let fault = NotationFault::unsupported(span, message);
             return Err(fault.help("`pad … before=` leaves room before the first element"));
         }
     }
-    blank(cursor, ">")?;
+    cursor.token(">")?;
     cursor.skip_blanks();
     cursor.expect_end()?;
     Ok(strides)
@@ -142,7 +133,7 @@ fn fixed(cursor: &mut Cursor<'_>, what: &str) -> Result<(i128, Span), NotationFa
     if cursor.peek() == Some('?') {
         let at = cursor.at();
         let message = format!("{what} known only at run time is not supported");
-        let fault = NotationFault::new(NotationFaultKind::Unsupported, at..at + 1, message);
+        let fault = NotationFault::unsupported(at..at + 1, message);
         return Err(fault.help("write a number; the step `strides` accepts symbols"));
     }
     cursor.expect_number(what)
@@ -150,7 +141,7 @@ fn fixed(cursor: &mut Cursor<'_>, what: &str) -> Result<(i128, Span), NotationFa
 
 /// Parses `(d0, d1)`.
 fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>, NotationFault> {
-    blank(cursor, "(")?;
+    cursor.token("(")?;
     let mut names: Vec<String> = Vec::new();
     cursor.skip_blanks();
     while !cursor.eat(")") {
@@ -159,17 +150,13 @@ fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>, NotationFault> {
             return Err(cursor.expected("the name of a dimension"));
         }
         if names.iter().any(|known| known == name) {
-            let fault = NotationFault::new(
-                NotationFaultKind::Value,
-                span,
-                format!("`{name}` occurs twice"),
-            );
+            let fault = NotationFault::value(span, format!("`{name}` occurs twice"));
             return Err(fault.help("give each dimension a name of its own"));
         }
         names.push(name.to_string());
         cursor.skip_blanks();
         if cursor.peek() != Some(')') {
-            blank(cursor, ",")?;
+            cursor.token(",")?;
             cursor.skip_blanks();
         }
     }
@@ -185,14 +172,14 @@ fn word<'t>(cursor: &mut Cursor<'t>) -> (&'t str, Span) {
 }
 
 fn results(cursor: &mut Cursor<'_>, names: &[String]) -> Result<Vec<Expr>, NotationError> {
-    blank(cursor, "(")?;
+    cursor.token("(")?;
     let mut results = Vec::new();
     cursor.skip_blanks();
     while !cursor.eat(")") {
         results.push(sum(cursor, names, 0)?);
         cursor.skip_blanks();
         if cursor.peek() != Some(')') {
-            blank(cursor, ",").map_err(|fault| operators(fault, cursor))?;
+            cursor.token(",").map_err(|fault| operators(fault, cursor))?;
             cursor.skip_blanks();
         }
     }
@@ -243,14 +230,14 @@ fn product(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Ex
         let is_constant = |expr: &Expr| expr.vars().is_empty();
         if op == "*" && !is_constant(&left) && !is_constant(&right) {
             let message = "a product needs a constant on one side";
-            let fault = NotationFault::new(NotationFaultKind::Value, start..cursor.at(), message);
+            let fault = NotationFault::value(start..cursor.at(), message);
             return Err(fault.help("multiply a dimension by a number: `d0 * 4`").into());
         }
         if op != "*" {
             let divisor = if is_constant(&right) { right.evaluate(&|_| None).ok() } else { None };
             if divisor.is_none_or(|divisor| divisor < 1) {
                 let message = format!("the right side of `{op}` is not a constant above 0");
-                let fault = NotationFault::new(NotationFaultKind::Value, at..cursor.at(), message);
+                let fault = NotationFault::value(at..cursor.at(), message);
                 return Err(fault.help(format!("write a number from 1: `d0 {op} 4`")).into());
             }
         }
@@ -272,12 +259,12 @@ fn factor(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Exp
     let at = cursor.at();
     if depth > MAX_DEPTH {
         let message = format!("parentheses nest more than {MAX_DEPTH} deep");
-        let fault = NotationFault::new(NotationFaultKind::Syntax, at..at + 1, message);
+        let fault = NotationFault::syntax(at..at + 1, message);
         return Err(fault.help("leave parentheses out that are not needed").into());
     }
     if cursor.eat("(") {
         let inner = sum(cursor, names, depth + 1)?;
-        blank(cursor, ")")?;
+        cursor.token(")")?;
         return Ok(inner);
     }
     if cursor.eat("-") {
@@ -295,7 +282,7 @@ fn factor(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Exp
         None => {
             let message = format!("`{name}` is not a dimension of the map");
             let help = format!("dimensions here: {}", names.join(", "));
-            Err(NotationFault::new(NotationFaultKind::Value, span, message).help(help).into())
+            Err(NotationFault::value(span, message).help(help).into())
         }
     }
 }

@@ -149,7 +149,7 @@ pub struct Remark {
     pub help: String,
 }
 
-/// What a text declares apart from layout steps.
+/// Declarations of a text that are not layout steps.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NotationExtras {
     /// Notes on differences to the notation's own tool.
@@ -159,6 +159,19 @@ pub struct NotationExtras {
 }
 
 /// Applies `text` to the current axes. `sizes` are the named sizes that accompany it.
+///
+/// ```
+/// use layoutc_algebra::notation::{Notation, apply};
+/// use layoutc_algebra::{Axis, Error, Expr, LayoutBuilder, SequentialExecutor};
+///
+/// let axes = [("i", 16), ("j", 256)].map(|(name, extent)| Axis { name: name.into(), extent: Expr::constant(extent) });
+/// let mut builder = LayoutBuilder::new(&[], &axes, 32)?;
+/// apply(Notation::Xla, "{1,0:T(8,128)}", &[], &mut builder)?;
+/// let layout = builder.finish(64, &SequentialExecutor)?;
+/// // The second tile of the first row of tiles.
+/// assert_eq!(layout.offset_of(&[1, 130])?, 1024 + 128 + 2);
+/// # Ok::<(), Error>(())
+/// ```
 ///
 /// # Errors
 /// [`NotationError`]; the builder may then contain some of the text's steps.
@@ -202,7 +215,7 @@ fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, N
     {
         let message = format!("`{letter}` is not an axis; the axes are {names}");
         let help = "letters mean axes by name, or all of them by position when none is a name";
-        return Err(NotationFault::new(NotationFaultKind::Axes, span.clone(), message).help(help));
+        return Err(NotationFault::axes(span.clone(), message).help(help));
     }
     let span = match (letters.first(), letters.last()) {
         (Some((_, first)), Some((_, last))) => first.start..last.end,
@@ -224,8 +237,7 @@ fn count_fault(given: usize, what: &str, axes: &[Axis], span: Span) -> NotationF
     let (given, of) =
         (counted(given, what, &format!("{what}s")), counted(axes.len(), "axis", "axes"));
     let gap = if names.is_empty() { "" } else { ": " };
-    let fault =
-        NotationFault::new(NotationFaultKind::Axes, span, format!("{given} for {of}{gap}{names}"));
+    let fault = NotationFault::axes(span, format!("{given} for {of}{gap}{names}"));
     let wanted = counted(axes.len(), what, &format!("{what}s"));
     fault.help(format!("write {wanted}, one for each axis"))
 }

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, count_fault};
+use super::{NotationError, NotationExtras, NotationFault, count_fault};
 use crate::builder::LayoutBuilder;
 use crate::expr::Expr;
 use crate::expr::parse::Span;
@@ -57,7 +57,7 @@ fn parse(text: &str) -> Result<Vec<(i128, Span)>, NotationFault> {
         if cursor.peek() == Some('-') {
             let at = cursor.at();
             let message = "a stride below 0 runs backwards";
-            let fault = NotationFault::new(NotationFaultKind::Unsupported, at..at + 1, message);
+            let fault = NotationFault::unsupported(at..at + 1, message);
             return Err(fault.help("write the map: `map \"(i) -> (extent - 1 - i)\"`"));
         }
         strides.push(cursor.expect_number("a stride in bytes")?);
@@ -80,7 +80,7 @@ fn elements(strides: &[(i128, Span)], element_bits: u32) -> Result<Vec<Expr>, No
         if (stride * 8) % bits != 0 {
             let bytes = if *stride == 1 { "byte is" } else { "bytes are" };
             let message = format!("{stride} {bytes} no whole number of elements of {bits} bits");
-            let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
+            let fault = NotationFault::value(span.clone(), message);
             let own: Option<Vec<String>> = strides
                 .iter()
                 .map(|(stride, _)| Some((stride.checked_mul(bits)? / 8).to_string()))

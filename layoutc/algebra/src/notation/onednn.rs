@@ -7,7 +7,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, blocks, count_fault};
+use super::{NotationError, NotationExtras, NotationFault, blocks, count_fault};
 use crate::builder::LayoutBuilder;
 use crate::expr::parse::Span;
 use crate::text::cursor::Cursor;
@@ -31,14 +31,7 @@ pub(super) fn apply(
     let outer = tag.outer.iter().map(|(axis, _)| (*axis, None));
     let inner = tag.inner.iter().map(|(axis, factor)| (*axis, Some(*factor)));
     let flat: Vec<(usize, Option<i128>)> = outer.chain(inner).collect();
-    let Some(pieces) = blocks::pieces(&flat) else {
-        let fault = NotationFault::new(
-            NotationFaultKind::Value,
-            0..text.len(),
-            "the blocks do not fit 64 bits",
-        );
-        return Err(fault.help("write smaller blocks").into());
-    };
+    let pieces = blocks::pieces(&flat, text.len())?;
     let dims: Vec<_> = pieces.into_iter().map(|piece| alloc::vec![piece]).collect();
     let map = blocks::map(&dims, axes)?;
     builder.apply(&map)?;
@@ -61,7 +54,7 @@ struct FormatTag {
 fn parse(text: &str) -> Result<FormatTag, NotationFault> {
     if ["any", "abx", "axb", "aBx8b", "aBx16b"].contains(&text) {
         let message = format!("`{text}` leaves the layout open");
-        let fault = NotationFault::new(NotationFaultKind::Unsupported, 0..text.len(), message);
+        let fault = NotationFault::unsupported(0..text.len(), message);
         return Err(fault.help("write the tag of the layout that is meant: `abcd`, `aBcd16b`"));
     }
     let letters = letters_of(text);
@@ -73,8 +66,7 @@ fn parse(text: &str) -> Result<FormatTag, NotationFault> {
         let Some((_, span)) = cursor.next() else { break };
         let axis = axis_of(c, &span)?;
         if outer.iter().any(|(other, _)| *other == axis) {
-            let fault =
-                NotationFault::new(NotationFaultKind::Value, span, format!("`{c}` occurs twice"));
+            let fault = NotationFault::value(span, format!("`{c}` occurs twice"));
             return Err(fault.help("write each axis once, and its blocks at the end: `aB16b`"));
         }
         outer.push((axis, c.is_ascii_uppercase()));
@@ -83,15 +75,14 @@ fn parse(text: &str) -> Result<FormatTag, NotationFault> {
     if let Some(missing) = (0..outer.len()).find(|axis| outer.iter().all(|(o, _)| o != axis)) {
         let letter = letters.get(missing).copied().unwrap_or('a');
         let message = format!("`{letter}` is missing: a tag has every letter up to its rank");
-        let fault = NotationFault::new(NotationFaultKind::Value, 0..cursor.at(), message);
+        let fault = NotationFault::value(0..cursor.at(), message);
         return Err(fault.help("`a` is the first axis, `b` the second"));
     }
     let mut inner: Vec<(usize, i128)> = Vec::new();
     while cursor.peek().is_some() {
         let (factor, digits) = cursor.expect_number("a letter or a block like `16b`")?;
         if factor == 0 {
-            let fault =
-                NotationFault::new(NotationFaultKind::Value, digits, "a block of 0 holds nothing");
+            let fault = NotationFault::value(digits, "a block of 0 holds nothing");
             return Err(fault.help("write 1 or more"));
         }
         let Some((c, span)) = cursor.next().filter(|(c, _)| c.is_ascii_lowercase()) else {
@@ -103,7 +94,7 @@ fn parse(text: &str) -> Result<FormatTag, NotationFault> {
             let message =
                 format!("`{c}` is blocked, but is not written `{upper}` among the outer axes");
             let help = format!("write `{upper}` among the first letters");
-            return Err(NotationFault::new(NotationFaultKind::Value, span, message).help(help));
+            return Err(NotationFault::value(span, message).help(help));
         }
         inner.push((axis, factor));
     }
@@ -116,7 +107,7 @@ fn parse(text: &str) -> Result<FormatTag, NotationFault> {
             } else {
                 format!("write `{letter}`, or its block at the end")
             };
-            return Err(NotationFault::new(NotationFaultKind::Value, span, message).help(help));
+            return Err(NotationFault::value(span, message).help(help));
         }
     }
     Ok(FormatTag { outer, inner })
@@ -142,7 +133,7 @@ fn axis_of(letter: char, letters: &[char], span: &Span) -> Result<usize, Notatio
     let position = letters.iter().position(|known| *known == letter.to_ascii_lowercase());
     position.ok_or_else(|| {
         let message = format!("`{letter}` is not a letter of this tag");
-        let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
+        let fault = NotationFault::value(span.clone(), message);
         fault.help(
             "tags have the letters `a` to `l`, or those of one role: `nchw`, `goihw`, `ldigo`",
         )

@@ -9,7 +9,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::{NotationError, NotationExtras, NotationFault, NotationFaultKind, shown};
+use super::{NotationError, NotationExtras, NotationFault, shown};
 use crate::builder::LayoutBuilder;
 use crate::expr::parse::Span;
 use crate::expr::{BinOp, Expr, ExprError, Var};
@@ -77,8 +77,7 @@ fn position(axes: &[Axis], name: &str) -> Option<usize> {
 
 /// Axis of each dimension: by name, or all by position.
 fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>, NotationFault> {
-    let fault =
-        |message: String| NotationFault::new(NotationFaultKind::Axes, 0..text.len(), message);
+    let fault = |message: String| NotationFault::axes(0..text.len(), message);
     if dims.len() != axes.len() {
         return Err(super::count_fault(dims.len(), "dimension", axes, 0..text.len()));
     }
@@ -181,7 +180,7 @@ fn runs(linear: &LinearLayout, output: usize) -> Vec<BitSegment> {
 /// Inverse of the layout, by Gauss-Jordan elimination over rows (image, XOR of input bits).
 fn inverse(linear: &LinearLayout, text: &str) -> Result<LinearLayout, NotationFault> {
     let refuse = |message: &str| {
-        let fault = NotationFault::new(NotationFaultKind::Value, 0..text.len(), message);
+        let fault = NotationFault::value(0..text.len(), message);
         fault.help("a layout needs one place for each element, and one element for each place")
     };
     let images = linear.inputs.iter().flat_map(|input| &input.images);
@@ -258,14 +257,12 @@ fn parse(text: &str) -> Result<LinearLayout, NotationFault> {
     let whole = 0..text.len();
     if inputs.iter().map(|input| input.images.len()).sum::<usize>() > MAX_BITS {
         let message = format!("more than {MAX_BITS} bits of inputs");
-        return Err(
-            NotationFault::new(NotationFaultKind::Value, whole, message).help("write fewer images")
-        );
+        return Err(NotationFault::value(whole, message).help("write fewer images"));
     }
     for input in &inputs {
         if input.images.iter().any(|image| image.len() != count) {
             let message = format!("the images of `{}` are not all of {count} numbers", input.name);
-            let fault = NotationFault::new(NotationFaultKind::Value, input.span.clone(), message);
+            let fault = NotationFault::value(input.span.clone(), message);
             return Err(fault.help("write a number for each output in every image"));
         }
     }
@@ -275,8 +272,7 @@ fn parse(text: &str) -> Result<LinearLayout, NotationFault> {
             let beyond = image.iter().zip(&outputs).find(|(value, (_, size))| *value >= size);
             if let Some((value, (name, size))) = beyond {
                 let message = format!("index {value} is out of range for `{name}` of size {size}");
-                let fault =
-                    NotationFault::new(NotationFaultKind::Value, input.span.clone(), message);
+                let fault = NotationFault::value(input.span.clone(), message);
                 return Err(fault.help(format!("write an index below {size}, or a larger size")));
             }
         }
@@ -285,7 +281,7 @@ fn parse(text: &str) -> Result<LinearLayout, NotationFault> {
         || outputs.iter().map(|(_, size)| bits_of(*size)).sum::<usize>() > MAX_BITS
     {
         let message = format!("{} outputs are named for images of {count} numbers", outputs.len());
-        let fault = NotationFault::new(NotationFaultKind::Value, whole, message);
+        let fault = NotationFault::value(whole, message);
         return Err(fault.help(format!("name {count} outputs, of {MAX_BITS} bits in all at most")));
     }
     Ok(LinearLayout { inputs, outputs })
@@ -306,7 +302,7 @@ fn dictionary(cursor: &mut Cursor<'_>) -> Result<Vec<LinearInput>, NotationFault
     let mut inputs: Vec<LinearInput> = Vec::new();
     each(cursor, "{", "}", &mut |cursor| {
         let (name, span) = name(cursor)?;
-        blank(cursor, ":")?;
+        cursor.token(":")?;
         let mut images = Vec::new();
         each(cursor, "[", "]", &mut |cursor| {
             images.push(image(cursor)?);
@@ -320,7 +316,7 @@ fn dictionary(cursor: &mut Cursor<'_>) -> Result<Vec<LinearInput>, NotationFault
 fn add(inputs: &mut Vec<LinearInput>, input: LinearInput) -> Result<(), NotationFault> {
     if inputs.iter().any(|known| known.name == input.name) {
         let message = format!("`{}` occurs twice", input.name);
-        let fault = NotationFault::new(NotationFaultKind::Value, input.span, message);
+        let fault = NotationFault::value(input.span, message);
         return Err(fault.help("write all its images after one name"));
     }
     inputs.push(input);
@@ -336,7 +332,7 @@ fn outputs_after(cursor: &mut Cursor<'_>) -> Result<Option<Vec<(String, i128)>>,
     let mut outputs = Vec::new();
     each(cursor, "{", "}", &mut |cursor| {
         let (name, _) = name(cursor)?;
-        blank(cursor, ":")?;
+        cursor.token(":")?;
         outputs.push((name, size(cursor)?));
         Ok(())
     })?;
@@ -350,8 +346,7 @@ fn size(cursor: &mut Cursor<'_>) -> Result<i128, NotationFault> {
     if size.count_ones() == 1 {
         return Ok(size);
     }
-    let fault =
-        NotationFault::new(NotationFaultKind::Value, span, format!("{size} is not a power of two"));
+    let fault = NotationFault::value(span, format!("{size} is not a power of two"));
     Err(fault.help("linear layouts have only powers of two; write the map: `map \"…\"`"))
 }
 
@@ -362,7 +357,7 @@ fn each(
     close: &str,
     item: &mut dyn FnMut(&mut Cursor<'_>) -> Result<(), NotationFault>,
 ) -> Result<(), NotationFault> {
-    blank(cursor, open)?;
+    cursor.token(open)?;
     cursor.skip_blanks();
     while !cursor.eat(close) {
         item(cursor)?;
@@ -373,11 +368,6 @@ fn each(
         cursor.skip_blanks();
     }
     Ok(())
-}
-
-fn blank(cursor: &mut Cursor<'_>, word: &str) -> Result<(), NotationFault> {
-    cursor.skip_blanks();
-    cursor.expect(word)
 }
 
 /// Parses a name, optionally in quotes.
@@ -425,9 +415,9 @@ fn lines(cursor: &mut Cursor<'_>) -> Result<LinearDims, NotationFault> {
             let mut outputs = Vec::new();
             each(cursor, "[", "]", &mut |cursor| {
                 let (name, _) = name(cursor)?;
-                blank(cursor, "(size")?;
+                cursor.token("(size")?;
                 outputs.push((name, size(cursor)?));
-                blank(cursor, ")")
+                cursor.token(")")
             })?;
             return Ok((inputs, Some(outputs)));
         }
@@ -437,10 +427,10 @@ fn lines(cursor: &mut Cursor<'_>) -> Result<LinearDims, NotationFault> {
             add(&mut inputs, LinearInput { name, span, images: Vec::new() })?;
             continue;
         }
-        blank(cursor, "=")?;
+        cursor.token("=")?;
         cursor.skip_blanks();
         let (power, at) = cursor.expect_number("a power of two")?;
-        blank(cursor, "->")?;
+        cursor.token("->")?;
         let image = image(cursor)?;
         if inputs.last().is_none_or(|last| last.name != name) {
             add(&mut inputs, LinearInput { name, span, images: Vec::new() })?;
@@ -449,7 +439,7 @@ fn lines(cursor: &mut Cursor<'_>) -> Result<LinearDims, NotationFault> {
         let wanted = 1_i128 << last.images.len().min(MAX_BITS);
         if power != wanted {
             let message = format!("expected {wanted}, found {power}");
-            let fault = NotationFault::new(NotationFaultKind::Value, at, message);
+            let fault = NotationFault::value(at, message);
             return Err(fault.help("write the powers of two in order: 1, 2, 4, …"));
         }
         last.images.push(image);

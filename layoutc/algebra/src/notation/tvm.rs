@@ -10,9 +10,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::blocks::{self, AxisBlock};
-use super::{
-    NotationError, NotationExtras, NotationFault, NotationFaultKind, Remark, bind_letters,
-};
+use super::{NotationError, NotationExtras, NotationFault, Remark, bind_letters};
 use crate::builder::LayoutBuilder;
 use crate::expr::parse::Span;
 use crate::text::cursor::Cursor;
@@ -45,15 +43,7 @@ pub(super) fn apply(
     };
     let flat: Vec<(usize, Option<i128>)> =
         letters.iter().map(|letter| (axis_of(letter.name), letter.factor)).collect();
-    let Some(pieces) = blocks::pieces(&flat) else {
-        let fault = NotationFault::new(
-            NotationFaultKind::Value,
-            0..text.len(),
-            "the blocks do not fit 64 bits",
-        );
-        return Err(fault.help("write smaller blocks").into());
-    };
-    let mut pieces = pieces.into_iter();
+    let mut pieces = blocks::pieces(&flat, text.len())?.into_iter();
     let dims: Vec<Vec<AxisBlock>> =
         dims.iter().map(|letters| pieces.by_ref().take(letters.len()).collect()).collect();
     let map = blocks::map(&dims, builder.axes())?;
@@ -104,8 +94,7 @@ fn parse(text: &str) -> Result<Vec<Vec<TvmLetter>>, NotationFault> {
             cursor.expect("]")?;
             if packed.len() < 2 {
                 let message = "brackets pack two blocks or more";
-                let fault =
-                    NotationFault::new(NotationFaultKind::Syntax, start..cursor.at(), message);
+                let fault = NotationFault::syntax(start..cursor.at(), message);
                 return Err(
                     fault.help("write two blocks in them, as in `[4o4i]`, or leave them out")
                 );
@@ -138,14 +127,13 @@ fn block(cursor: &mut Cursor<'_>) -> Result<TvmLetter, NotationFault> {
                 } else {
                     format!("write its size before it: `4{letter}`")
                 };
-                NotationFault::new(NotationFaultKind::Syntax, span, message).help(help)
+                NotationFault::syntax(span, message).help(help)
             }
             None => cursor.expected("a letter or a block like `4c`"),
         });
     };
     if factor == 0 {
-        let fault =
-            NotationFault::new(NotationFaultKind::Value, digits, "a block of 0 holds nothing");
+        let fault = NotationFault::value(digits, "a block of 0 holds nothing");
         return Err(fault.help("write 1 or more"));
     }
     match cursor.peek() {
@@ -172,7 +160,7 @@ fn check(dims: &[Vec<TvmLetter>]) -> Result<(), NotationFault> {
     for (k, letter) in letters.iter().enumerate() {
         if letters.iter().take(k).any(|before| before.name == letter.name) {
             let message = format!("`{}` occurs twice", letter.name);
-            let fault = NotationFault::new(NotationFaultKind::Value, letter.span.clone(), message);
+            let fault = NotationFault::value(letter.span.clone(), message);
             return Err(if letter.factor.is_some() {
                 fault.help("TVM's letters have one block for each axis; use `onednn` or `map`")
             } else {
@@ -183,8 +171,7 @@ fn check(dims: &[Vec<TvmLetter>]) -> Result<(), NotationFault> {
         if letter.factor.is_some() && letters.iter().all(|other| other.name != primal) {
             let message = format!("the block `{}` has no axis `{primal}`", letter.name);
             let help = format!("write `{primal}` among the letters, or leave the block out");
-            return Err(NotationFault::new(NotationFaultKind::Value, letter.span.clone(), message)
-                .help(help));
+            return Err(NotationFault::value(letter.span.clone(), message).help(help));
         }
     }
     Ok(())

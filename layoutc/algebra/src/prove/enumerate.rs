@@ -101,29 +101,21 @@ pub(crate) fn sample_collision(
         return Ok(None);
     }
     let sweep = SlotSweep::new(&small, corner.len().saturating_sub(1));
-    let mut held: Vec<(i64, i128, i128)> = Vec::new();
+    let mut occupied: Vec<(i64, i128, i128)> = Vec::new();
     for row in 0..sweep.rows() {
         sweep.blocks(&sweep.row(row), &mut |start, slots| {
-            held.extend(slots.iter().zip(start..).map(|(slot, k)| (*slot, row, k)));
+            occupied.extend(slots.iter().zip(start..).map(|(slot, k)| (*slot, row, k)));
             true
         })?;
     }
-    held.sort_unstable();
-    let pairs = held.windows(2).filter_map(|pair| match pair {
+    occupied.sort_unstable();
+    let pairs = occupied.windows(2).filter_map(|pair| match pair {
         [first, second] if first.0 == second.0 => Some((second, first)),
         _ => None,
     });
     let first = pairs.min_by_key(|(second, _)| (second.1, second.2));
-    Ok(first.map(|(second, first)| {
-        let point = |(_, row, k): &(i64, i128, i128)| {
-            let mut indices = sweep.row(*row);
-            if let Some(last) = indices.last_mut() {
-                *last = *k;
-            }
-            indices
-        };
-        (point(first), point(second))
-    }))
+    let point = |(_, row, k): &(i64, i128, i128)| sweep.point(*row, *k);
+    Ok(first.map(|(second, first)| (point(first), point(second))))
 }
 
 /// Halves the longest extent until the box has at most `most` points.
@@ -180,15 +172,17 @@ fn collides(domain: &EnumerationDomain<'_>, machine: &dyn Executor) -> Result<bo
     Ok(false)
 }
 
+/// The word and the bit of a slot in a window; `None` if it is outside.
+fn bit_of(slot: i64, window: (i64, i64)) -> Option<(usize, u64)> {
+    let at = (window.0..window.1).contains(&slot).then(|| slot - window.0)?;
+    Some((usize::try_from(at >> 6).ok()?, 1_u64 << (at & 63)))
+}
+
 /// Marks slots; returns false and sets `collided` if one is marked already.
 fn mark_all(bits: &[AtomicU64], window: (i64, i64), slots: &[i64], collided: &AtomicBool) -> bool {
     for slot in slots {
-        if *slot < window.0 || *slot >= window.1 {
-            continue;
-        }
-        let at = slot - window.0;
-        let Some(word) = usize::try_from(at >> 6).ok().and_then(|w| bits.get(w)) else { continue };
-        let bit = 1_u64 << (at & 63);
+        let Some((word, bit)) = bit_of(*slot, window) else { continue };
+        let Some(word) = bits.get(word) else { continue };
         if word.fetch_or(bit, Ordering::Relaxed) & bit != 0 {
             collided.store(true, Ordering::Relaxed);
             return false;
@@ -212,15 +206,8 @@ fn first_collision(domain: &EnumerationDomain<'_>) -> Result<Option<EnumerationR
         while row < sweep.rows() && best.is_none_or(|b| row <= b.0) {
             sweep.blocks(&sweep.row(row), &mut |start, slots| {
                 for (slot, k) in slots.iter().zip(start..) {
-                    if *slot < window.0 || *slot >= window.1 {
-                        continue;
-                    }
-                    let at = slot - window.0;
-                    let Some(word) = usize::try_from(at >> 6).ok().and_then(|w| bits.get_mut(w))
-                    else {
-                        continue;
-                    };
-                    let bit = 1_u64 << (at & 63);
+                    let Some((word, bit)) = bit_of(*slot, window) else { continue };
+                    let Some(word) = bits.get_mut(word) else { continue };
                     if *word & bit != 0 {
                         if best.is_none_or(|b| (row, k) < (b.0, b.1)) {
                             best = Some((row, k, *slot));
@@ -236,25 +223,12 @@ fn first_collision(domain: &EnumerationDomain<'_>) -> Result<Option<EnumerationR
         low += WINDOW;
     }
     let Some((row, k, slot)) = best else { return Ok(None) };
-    let point = |row: i128, k: i128| {
-        let mut indices = sweep.row(row);
-        if let Some(last) = indices.get_mut(sweep.along) {
-            *last = k;
+    for at in 0..=row {
+        if let Some(first) = sweep.first(at, |own| own == slot)? {
+            return Ok(Some(EnumerationResult::Collision(first, sweep.point(row, k))));
         }
-        indices
-    };
-    let mut earlier: Option<Vec<i128>> = None;
-    let mut at = 0;
-    while at <= row && earlier.is_none() {
-        sweep.blocks(&sweep.row(at), &mut |start, slots| {
-            if let Some((_, found)) = slots.iter().zip(start..).find(|(s, _)| **s == slot) {
-                earlier = Some(point(at, found));
-            }
-            earlier.is_none()
-        })?;
-        at += 1;
     }
-    Ok(earlier.map(|first| EnumerationResult::Collision(first, point(row, k))))
+    Ok(None)
 }
 
 /// The point with the given targets, by linear search.
@@ -271,23 +245,13 @@ pub(crate) fn find(
             .ok_or(ExprError::Overflow)?;
     }
     let slot = narrow(slot)?;
-    let mut found = None;
-    let mut row = 0;
-    while row < sweep.rows() && found.is_none() {
-        let indices = sweep.row(row);
-        sweep.blocks(&indices, &mut |start, slots| {
-            if let Some((_, k)) = slots.iter().zip(start..).find(|(s, _)| **s == slot) {
-                let mut point = indices.clone();
-                if let Some(index) = point.get_mut(sweep.along) {
-                    *index = k;
-                }
-                found = Some(point);
-            }
-            found.is_none()
-        })?;
-        row += 1;
+    for row in 0..sweep.rows() {
+        let found = sweep.first(row, |own| own == slot)?;
+        if found.is_some() {
+            return Ok(found);
+        }
     }
-    Ok(found)
+    Ok(None)
 }
 
 /// Number of points at which the conditions hold.
@@ -309,17 +273,10 @@ pub(crate) fn count(domain: &EnumerationDomain<'_>) -> Result<Option<PointCount>
     }
     let sweep = SlotSweep::new(domain, longest(domain.extents));
     for row in 0..sweep.rows() {
-        let mut indices = sweep.row(row);
-        let span = sweep.span(&indices)?;
-        if span.is_empty() {
-            continue;
-        }
-        counted.count += span.end - span.start;
-        if counted.first.is_none() {
-            if let Some(index) = indices.get_mut(sweep.along) {
-                *index = span.start;
-            }
-            counted.first = Some(indices);
+        let span = sweep.span(&sweep.row(row))?;
+        if !span.is_empty() {
+            counted.count += span.end - span.start;
+            counted.first.get_or_insert_with(|| sweep.point(row, span.start));
         }
     }
     Ok(Some(counted))
@@ -337,8 +294,7 @@ pub(crate) fn extremes(domain: &EnumerationDomain<'_>) -> Result<Option<Extremes
     let sweep = SlotSweep::new(domain, domain.extents.len().saturating_sub(1));
     let mut low: Option<(i64, i128, i128)> = None;
     let mut high: Option<(i64, i128, i128)> = None;
-    let mut row = 0;
-    while row < sweep.rows() {
+    for row in 0..sweep.rows() {
         sweep.blocks(&sweep.row(row), &mut |start, values| {
             for (value, k) in values.iter().zip(start..) {
                 if low.is_none_or(|l| *value < l.0) {
@@ -350,14 +306,7 @@ pub(crate) fn extremes(domain: &EnumerationDomain<'_>) -> Result<Option<Extremes
             }
             true
         })?;
-        row += 1;
     }
-    let point = |(value, row, k): (i64, i128, i128)| {
-        let mut indices = sweep.row(row);
-        if let Some(last) = indices.get_mut(sweep.along) {
-            *last = k;
-        }
-        (i128::from(value), indices)
-    };
+    let point = |(value, row, k): (i64, i128, i128)| (i128::from(value), sweep.point(row, k));
     Ok(low.zip(high).map(|(l, h)| [point(l), point(h)]))
 }

@@ -33,7 +33,7 @@ pub(crate) use symbolic_strides::order;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InjectivityError {
     /// Two elements share a slot.
-    #[error("two elements share a slot")]
+    #[error("elements {first:?} and {second:?} share the slot {target:?}")]
     NotInjective {
         /// The logical index of one element.
         first: Vec<i128>,

@@ -62,7 +62,7 @@ impl Layout {
         let extents = self.logical.iter().map(|axis| &axis.extent);
         inside(logical, extents, symbols)?;
         let at = |var: Var| value_of(var, logical, symbols);
-        if !self.holds(logical, symbols)? {
+        if !self.contains(logical, symbols)? {
             return Err(ElementLocationError::NoElement);
         }
         let all =
@@ -78,7 +78,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`ExprError`].
-    pub fn holds(&self, logical: &[i128], symbols: &[i128]) -> Result<bool, ExprError> {
+    pub fn contains(&self, logical: &[i128], symbols: &[i128]) -> Result<bool, ExprError> {
         let at = |var: Var| value_of(var, logical, symbols);
         self.domain.as_ref().map_or(Ok(true), |domain| domain.evaluate(&at))
     }
@@ -141,7 +141,7 @@ impl Layout {
             }
         }
         // Also checks targets without axes and gaps, which no component covers.
-        if !self.holds(&logical, symbols)? {
+        if !self.contains(&logical, symbols)? {
             return Ok(None);
         }
         let place = self.locate(&logical, symbols)?;

@@ -3,6 +3,19 @@
 //! Describes the part of the logical tensor on each device, not its layout there. A [`Mesh`] numbers its devices
 //! row-major. XLA's texts allow any order: they parse to a [`DevicePlacement`], which stores the order, and convert to
 //! a mesh ([`MeshSharding`]) if the order is row-major.
+//!
+//! ```
+//! use layoutc_algebra::{Error, Mesh, MeshAxis, Sharding};
+//!
+//! let axes = [("x", 2), ("y", 4)].map(|(name, size)| MeshAxis { name: name.into(), size });
+//! let mesh = Mesh { axes: axes.into() };
+//! // The rows over `y`; replicated over `x`.
+//! let sharding = Sharding::new(&mesh, vec![vec![1], vec![]])?;
+//! assert_eq!(sharding.part_extents(&mesh, &[10, 6]), Some(vec![3, 6]));
+//! // Device 7 has the coordinates (1, 3): the last of the ten rows.
+//! assert_eq!(sharding.bounds(&mesh, 7, &[10, 6]), Some(vec![9..10, 0..6]));
+//! # Ok::<(), Error>(())
+//! ```
 
 mod convert;
 mod equivalence;
@@ -12,6 +25,7 @@ pub mod jax;
 mod mesh;
 mod mesh_sharding;
 mod named;
+mod one_memory;
 mod order;
 mod placement;
 mod replicas;

@@ -2,7 +2,7 @@
 
 use alloc::format;
 
-use super::{NotationFault, NotationFaultKind};
+use super::NotationFault;
 use crate::expr::parse::Span;
 
 /// Read position in a text.
@@ -47,6 +47,25 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Consumes white space, and comments as in C.
+    pub(crate) fn skip_comments(&mut self) {
+        loop {
+            self.skip_blanks();
+            let rest = self.rest();
+            let length = if rest.starts_with("//") {
+                rest.find('\n').unwrap_or(rest.len())
+            } else if rest.starts_with("/*") {
+                match rest.find("*/") {
+                    Some(end) => end + 2,
+                    None => return,
+                }
+            } else {
+                return;
+            };
+            self.at += length;
+        }
+    }
+
     /// Consumes `word` if it is next.
     pub(crate) fn eat(&mut self, word: &str) -> bool {
         let is_next = self.rest().starts_with(word);
@@ -75,8 +94,7 @@ impl<'a> Cursor<'a> {
             Ok(value) => Ok(Some((i128::from(value), span))),
             Err(_) => {
                 let message = format!("`{}` does not fit 64 bits", short(digits));
-                Err(NotationFault::new(NotationFaultKind::Value, span, message)
-                    .help("write a smaller number"))
+                Err(NotationFault::value(span, message).help("write a smaller number"))
             }
         }
     }
@@ -84,6 +102,12 @@ impl<'a> Cursor<'a> {
     /// Consumes `word`, or reports it as missing.
     pub(crate) fn expect(&mut self, word: &str) -> Result<(), NotationFault> {
         if self.eat(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
+    }
+
+    /// Consumes white space, then `word`, or reports it as missing.
+    pub(crate) fn token(&mut self, word: &str) -> Result<(), NotationFault> {
+        self.skip_blanks();
+        self.expect(word)
     }
 
     /// Consumes an integer, or reports `what` as missing.
@@ -109,15 +133,11 @@ impl<'a> Cursor<'a> {
                 } else {
                     format!("U+{:04X}", u32::from(c))
                 };
-                NotationFault::new(
-                    NotationFaultKind::Syntax,
-                    span,
-                    format!("expected {what}, found {found}"),
-                )
+                NotationFault::syntax(span, format!("expected {what}, found {found}"))
             }
             None => {
                 let message = format!("expected {what}, found the end of the text");
-                NotationFault::new(NotationFaultKind::Syntax, self.at..self.at, message)
+                NotationFault::syntax(self.at..self.at, message)
             }
         }
     }

@@ -36,8 +36,24 @@ pub struct NotationFault {
 }
 
 impl NotationFault {
-    pub(crate) fn new(kind: NotationFaultKind, span: Span, message: impl Into<String>) -> Self {
+    fn new(kind: NotationFaultKind, span: Span, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), span, help: None }
+    }
+
+    pub(crate) fn syntax(span: Span, message: impl Into<String>) -> Self {
+        Self::new(NotationFaultKind::Syntax, span, message)
+    }
+
+    pub(crate) fn axes(span: Span, message: impl Into<String>) -> Self {
+        Self::new(NotationFaultKind::Axes, span, message)
+    }
+
+    pub(crate) fn value(span: Span, message: impl Into<String>) -> Self {
+        Self::new(NotationFaultKind::Value, span, message)
+    }
+
+    pub(crate) fn unsupported(span: Span, message: impl Into<String>) -> Self {
+        Self::new(NotationFaultKind::Unsupported, span, message)
     }
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {

@@ -28,7 +28,7 @@ fn xors_are_told_by_linear_algebra() {
     ];
     for (shape, map) in cases {
         let layout = proven(shape, map);
-        assert_eq!(layout.proof, ProofMethod::Gf2, "{map} on {shape:?}");
+        assert_eq!(layout.proof(), ProofMethod::Gf2, "{map} on {shape:?}");
     }
 }
 
@@ -83,7 +83,7 @@ fn morton_and_reversed_bits_are_as_their_bits_say() {
     for shape in [[5, 9], [1, 16], [7, 300]] {
         let layout = proven(&shape, "(i, j) -> (morton(i, j))");
         every_slot_tells_its_owner(&layout, &shape, "morton");
-        assert_ne!(layout.proof, ProofMethod::Enumeration);
+        assert_ne!(layout.proof(), ProofMethod::Enumeration);
     }
     let layout = proven(&[16], "(i) -> (bitrev(i, 4))");
     assert_eq!(layout.locate(&[3], &[]).unwrap().offset, 12);

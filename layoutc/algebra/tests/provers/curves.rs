@@ -15,8 +15,8 @@ use super::{builder, every_slot_tells_its_owner, points, proven};
 fn places_on_a_curve_are_told_by_digits_whatever_the_box() {
     for shape in [[6, 10], [7, 5], [16, 16], [1, 9], [13, 1], [1, 1], [2, 3], [23, 24]] {
         let layout = proven(&shape, "(i, j) -> (hilbert(i, j))");
-        assert_eq!((layout.verdict, layout.proof), (Verdict::Bijective, ProofMethod::Digits));
-        assert!(layout.inverse.is_some() && layout.valid.is_none(), "{shape:?}");
+        assert_eq!((layout.verdict(), layout.proof()), (Verdict::Bijective, ProofMethod::Digits));
+        assert!(layout.inverse().is_some() && layout.valid().is_none(), "{shape:?}");
     }
     let cases: [(&[i128], &str); 8] = [
         (&[24, 40], "(i, j) -> (hilbert(i // 4, j // 4), i % 4, j % 4)"),
@@ -30,12 +30,12 @@ fn places_on_a_curve_are_told_by_digits_whatever_the_box() {
     ];
     for (shape, map) in cases {
         let layout = proven(shape, map);
-        assert_ne!(layout.proof, ProofMethod::Enumeration, "{map}");
-        assert!(layout.inverse.is_some(), "{map}");
+        assert_ne!(layout.proof(), ProofMethod::Enumeration, "{map}");
+        assert!(layout.inverse().is_some(), "{map}");
         every_slot_tells_its_owner(&layout, shape, map);
     }
     let layout = proven(&[2048, 2048], "(i, j) -> (hilbert(i, j))");
-    assert_eq!(layout.proof, ProofMethod::Digits);
+    assert_eq!(layout.proof(), ProofMethod::Digits);
     assert_eq!(layout.locate(&[2047, 2047], &[]).unwrap().offset, 4_194_303 * 2 / 3);
 }
 
@@ -102,7 +102,7 @@ fn a_curve_beside_or_below_a_symbol_is_told_at_every_size() {
         builder.apply(&resolved).unwrap();
         let layout =
             builder.finish(64, &SequentialExecutor).unwrap_or_else(|e| panic!("{map}: {e:?}"));
-        assert_eq!(layout.proof, ProofMethod::Digits, "{map}");
+        assert_eq!(layout.proof(), ProofMethod::Digits, "{map}");
         for size in [1, 5, 64] {
             for point in points(&[size, 6]) {
                 let place = layout.locate(&point, &[size]).unwrap();
@@ -124,9 +124,9 @@ fn a_place_on_a_curve_is_printed_with_its_box_and_parses_back() {
         Var::Physical(k) => format!("p{k}"),
         other => panic!("{other:?}"),
     };
-    let text = print::expr(&layout.storage_map[0], &name);
+    let text = print::expr(&layout.storage_map()[0], &name);
     assert_eq!(text, "hilbert(i // 4, j // 4, 3, 4)");
-    let inverse = layout.inverse.as_ref().unwrap();
+    let inverse = layout.inverse().unwrap();
     let inverse: Vec<String> = inverse.iter().map(|expr| print::expr(expr, &name)).collect();
     assert_eq!(
         inverse,
@@ -136,8 +136,8 @@ fn a_place_on_a_curve_is_printed_with_its_box_and_parses_back() {
         ]
     );
     // The predicate covers exactly the padding of the tiles.
-    let valid = print::predicate(layout.valid.as_ref().unwrap(), &name);
+    let valid = print::predicate(layout.valid().unwrap(), &name);
     assert_eq!(valid, format!("{} < 10 and {} < 13", inverse[0], inverse[1]));
     let again = proven(&[10, 13], &format!("(i, j) -> ({text}, i % 4, j % 4)"));
-    assert_eq!(again.storage_map, layout.storage_map);
+    assert_eq!(again.storage_map(), layout.storage_map());
 }

@@ -69,7 +69,8 @@ pub(crate) fn every_slot_tells_its_owner(layout: &Layout, shape: &[i128], what: 
         let place = layout.locate(&point, &[]).unwrap();
         assert_eq!(held.insert(place.physical, point), None, "{what}");
     }
-    let extents: Vec<i128> = layout.physical_shape.iter().map(|e| e.as_const().unwrap()).collect();
+    let extents: Vec<i128> =
+        layout.physical_shape().iter().map(|e| e.as_const().unwrap()).collect();
     for slot in points(&extents) {
         assert_eq!(
             layout.element_at(&slot, &[]).unwrap(),

@@ -42,7 +42,7 @@ fn remainders_are_told_by_inverses() {
     ];
     for (shape, map) in cases {
         let layout = proven(shape, map);
-        assert_eq!(layout.proof, ProofMethod::Digits, "{map} on {shape:?}");
+        assert_eq!(layout.proof(), ProofMethod::Digits, "{map} on {shape:?}");
     }
 }
 
@@ -70,7 +70,7 @@ fn numbers_that_are_divided_in_several_ways_are_told_as_axes_are() {
     ];
     for (shape, map) in cases {
         let layout = proven(shape, map);
-        assert!(layout.inverse.is_some(), "{map} on {shape:?}: {:?}", layout.proof);
+        assert!(layout.inverse().is_some(), "{map} on {shape:?}: {:?}", layout.proof());
     }
 }
 
@@ -86,7 +86,7 @@ fn where_there_is_too_much_to_visit_the_checker_follows() {
     ];
     for (shape, map) in cases {
         let layout = proven(shape, map);
-        assert_eq!(layout.proof, ProofMethod::Digits, "{map} on {shape:?}");
+        assert_eq!(layout.proof(), ProofMethod::Digits, "{map} on {shape:?}");
     }
 }
 

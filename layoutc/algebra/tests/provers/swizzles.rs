@@ -13,7 +13,7 @@ fn swizzled(shape: &[i128], map: &str, swizzle: Swizzle) -> Layout {
     builder.swizzle(swizzle).unwrap();
     let layout = builder.finish(64, &SequentialExecutor);
     let layout = layout.unwrap_or_else(|e| panic!("{map} on {shape:?}: {e:?}"));
-    assert_eq!(layout.proof, ProofMethod::Gf2, "{map}");
+    assert_eq!(layout.proof(), ProofMethod::Gf2, "{map}");
     layout
 }
 
@@ -59,7 +59,7 @@ fn swizzled_layouts_are_told_and_their_padding_too() {
     for (shape, map, (bits, base, shift)) in cases {
         let swizzle = Swizzle::new(*bits, *base, *shift).unwrap();
         let layout = swizzled(shape, map, swizzle);
-        let last = layout.physical_shape.last().and_then(Expr::as_const).unwrap();
+        let last = layout.physical_shape().last().and_then(Expr::as_const).unwrap();
         assert!((0..last).all(|slot| swizzle.at(slot) < last), "{map}");
         every_slot_tells_its_owner(&layout, shape, map);
     }

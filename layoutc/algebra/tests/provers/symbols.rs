@@ -44,7 +44,7 @@ fn a_row_pitch_known_at_run_time_is_proven_for_all_sizes() {
     let axes = [("i", symbol(0)), ("j", symbol(1))];
     for strides in [[pitch.clone(), one.clone()], [Expr::constant(600), one.clone()]] {
         let layout = symbolic(&symbols, &axes, &strides).unwrap();
-        assert_eq!(layout.proof, ProofMethod::Digits);
+        assert_eq!(layout.proof(), ProofMethod::Digits);
         for (rows, cols) in [(1, 1), (1, 600), (7, 33), (20, 64)] {
             let values = [rows, cols];
             let mut seen = BTreeMap::new();
@@ -56,7 +56,7 @@ fn a_row_pitch_known_at_run_time_is_proven_for_all_sizes() {
                     assert_eq!(seen.insert(place.offset, (i, j)), None);
                 }
             }
-            let size = layout.physical_elements.evaluate(&|var| match var {
+            let size = layout.physical_elements().evaluate(&|var| match var {
                 Var::Symbol(k) => values.get(k as usize).copied(),
                 _ => None,
             });
@@ -115,14 +115,14 @@ fn weights_known_at_run_time_tell_their_axes() {
         "(i, j) -> (i, R + 4 - j)",
     ] {
         let layout = mapped(text).unwrap_or_else(|e| panic!("{text}: {e:?}"));
-        assert_eq!(layout.proof, ProofMethod::Digits, "{text}");
+        assert_eq!(layout.proof(), ProofMethod::Digits, "{text}");
         for (s, r) in [(1, 1), (1, 13), (9, 1), (4, 5), (9, 13)] {
             let mut held = BTreeMap::new();
             for point in points(&[s, r]) {
                 let place = layout.locate(&point, &[s, r]).unwrap();
                 assert_eq!(held.insert(place.physical, point), None, "{text} {s} {r}");
             }
-            let size = layout.physical_shape[0].evaluate(&|var| match var {
+            let size = layout.physical_shape()[0].evaluate(&|var| match var {
                 Var::Symbol(k) => [s, r].get(k as usize).copied(),
                 _ => None,
             });

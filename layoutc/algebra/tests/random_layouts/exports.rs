@@ -31,7 +31,7 @@ fn read(notation: Notation, text: &str, sizes: &[(String, i128)], axes: &[Axis])
 /// Checks that every element has the same location in both layouts.
 fn same_places(layout: &Layout, again: &Layout, what: &str) {
     let extents: Vec<i64> = layout
-        .logical
+        .logical()
         .iter()
         .map(|axis| i64::try_from(axis.extent.as_const().unwrap()).unwrap())
         .collect();
@@ -46,14 +46,16 @@ fn same_places(layout: &Layout, again: &Layout, what: &str) {
 
 /// Exports a layout and compares the location of every element.
 fn written(layout: &Layout, notation: Notation, what: &str) -> Result<NotationText, Inexpressible> {
-    let elements =
-        ElementFormat { bits: 32, dtype: layout.logical.len().is_multiple_of(2).then_some("f32") };
+    let elements = ElementFormat {
+        bits: 32,
+        dtype: layout.logical().len().is_multiple_of(2).then_some("f32"),
+    };
     let written = write(notation, layout, elements, &SequentialExecutor)?;
     let word = notation.word();
-    let again = read(notation, &written.text, &written.sizes, &layout.logical)
+    let again = read(notation, &written.text, &written.sizes, layout.logical())
         .unwrap_or_else(|| panic!("{word} does not take {}: {what}", written.text));
     same_places(layout, &again, &format!("{word} {}: {what}", written.text));
-    let sizes = layout.physical_elements == again.physical_elements;
+    let sizes = layout.physical_elements() == again.physical_elements();
     assert_eq!(sizes, written.equal_sizes, "{word} {}: {what}", written.text);
     Ok(written)
 }

@@ -50,7 +50,7 @@ fn random_maps_are_decided_as_brute_force_says_and_mostly_without_it() {
         match (&expected, &outcome) {
             (Ok(truth), Outcome::Built(layout)) => {
                 compare(layout, truth, &[], &what);
-                match layout.proof {
+                match layout.proof() {
                     ProofMethod::Digits => tally.by_digits += 1,
                     ProofMethod::Gf2 => tally.by_gf2 += 1,
                     ProofMethod::Enumeration => {

@@ -152,5 +152,6 @@ fn forms_of_one_device_order_are_the_same() {
 fn a_tuple_is_read_as_a_list() {
     let text = "{{replicated}, {manual}, {devices=[2]0,1}, {unknown}, {unreduced}, /*index=5*/{maximal device=1}}";
     assert_eq!(parse(text).unwrap().to_string(), text);
-    assert!(parse_one(text).is_err());
+    let fault = parse_one(text).unwrap_err();
+    assert_eq!(fault.message, "a tuple shards 6 tensors, and one is wanted");
 }

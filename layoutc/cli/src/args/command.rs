@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+use crate::build::{BuildArgs, SelectArgs};
+
 use super::algebra::AlgebraCommand;
 use super::bench::{BENCHING, BenchArgs};
 use super::completions::{COMPLETING, CompletionsArgs};
@@ -84,8 +86,7 @@ Axes are matched by name. Exit code: 0 the same map; 1 different, or not compara
     Same(SameArgs),
     /// Choose the cheapest layouts for the tensors of a graph, with a proof; write nothing
     #[command(after_help = "\
---format json prints one object, --format dot each graph for Graphviz, --format svg a picture of
-one graph.
+--format json prints one object, --format dot each graph for Graphviz.
 Costs are in bytes: those declared by alternatives, and the reads and writes of each conversion.")]
     Solve {
         /// Manifests or folders [default: the project of this folder or of a parent]
@@ -184,73 +185,6 @@ impl Command {
             Command::Completions(_) => "completions",
             Command::Man(_) => "man",
             Command::Other(_) => "",
-        }
-    }
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct SelectArgs {
-    /// Manifests or folders [default: the project of this folder or of a parent]
-    pub(crate) paths: Vec<PathBuf>,
-    /// Only this target; repeatable
-    #[arg(long, value_name = "NAME")]
-    pub(crate) target: Vec<String>,
-    /// Write below this folder instead of the project's `out_dir`
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Run as one action of another build system: DIR is the project; read nothing above it, cache nothing
-    #[arg(long, value_name = "DIR", requires = "out")]
-    pub(crate) root: Option<PathBuf>,
-}
-
-#[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
-pub(crate) struct BuildArgs {
-    #[command(flatten)]
-    pub(crate) select: SelectArgs,
-    /// Number of threads [default: number of processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) jobs: Option<u16>,
-    /// Overwrite files that layoutc did not write, or that were edited since
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print what would be written, and write nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Write nothing; exit with 1 if an output on disk is out of date
-    #[arg(long, conflicts_with_all = ["dry_run", "force"])]
-    pub(crate) check: bool,
-    /// Print the time of each stage
-    #[arg(long)]
-    pub(crate) timings: bool,
-    /// Reject layouts that differ from layoutc.lock
-    #[arg(long)]
-    pub(crate) locked: bool,
-    /// Fail instead of waiting if another build is writing to the same folder
-    #[arg(long)]
-    pub(crate) no_wait: bool,
-    /// Touch this file after a successful build
-    #[arg(long, value_name = "FILE")]
-    pub(crate) stamp: Option<PathBuf>,
-    /// Write the dependencies of the outputs (or the stamp) to this file, as a rule for make or ninja
-    #[arg(long, value_name = "FILE")]
-    pub(crate) depfile: Option<PathBuf>,
-}
-
-impl BuildArgs {
-    /// Default options with `select`.
-    pub(crate) fn of(select: SelectArgs) -> Self {
-        Self {
-            select,
-            jobs: None,
-            force: false,
-            dry_run: false,
-            check: false,
-            timings: false,
-            locked: false,
-            no_wait: false,
-            stamp: None,
-            depfile: None,
         }
     }
 }

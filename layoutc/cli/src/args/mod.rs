@@ -16,13 +16,13 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, ValueEnum};
 use layoutc_compiler::base::nearest::nearest;
 
-use crate::console::write_plainly;
+use crate::console::{ColorMode, Console, ReportFormat, write_plainly};
 
 pub(crate) use algebra::{AlgebraCommand, InverseSide};
 pub(crate) use bench::BenchArgs;
 pub(crate) use command::{
-    BuildArgs, CleanArgs, Command, DepsArgs, IndexArgs, OutputsArgs, SameArgs, SelectArgs,
-    TemplatesCommand, TraceArgs, TranslateArgs, WatchArgs,
+    CleanArgs, Command, DepsArgs, IndexArgs, OutputsArgs, SameArgs, TemplatesCommand, TraceArgs,
+    TranslateArgs, WatchArgs,
 };
 pub(crate) use fmt::FmtArgs;
 pub(crate) use import::ImportArgs;
@@ -61,6 +61,22 @@ pub(crate) struct GlobalArgs {
     pub(crate) verbose: bool,
 }
 
+impl GlobalArgs {
+    /// Console of a command.
+    pub(crate) fn console(&self, command: &'static str) -> Console {
+        let format = match self.format {
+            FormatArg::Json => ReportFormat::Json,
+            FormatArg::Text | FormatArg::Cmake | FormatArg::Ninja | FormatArg::Dot => {
+                ReportFormat::Text
+            }
+        };
+        let mut console = Console::new(format, self.color, command);
+        console.quiet = self.quiet;
+        console.verbose = self.verbose;
+        console
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatArg {
     Text,
@@ -74,22 +90,6 @@ pub(crate) enum FormatArg {
     /// Only for `deps` and `solve`.
     #[value(hide = true)]
     Dot,
-    /// Only for `solve`.
-    #[value(hide = true)]
-    Svg,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReportFormat {
-    Text,
-    Json,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorMode {
-    Auto,
-    Always,
-    Never,
 }
 
 const COMMANDS: &[&str] = &[
@@ -154,12 +154,10 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<CliArgs, Usa
     let elsewhere = match (args.common.format, &args.command) {
         (FormatArg::Text | FormatArg::Json, _)
         | (FormatArg::Cmake | FormatArg::Ninja, Command::Outputs(_))
-        | (FormatArg::Dot, Command::Deps(_))
-        | (FormatArg::Dot | FormatArg::Svg, Command::Solve { .. }) => None,
+        | (FormatArg::Dot, Command::Deps(_) | Command::Solve { .. }) => None,
         (FormatArg::Cmake, _) => Some(("cmake", "`layoutc outputs`")),
         (FormatArg::Ninja, _) => Some(("ninja", "`layoutc outputs`")),
         (FormatArg::Dot, _) => Some(("dot", "`layoutc deps` and `layoutc solve`")),
-        (FormatArg::Svg, _) => Some(("svg", "`layoutc solve`")),
     };
     if let Some((format, command)) = elsewhere {
         return Err(UsageError::Line(format!(

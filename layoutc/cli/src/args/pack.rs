@@ -10,8 +10,7 @@ bf16 is read from <u2 or |V2, f8 and narrower types from |u1 or |V1 (the bits), 
 one byte per element, in range. The lanes of a vector type are an additional last axis.
 Standard input is a .npy, with --raw raw bytes; standard output is raw bytes.
 Padding is set to the fill value; with `fill none`, to 0.
-Files larger than --memory are converted in chunks: OUT is written as OUT.part, and the same command
-resumes an interrupted run.
+Files larger than --memory are converted in chunks: OUT is written as OUT.part until it is complete.
 Example: layoutc pack layouts/a.kdl filters filters.npy -o filters.bin";
 
 pub(crate) const UNPACKING: &str = "\
@@ -60,7 +59,4 @@ pub(crate) struct RelayoutArgs {
     /// Convert larger files in chunks [default: a quarter of the available memory, at most 1 GiB]
     #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
     pub(crate) memory: Option<u64>,
-    /// Restart instead of resuming from OUT.part
-    #[arg(long)]
-    pub(crate) no_resume: bool,
 }

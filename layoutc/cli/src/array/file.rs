@@ -8,8 +8,6 @@ use std::path::Path;
 use crate::command_error::CommandError;
 use crate::console::Console;
 
-use super::out_of_core::discard_leftover;
-
 /// Path that denotes standard input or output.
 pub(crate) const STANDARD: &str = "-";
 
@@ -177,7 +175,5 @@ pub(crate) fn write(
     if renamed.is_err() {
         drop(fs::remove_file(&temporary));
     }
-    renamed.map_err(fault)?;
-    discard_leftover(&place);
-    Ok(())
+    renamed.map_err(fault)
 }

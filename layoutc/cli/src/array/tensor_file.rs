@@ -89,7 +89,7 @@ impl TensorFile<'_> {
     ) -> Result<Vec<String>, CommandError> {
         let mut all = set.to_vec();
         let layout = &self.tensor.layout;
-        for (number, symbol) in (0..).zip(&layout.symbols) {
+        for (number, symbol) in (0..).zip(layout.symbols()) {
             let is_given = set.iter().any(|text| {
                 text.split_once('=').is_some_and(|(name, _)| name.trim() == symbol.name)
             });

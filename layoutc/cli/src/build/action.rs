@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use layoutc_compiler::{output_paths, text_needs_mpi, umbrella_path};
+use layoutc_compiler::emit::outputs::{output_paths, umbrella_path};
+use layoutc_compiler::manifest::text_needs_mpi;
 
-use crate::args::SelectArgs;
 use crate::command_error::CommandError;
 use crate::output;
 use crate::project::read_set::ReadSet;
@@ -14,6 +14,7 @@ use crate::project::{CONFIG, Project};
 use crate::report::Report;
 use crate::state::log::LogArena;
 
+use super::SelectArgs;
 use super::job::{BuildJob, below};
 use super::project_build;
 use super::scan::{has_umbrella, template_files};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::paths::normal;
 use crate::project::CONFIG;
-use crate::project::paths::normal;
 use crate::project::read_set::ReadSet;
 use crate::state::fact::EmitRecord;
 

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use layoutc_compiler::base::nearest::nearest;
 use layoutc_compiler::emit::language::Language;
 
-use crate::args::SelectArgs;
+use super::SelectArgs;
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::output::{OutputDir, StateFolder, SweepScope, link};
-use crate::project::paths::is_below;
-use crate::project::{self, CONFIG, Project, relative_to_cwd};
+use crate::paths::{is_below, relative_to_cwd};
+use crate::project::{self, CONFIG, Project};
 use crate::state::fact::BuildFact;
 use crate::state::file::Durability;
 use crate::state::lock::{StateLock, try_lock};
@@ -55,9 +55,9 @@ impl<'a> BuildJob<'a> {
     ) -> Result<Self, CommandError> {
         known_targets(&select.target, project)?;
         let names = project.config.target.names();
-        let is_asked =
+        let is_requested =
             |name: &&str| select.target.is_empty() || select.target.iter().any(|t| t == name);
-        let targets = names.into_iter().filter(is_asked).collect();
+        let targets = names.into_iter().filter(is_requested).collect();
         let (home, state) = output_locations(project, select.out.as_deref())?;
         // Files in a folder shared with others are never considered stale.
         let is_shared = select.out.is_some() || home.path() == project.root;

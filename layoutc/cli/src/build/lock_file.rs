@@ -10,16 +10,16 @@ use layoutc_compiler::base::content_hash;
 use layoutc_compiler::base::diagnostic::{Diagnostic, FileSpan};
 use layoutc_compiler::query::abi::Abi;
 
-use crate::args::SelectArgs;
-use crate::check_session::with_user_paths;
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::output::{OutputStatus, OverwritePolicy, replace_own};
+use crate::paths::relative_to_cwd;
+use crate::project::Project;
 use crate::project::files::{self, FileReadError};
 use crate::project::read_set::ReadSet;
-use crate::project::{Project, relative_to_cwd};
 use crate::report::Report;
 
+use super::SelectArgs;
 use super::project_build::{self, ProjectBuild};
 use super::{make, summary_rows};
 
@@ -87,7 +87,7 @@ pub(super) fn check_lock_files(
         if let Some((file, text)) = differences.file {
             report.text(file, text);
         }
-        report.add(differences.found.iter().map(|d| with_user_paths(d, job.project)));
+        report.add(differences.found.iter().map(|d| job.project.with_shown_paths(d)));
     }
     Ok(())
 }
@@ -166,8 +166,11 @@ fn differences(
             None => found.push(added(abi)),
         }
     }
-    let is_asked = |manifest: &String| project.is_whole || project.manifests.contains_key(manifest);
-    for ((manifest, name), line) in locked.iter().filter(|((manifest, _), _)| is_asked(manifest)) {
+    let is_requested =
+        |manifest: &String| project.is_whole || project.manifests.contains_key(manifest);
+    for ((manifest, name), line) in
+        locked.iter().filter(|((manifest, _), _)| is_requested(manifest))
+    {
         found.push(removed(manifest, name, &FileSpan::new(&shown, line.start..line.end)));
     }
     Ok(LockDifferences { found, file: Some((project.shown(NAME), text)) })

@@ -5,22 +5,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use layoutc_compiler::base::codes::Code;
-use layoutc_compiler::base::diagnostic::{Diagnostic, Label, Severity};
-use layoutc_compiler::check::{CompilationUnit, sort};
+use layoutc_compiler::base::diagnostic::{Diagnostic, Label, Severity, sort};
+use layoutc_compiler::check::CompilationUnit;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::emit::Templates;
+use layoutc_compiler::emit::{EmitJob, Emitter, GeneratedFile, Templates};
 use layoutc_compiler::env::{CacheKey, CompileEnv};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{
-    EmitJob, GeneratedFile, LoadError, check_with, emit_each, own_templates, syntax_key, umbrella,
-};
+use layoutc_compiler::{Compiler, LoadError, syntax_key};
 use rayon::prelude::*;
 
-use crate::check_session::with_user_paths;
 use crate::command_error::CommandError;
+use crate::paths::relative_to_cwd;
+use crate::project::Project;
 use crate::project::files::{self, FileReadError};
 use crate::project::read_set::ReadSet;
-use crate::project::{Project, relative_to_cwd};
 use crate::report::Report;
 use crate::state::fact::{BuildFact, CheckRecord, ContentHash, EmitRecord, Fingerprint};
 use crate::state::memo::DiskMemo;
@@ -111,11 +109,11 @@ pub(super) fn check(
     let CheckProgress { made, mut diagnostics, mut texts } = checking;
     sort(&mut diagnostics);
     read_texts(job, &diagnostics, desk.shown, &mut texts, &mut desk.report);
-    desk.report.add(diagnostics.iter().map(|d| with_user_paths(d, job.project)));
+    desk.report.add(diagnostics.iter().map(|d| job.project.with_shown_paths(d)));
     Ok(made)
 }
 
-/// Results so far.
+/// Products and diagnostics of the manifests checked so far.
 struct CheckProgress {
     made: BuildProducts,
     diagnostics: Vec<Diagnostic>,
@@ -138,7 +136,7 @@ impl CheckProgress {
         desk.meter.expect(manifests.len() * 2);
         let sources = files::ProjectFiles::new(&job.project.root);
         let host = CompileEnv { sources: &sources, memo, observer: desk.meter };
-        let checked = check_with(&host, manifests, &job.project.config);
+        let checked = Compiler::new(host, &job.project.config).check(manifests);
         sources.note(desk.reads);
         let mut hashes = BTreeMap::new();
         for (path, text) in sources.into_texts()? {
@@ -234,7 +232,8 @@ pub(super) fn emit(
     let units: Vec<EmitJob<'_>> =
         work.iter().map(|(target, manifest)| EmitJob { target, manifest }).collect();
     meter.expect(units.len());
-    let emitted = match emit_each(&units, &job.project.config, &templates, *meter) {
+    let emitter = Emitter::new(&job.project.config, &templates).observed_by(*meter);
+    let emitted = match emitter.files(&units) {
         Ok(emitted) => emitted,
         Err(faults) => {
             report_emit_error(&faults, job.project, &templates, report);
@@ -249,21 +248,20 @@ pub(super) fn emit(
     };
     made.emitted = work.par_iter().zip(emitted).filter_map(files).collect();
     if has_umbrella(job)
-        && let Err(fault) = emit_umbrella(job, scan, made, &templates)
+        && let Err(fault) = emit_umbrella(job, scan, made, emitter)
     {
-        report_emit_error(&[fault], job.project, &templates, report);
+        report_emit_error(&[*fault], job.project, &templates, report);
     }
     Ok(())
 }
 
 /// Generates the umbrella header, whenever anything else is generated.
-#[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 fn emit_umbrella(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
     made: &mut BuildProducts,
-    templates: &Templates,
-) -> Result<(), Diagnostic> {
+    emitter: Emitter<'_>,
+) -> Result<(), Box<Diagnostic>> {
     let (target, manifest) = UMBRELLA;
     let mut paths = Vec::new();
     for manifest in job.project.manifests.keys() {
@@ -275,7 +273,7 @@ fn emit_umbrella(
         }
     }
     let key = cache_key::umbrella(scan.base, &made.templates, paths.iter().copied());
-    if let Some(header) = umbrella(&job.project.config, &paths, templates)? {
+    if let Some(header) = emitter.umbrella(&paths)? {
         let name = (target.to_owned(), manifest.to_owned());
         made.emitted.insert(name, TargetFiles::new(key, vec![header]));
     }
@@ -294,7 +292,7 @@ pub(crate) fn report_emit_error(
             report.text(project.shown(&label.place.file), Arc::from(text));
         }
     }
-    report.add(faults.iter().map(|d| with_user_paths(d, project)));
+    report.add(faults.iter().map(|d| project.with_shown_paths(d)));
 }
 
 /// Reads the project's own templates, and records their hashes.
@@ -321,7 +319,7 @@ fn templates(
         }
     }
     made.templates = cache_key::templates(hashes.iter().map(|(name, hash)| (name.as_str(), hash)));
-    Ok(own_templates(&job.project.config, templates, unreadable))
+    Ok(Templates::new(&job.project.config, templates, unreadable))
 }
 
 /// Templates of a project, by name below the templates folder.
@@ -334,7 +332,7 @@ pub(crate) fn own_of(project: &Project, config: &Config) -> Result<Templates, Co
             TemplateFile::Nothing => {}
         }
     }
-    Ok(own_templates(config, texts, unreadable))
+    Ok(Templates::new(config, texts, unreadable))
 }
 
 enum TemplateFile {

@@ -4,7 +4,9 @@
 //! proven, generated or written again.
 
 mod action;
+mod args;
 mod cache_key;
+pub(crate) mod chrome_trace;
 mod depfile_rule;
 mod graph;
 mod job;
@@ -16,6 +18,7 @@ mod project_build;
 mod read_cache;
 mod scan;
 mod stamp_depfile;
+pub(crate) mod summary;
 mod summary_rows;
 
 use std::path::PathBuf;
@@ -23,20 +26,21 @@ use std::time::Duration;
 
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
+use rustix::process::{Resource, getrlimit};
 
-use crate::args::{BuildArgs, ReportFormat, SelectArgs};
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::output::{OutputStatus, OverwritePolicy};
+use crate::paths::{relative_to_cwd, start};
 use crate::progress::{Progress, ProgressTask, ProgressUnit};
+use crate::project::Project;
 use crate::project::read_set::ReadSet;
-use crate::project::{self, Project, relative_to_cwd};
 use crate::report::Report;
-use crate::report::summary::TensorRow;
 use crate::state::log::LogArena;
 use crate::template_sandbox;
 
 pub(crate) use action::{ActionScope, BuildAction, actions};
+pub(crate) use args::{BuildArgs, SelectArgs};
 pub(crate) use depfile_rule::{UNESCAPABLE, is_expressible};
 pub(crate) use graph::{DependencyGraph, FileKind};
 pub(crate) use job::guess_log;
@@ -52,6 +56,7 @@ use meter::{Meter, MeterDetail};
 use output_plan::OutputPlan;
 use project_build::{BuildContext, ProjectBuild};
 use stamp_depfile::StampFiles;
+use summary::TensorRow;
 
 /// Result of a build that ran to its end, with or without errors.
 #[derive(Debug)]
@@ -130,8 +135,7 @@ pub(crate) fn start_threads(args: &BuildArgs, is_alone: bool) -> Result<(), Comm
 
 /// True if the main thread's stack is as large as those of the pool, so that it can join.
 fn has_large_stack() -> bool {
-    let limit = rlimit::getrlimit(rlimit::Resource::STACK);
-    limit.is_ok_and(|(bytes, _)| bytes >= STACK as u64)
+    getrlimit(Resource::Stack).current.is_none_or(|bytes| bytes >= STACK as u64)
 }
 
 /// True if a build with these arguments writes nothing.
@@ -210,8 +214,8 @@ fn run_stages(
         lock_file::check_lock_files(parts, reads, report)?;
     }
     let lines = lines(parts, rows);
-    let is_good = !report.has_errors();
-    if is_good {
+    let is_valid = !report.has_errors();
+    if is_valid {
         for part in &mut *parts {
             match output_plan::plan(&part.job, &part.scan, &mut part.made, strictness(args))? {
                 Ok(plan) => part.plan = plan,
@@ -223,7 +227,7 @@ fn run_stages(
     if args.check {
         report.add(parts.iter().flat_map(|part| differences(&part.plan, &part.job)));
     }
-    let is_written = is_good && !report.has_errors() && !is_dry_run(args);
+    let is_written = is_valid && !report.has_errors() && !is_dry_run(args);
     let rule = if is_written { marks.rule(|| DependencyGraph::of(parts, reads))? } else { None };
     for part in parts {
         // Frees the checked manifests while files are written.
@@ -314,7 +318,7 @@ fn outputs(parts: &[ProjectBuild<'_>], is_listed: bool) -> OutputSummary {
     let is_listed = is_listed || up_to_date <= FEW;
     let listed = parts.iter().flat_map(|ProjectBuild { job, scan, plan, .. }| {
         let folder = PathBuf::from(relative_to_cwd(&job.home.path()));
-        let folder = project::paths::start(&folder).to_owned();
+        let folder = start(&folder).to_owned();
         let made = plan.files.iter().map(|(path, planned)| (path.as_str(), planned.status));
         let unchanged = scan.up_to_date_paths(job).filter(|_| is_listed && plan.up_to_date > 0);
         let mut listed: Vec<_> =

@@ -85,8 +85,8 @@ pub(super) fn plan(
         }
     }
     let left_over = if is_new {
-        let is_asked = |path: &str| up_to_date.contains(path) || plan.files.contains_key(path);
-        scan.found.left_over(job, &is_asked)?
+        let is_requested = |path: &str| up_to_date.contains(path) || plan.files.contains_key(path);
+        scan.found.left_over(job, &is_requested)?
     } else {
         scan.left_over.clone()
     };

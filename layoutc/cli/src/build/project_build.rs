@@ -1,16 +1,17 @@
 //! Builds of the projects, up to the point where files are written.
 
-use crate::args::{ReportFormat, SelectArgs};
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::interrupt;
 use crate::output::OverwritePolicy;
+use crate::paths::relative_to_cwd;
 use crate::project::read_set::ReadSet;
-use crate::project::{self, Project, relative_to_cwd};
+use crate::project::{self, Project};
 use crate::report::{CAP, Report, counted};
 use crate::state::log::{BuildLog, LogArena};
 use crate::state::memo::DiskMemo;
 
+use super::SelectArgs;
 use super::job::{BuildJob, LockWait, guess_log};
 use super::make::{self, BuildProducts};
 use super::meter::{Meter, MeterDetail};
@@ -58,7 +59,7 @@ pub(crate) struct BuildPrefetch<'a> {
     pub(crate) log: Option<BuildLog<'a>>,
     /// Manifests read ahead.
     pub(crate) prefetched: ManifestReads<'a>,
-    /// Storage of logs.
+    /// Owner of the logs' bytes.
     pub(crate) store: &'a LogArena,
 }
 

@@ -14,7 +14,7 @@ use crate::state::fact::{BuildFacts, CheckRecord, Fingerprint, PathSet};
 /// Minimum number of manifests per parallel task.
 pub(super) const AT_ONCE: usize = 64;
 
-/// Map by manifest.
+/// Values by the path of a manifest.
 pub(crate) type ManifestMap<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
 
 /// Manifests whose state was read recently.

@@ -12,8 +12,8 @@ use crate::output::{
     ExistingOutput, ExpectedOutput, OutputListing, OutputSurvey, OverwritePolicy, is_tidy,
     known_outputs, left_over, listing, survey,
 };
+use crate::paths::{normal, slashed};
 use crate::project::files::{hash_if_changed, hash_if_changed_up_to};
-use crate::project::paths::{normal, slashed};
 use crate::project::read_set::{FileState, ReadSet};
 use crate::project::{CONFIG, Project, file_tree};
 use crate::state::fact::{BuildFacts, ContentHash, EmitRecord, Fingerprint, PathSet};
@@ -83,23 +83,25 @@ impl OrphanCandidates {
     pub(super) fn left_over(
         &self,
         job: &BuildJob<'_>,
-        is_asked: &dyn Fn(&str) -> bool,
+        is_requested: &dyn Fn(&str) -> bool,
     ) -> Result<Vec<String>, CommandError> {
         let facts = &job.log.facts;
         match self {
             Self::Known => {
                 let known = known_outputs(&job.sweep, facts);
-                left_over(&job.home, known.iter(), is_asked, facts)
+                left_over(&job.home, known.iter(), is_requested, facts)
             }
-            Self::Listed(listing) => left_over(&job.home, listing.files.iter(), is_asked, facts),
+            Self::Listed(listing) => {
+                left_over(&job.home, listing.files.iter(), is_requested, facts)
+            }
         }
     }
 
     /// Folders that contain only requested files, with metadata that reveals a change.
-    fn swept(&self, is_asked: &dyn Fn(&str) -> bool) -> Option<Vec<(String, FileStat)>> {
+    fn swept(&self, is_requested: &dyn Fn(&str) -> bool) -> Option<Vec<(String, FileStat)>> {
         let Self::Listed(listing) = self else { return None };
         let folders = listing.folders.iter().map(|(path, stat)| Some((path.clone(), (*stat)?)));
-        listing.files.iter().all(|path| is_asked(path)).then(|| folders.collect()).flatten()
+        listing.files.iter().all(|path| is_requested(path)).then(|| folders.collect()).flatten()
     }
 }
 
@@ -233,9 +235,9 @@ impl<'a> BuildScan<'a> {
                 return Ok(());
             }
             let paths: PathSet<'_> = self.up_to_date_paths(job).collect();
-            let is_asked = |path: &str| paths.contains(path);
-            self.left_over = self.found.left_over(job, &is_asked)?;
-            self.swept = self.found.swept(&is_asked).unwrap_or_default();
+            let is_requested = |path: &str| paths.contains(path);
+            self.left_over = self.found.left_over(job, &is_requested)?;
+            self.swept = self.found.swept(&is_requested).unwrap_or_default();
         }
         Ok(())
     }

@@ -9,12 +9,11 @@ use std::time::SystemTime;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 
-use crate::args::BuildArgs;
 use crate::command_error::CommandError;
 use crate::interrupt;
-use crate::project::paths::relative;
-use crate::project::relative_to_cwd;
+use crate::paths::{relative, relative_to_cwd};
 
+use super::BuildArgs;
 use super::depfile_rule::{is_rule, rule};
 use super::graph::DependencyGraph;
 use super::is_dry_run;

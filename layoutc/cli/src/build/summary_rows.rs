@@ -1,6 +1,6 @@
 //! Summary rows of tensors, including those that were not checked again.
 
-use layoutc_compiler::check_with;
+use layoutc_compiler::Compiler;
 use layoutc_compiler::env::{CacheKey, CompileEnv, ResultCache};
 use layoutc_compiler::model::{Manifest, Tensor};
 use layoutc_compiler::query::abi::{Abi, abi};
@@ -8,13 +8,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::project::files::ProjectFiles;
-use crate::report::summary::TensorRow;
 use crate::state::fact::ContentHash;
 use crate::state::memo::DiskMemo;
 
 use super::job::BuildJob;
 use super::make::BuildProducts;
 use super::scan::BuildScan;
+use super::summary::TensorRow;
 
 /// Kinds of cached rows.
 const ROWS: &str = "rows";
@@ -84,7 +84,7 @@ pub(super) fn all_abi(
     each(job, scan, made, memo, ABI, &all)
 }
 
-/// Rows of each manifest by `of`. Cached; a manifest whose rows were lost is checked again.
+/// Rows that `of` computes for each manifest, as (manifest, row). Cached under `kind`; a manifest whose rows were lost is checked again.
 fn each<T: Serialize + DeserializeOwned>(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -106,7 +106,7 @@ fn each<T: Serialize + DeserializeOwned>(
                 None => recheck_manifest(job, memo, path).iter().flat_map(of).collect(),
             };
             if let (Some(key), Ok(text)) = (key, serde_json::to_vec(&found)) {
-                memo.keep(&key, text);
+                memo.store(&key, text);
             }
             found
         });
@@ -118,5 +118,5 @@ fn each<T: Serialize + DeserializeOwned>(
 fn recheck_manifest(job: &BuildJob<'_>, memo: &DiskMemo, path: &str) -> Vec<Manifest> {
     let sources = ProjectFiles::new(&job.project.root);
     let host = CompileEnv { memo, ..CompileEnv::new(&sources) };
-    check_with(&host, &[path.to_owned()], &job.project.config).manifests
+    Compiler::new(host, &job.project.config).check(&[path.to_owned()]).manifests
 }

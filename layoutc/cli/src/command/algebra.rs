@@ -7,8 +7,8 @@ use layoutc_compiler::query::cute_algebra::{
 };
 use serde_json::{Value, json};
 
-use crate::args::{AlgebraCommand, InverseSide, ReportFormat, restore_minus};
-use crate::console::Console;
+use crate::args::{AlgebraCommand, InverseSide, restore_minus};
+use crate::console::{Console, ReportFormat};
 use crate::report::Report;
 use crate::report::json::integer;
 

@@ -3,17 +3,16 @@
 use std::ops::ControlFlow;
 
 use layoutc_compiler::config::{Config, EmitKind, TargetsConfig};
-use layoutc_compiler::env::NoObserver;
+use layoutc_compiler::emit::{EmitJob, Emitter, GeneratedFile};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{EmitJob, GeneratedFile, emit_each};
 use serde_json::Value;
 
-use crate::args::{BenchArgs, ReportFormat};
+use crate::args::BenchArgs;
 use crate::build::{own_of, report_emit_error};
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
 use crate::compiled_program::{self, CompiledProgram};
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::interrupt::{self, WriteGuard};
 use crate::template_sandbox;
 
@@ -32,8 +31,8 @@ pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutc
         if !templates.user.is_empty() {
             template_sandbox::dry_run_in_child()?;
         }
-        let work = manifests.iter().map(|manifest| EmitJob { target: "c", manifest });
-        match emit_each(&work.collect::<Vec<_>>(), &config, &templates, &NoObserver) {
+        let jobs = manifests.iter().map(|manifest| EmitJob { target: "c", manifest });
+        match Emitter::new(&config, &templates).files(&jobs.collect::<Vec<_>>()) {
             Ok(outputs) => {
                 let named = manifests.iter().map(|m| project.shown(&m.path)).zip(outputs);
                 let openmp = config.target.c.as_ref().is_some_and(|c| c.openmp);

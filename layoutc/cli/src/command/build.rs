@@ -4,19 +4,18 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::args::{BuildArgs, ReportFormat};
+use crate::build::chrome_trace::chrome_trace;
+use crate::build::summary::{TensorRow, counts, stages_json, stages_table, table};
 use crate::build::{
-    BuildSummary, OutputSummary, RowSelection, build_once, is_dry_run, start_threads,
+    BuildArgs, BuildSummary, OutputSummary, RowSelection, build_once, is_dry_run, start_threads,
 };
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::interrupt;
 use crate::output::{self, OutputStatus};
+use crate::paths::relative_to_cwd;
 use crate::project::read_set::ReadSet;
-use crate::project::relative_to_cwd;
-use crate::report::chrome_trace::chrome_trace;
 use crate::report::counted;
-use crate::report::summary::{TensorRow, counts, stages_json, stages_table, table};
 
 use super::CommandOutcome;
 

@@ -5,12 +5,11 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use crate::args::ReportFormat;
+use crate::build::summary::{TensorRow, table};
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::report::counted;
-use crate::report::summary::{TensorRow, table};
 
 use super::CommandOutcome;
 

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use layoutc_compiler::emit::render::BUILT_IN;
 use serde_json::{Value, json};
 
-use crate::args::{CleanArgs, ReportFormat};
+use crate::args::CleanArgs;
 use crate::build::output_locations;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::output::{CleanPlan, SweepScope};
-use crate::project::{self, Project, relative_to_cwd};
+use crate::paths::relative_to_cwd;
+use crate::project::{self, Project};
 use crate::report::{Report, counted};
 use crate::state::log::{BuildLog, LogArena};
 

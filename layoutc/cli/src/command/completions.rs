@@ -3,8 +3,8 @@
 use clap_complete::{Shell, generate};
 use serde_json::json;
 
-use crate::args::{self, ReportFormat};
-use crate::console::Console;
+use crate::args;
+use crate::console::{Console, ReportFormat};
 
 use super::CommandOutcome;
 

@@ -9,7 +9,7 @@ use crate::args::{DepsArgs, FormatArg};
 use crate::build::{self, DependencyGraph, FileKind};
 use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::project::relative_to_cwd;
+use crate::paths::relative_to_cwd;
 use crate::report::counted;
 
 use super::CommandOutcome;
@@ -26,7 +26,7 @@ pub(crate) fn run(
         let text = match format {
             FormatArg::Dot => dot(&graph),
             FormatArg::Json => object(&graph).to_string() + "\n",
-            FormatArg::Text | FormatArg::Cmake | FormatArg::Ninja | FormatArg::Svg => list(&graph),
+            FormatArg::Text | FormatArg::Cmake | FormatArg::Ninja => list(&graph),
         };
         console.result(&text);
     }

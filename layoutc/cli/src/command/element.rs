@@ -7,15 +7,13 @@ use std::sync::Arc;
 
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::{Diagnostic, FileSpan};
-use layoutc_compiler::base::nearest::nearest;
+use layoutc_compiler::base::nearest::{nearest, unknown_tensor};
 use layoutc_compiler::model::Tensor;
 
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::report::DiagnosticSource;
-
-use super::inspect::unknown_tensor;
 
 /// Checks that `file` is not a folder; returns it as PATHS.
 pub(crate) fn one_manifest(file: &PathBuf) -> Result<&[PathBuf], CommandError> {
@@ -74,7 +72,7 @@ pub(crate) fn symbols(
     set: &[String],
     tensor: &Tensor,
 ) -> Result<BTreeMap<String, i128>, CommandError> {
-    let known = &tensor.layout.symbols;
+    let known = tensor.layout.symbols();
     let values = given(set, tensor)?;
     let missing: Vec<String> = known
         .iter()
@@ -94,17 +92,15 @@ pub(crate) fn least_symbols(
     tensor: &Tensor,
 ) -> Result<BTreeMap<String, i128>, CommandError> {
     let mut values = given(set, tensor)?;
-    for symbol in &tensor.layout.symbols {
-        let multiple = symbol.multiple.max(1);
-        let up = (multiple - symbol.min.rem_euclid(multiple)) % multiple;
-        values.entry(symbol.name.clone()).or_insert(symbol.min + up);
+    for symbol in tensor.layout.symbols() {
+        values.entry(symbol.name.clone()).or_insert(symbol.least());
     }
     Ok(values)
 }
 
 /// Parses `--set` values.
 fn given(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, CommandError> {
-    let known = &tensor.layout.symbols;
+    let known = tensor.layout.symbols();
     let mut values = BTreeMap::new();
     for text in set {
         let parsed =

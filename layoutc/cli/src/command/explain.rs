@@ -4,10 +4,9 @@ use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::nearest::nearest;
 use serde_json::json;
 
-use crate::args::ReportFormat;
 use crate::code_pages::page;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 
 use super::CommandOutcome;
 

@@ -9,11 +9,11 @@ use layoutc_compiler::base::diagnostic::{Diagnostic, FileSpan};
 use layoutc_compiler::manifest::{self, format};
 use serde_json::{Value, json};
 
-use crate::args::{FmtArgs, ReportFormat};
+use crate::args::FmtArgs;
 use crate::array::file::{self, STANDARD, is_standard};
 use crate::atomic_write::write_atomically;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::project::files::{FileReadError, read};
 use crate::project::{discover, read_set::ReadSet};
 use crate::report::{Report, counted};
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &FmtArgs, console: &mut Console) -> Result<CommandOutcom
             files.push((shown.clone(), status));
         }
     }
-    tell(&files, console);
+    report_files(&files, console);
     report.print(console);
     fault.map_or_else(|| Ok(CommandOutcome::of(&report)), Err)
 }
@@ -173,7 +173,7 @@ fn difference(name: &Arc<str>, text: &str, new: &str) -> Diagnostic {
     found.help("run `layoutc fmt`")
 }
 
-fn tell(files: &[(String, FormatStatus)], console: &mut Console) {
+fn report_files(files: &[(String, FormatStatus)], console: &mut Console) {
     let count = |status| files.iter().filter(|(_, found)| *found == status).count();
     match console.format {
         ReportFormat::Json => {

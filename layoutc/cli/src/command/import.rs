@@ -7,14 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use layoutc_compiler::base::diagnostic::{Diagnostic, FileSpan, Label};
-use layoutc_compiler::import::{ImportError, ImportOptions, ImportedGraph};
-use layoutc_compiler::import_onnx;
+use layoutc_compiler::import::{ImportError, ImportOptions, ImportedGraph, import_onnx};
 use serde_json::json;
 
-use crate::args::{ImportArgs, ReportFormat};
+use crate::args::ImportArgs;
 use crate::array::file::{STANDARD, check_not_input, display_name, is_standard, read, write};
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::report::{Report, counted};
 
 use super::CommandOutcome;
@@ -44,7 +43,7 @@ pub(crate) fn run(
     };
     let imported = match import_onnx(file, &options) {
         Ok(imported) => imported,
-        Err(ImportError::Asked(line)) => return Err(CommandError::Usage(line)),
+        Err(ImportError::InvalidOption(line)) => return Err(CommandError::Usage(line)),
         Err(ImportError::Faulty(error)) => {
             let path: Arc<str> = Arc::from(display_name(&args.model, "standard input"));
             let label =

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
+use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::query::locate;
 use serde_json::{Value, json};
 
-use crate::args::{IndexArgs, ReportFormat, restore_minus};
+use crate::args::{IndexArgs, restore_minus};
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::report::json::{integer, integers};
-use crate::report::{CAP, DiagnosticSource, counted, human, json as json_report};
+use crate::report::{CAP, DiagnosticSource, counted, human, json as json_report, more_information};
 
 use super::CommandOutcome;
 use super::element::{CoordinateArgError, coordinate, list, one_manifest, symbols, tensor_or_view};
@@ -75,7 +76,7 @@ impl IndexQuery<'_> {
         let found = locate::element_location(self.tensor, &self.symbols, &index).map_err(place)?;
         Ok(match format {
             ReportFormat::Json => json!({
-                "logical": integers(&found.logical),
+                "logical": integers(&index),
                 "storage": integers(&found.storage),
                 "physical": integers(&found.physical),
                 "offset": integer(found.offset),
@@ -84,7 +85,7 @@ impl IndexQuery<'_> {
             ReportFormat::Text => format!(
                 "{}{} -> storage {}, physical {}, offset {}",
                 self.tensor.name,
-                list(&found.logical),
+                list(&index),
                 list(&found.storage),
                 list(&found.physical),
                 found.offset
@@ -158,7 +159,8 @@ impl QueryErrors {
             if self.faults > CAP {
                 console.remark(&format!("… and {}\n\n", counted(self.faults - CAP, "more error")));
             }
-            console.remark(&format!("{}\n", counted(self.faults, "error")));
+            let more = more_information([Code::ShapeCoordinate]);
+            console.remark(&format!("{}\n{more}", counted(self.faults, "error")));
         }
         CommandOutcome::InputError
     }

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::args::ReportFormat;
 use crate::command_error::CommandError;
-use crate::console::Console;
-use crate::project::{CONFIG, relative_to_cwd};
+use crate::console::{Console, ReportFormat};
+use crate::paths::relative_to_cwd;
+use crate::project::CONFIG;
 
 use super::CommandOutcome;
 

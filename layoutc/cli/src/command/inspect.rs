@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use layoutc_compiler::base::nearest::nearest;
+use layoutc_compiler::base::nearest::unknown_tensor;
 use layoutc_compiler::model::compute::KernelInstance;
 use layoutc_compiler::model::{Manifest, Tensor, View};
 use layoutc_compiler::plan::cores::Cores;
@@ -12,10 +12,9 @@ use layoutc_compiler::query::inspect::{
 };
 use serde_json::{Value, json};
 
-use crate::args::ReportFormat;
-use crate::check_session::{CheckSession, with_user_paths};
+use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 
 use super::CommandOutcome;
 
@@ -97,7 +96,7 @@ pub(crate) fn run(
             for tensor in &manifest.tensors {
                 let plans = plan.then(|| plans(manifest, tensor, cores)).transpose();
                 let plans = plans.unwrap_or_else(|fault| {
-                    faults.push(with_user_paths(&fault, project));
+                    faults.push(project.with_shown_paths(&fault));
                     None
                 });
                 let plans = plans.map(|plans| (plans, exchanges(manifest, tensor)));
@@ -107,7 +106,7 @@ pub(crate) fn run(
             for compute in &manifest.computes {
                 let plan = plan.then(|| kernel_plan(manifest, compute, cores)).transpose();
                 let plan = plan.unwrap_or_else(|fault| {
-                    faults.push(with_user_paths(&fault, project));
+                    faults.push(project.with_shown_paths(&fault));
                     None
                 });
                 items.push(InspectItem::Kernel(manifest, compute, plan));
@@ -116,7 +115,7 @@ pub(crate) fn run(
             all.extend(items.into_iter().map(|item| (file.clone(), item)));
         }
     }
-    session.report.add(faults);
+    session.report.add_new(faults);
     let ending = CommandOutcome::of(&session.report);
     // An unknown name may be that of a rejected tensor; then the diagnostics report it.
     if ending == CommandOutcome::Success {
@@ -155,21 +154,4 @@ fn known(name: &str, all: &[(String, InspectItem<'_>)]) -> Result<(), CommandErr
     }
     let names: Vec<&str> = all.iter().map(|(_, item)| item.name()).collect();
     Err(CommandError::Usage(unknown_tensor(name, &names)))
-}
-
-/// Maximum number of names listed by an error.
-const LISTED: usize = 12;
-
-/// Error text for an unknown tensor: suggests the nearest name, else lists the known ones.
-pub(crate) fn unknown_tensor(name: &str, known: &[&str]) -> String {
-    let hint = match nearest(name, known.iter().copied()) {
-        Some(near) => format!("; did you mean `{near}`?"),
-        None if known.is_empty() => String::new(),
-        None => {
-            let more = if known.len() > LISTED { ", …" } else { "" };
-            let listed: Vec<&str> = known.iter().take(LISTED).copied().collect();
-            format!("; expected one of `{}`{more}", listed.join("`, `"))
-        }
-    };
-    format!("unknown tensor `{name}`{hint}")
 }

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::args::ReportFormat;
 use crate::build::{LockFileUpdate, lock_files};
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::output::OverwritePolicy;
 use crate::report::counted;
 

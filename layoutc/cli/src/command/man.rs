@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf, absolute};
 use clap::Command;
 use serde_json::{Value, json};
 
-use crate::args::{self, ManArgs, ReportFormat};
+use crate::args::{self, ManArgs};
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::output::{OutputStatus, link, replace};
 
 use super::CommandOutcome;
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ManArgs, console: &mut Console) -> Result<CommandOutcom
     for (path, text) in pages {
         written.push((path.display().to_string(), replace(&path, &text)?));
     }
-    tell(&written, console);
+    report_files(&written, console);
     Ok(CommandOutcome::Success)
 }
 
@@ -98,7 +98,7 @@ fn check_replaceable((path, text): &ManPage, force: bool) -> Result<(), CommandE
     }
 }
 
-fn tell(written: &[(String, OutputStatus)], console: &mut Console) {
+fn report_files(written: &[(String, OutputStatus)], console: &mut Console) {
     match console.format {
         ReportFormat::Json => {
             let file = |(path, status): &(String, OutputStatus)| json!({ "path": path, "status": status.word() });

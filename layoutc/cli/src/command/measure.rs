@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use layoutc_compiler::config::Config;
-use layoutc_compiler::env::NoObserver;
+use layoutc_compiler::emit::{EmitJob, Emitter, Templates};
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::solve::{LayoutChange, bytes_moved, changes};
-use layoutc_compiler::{EmitJob, emit_each, own_templates};
 use serde_json::Value;
 
 use crate::command_error::CommandError;
@@ -31,9 +30,8 @@ pub(super) fn costs(
     }
     let config = bench_config(config);
     let work = [EmitJob { target: "c", manifest: &manifest }];
-    let templates = own_templates(&config, BTreeMap::new(), BTreeMap::new());
-    let outputs =
-        emit_each(&work, &config, &templates, &NoObserver).map_err(CommandError::Input)?;
+    let templates = Templates::new(&config, BTreeMap::new(), BTreeMap::new());
+    let outputs = Emitter::new(&config, &templates).files(&work).map_err(CommandError::Input)?;
     interrupt::install()?;
     let _writing = WriteGuard::begin();
     let outputs: Vec<_> = outputs.into_iter().flatten().collect();

@@ -22,7 +22,7 @@ mod ninja;
 mod outputs;
 mod pack;
 mod same;
-pub(crate) mod show;
+mod show;
 mod solve;
 mod templates;
 mod trace;
@@ -34,12 +34,10 @@ use std::time::Duration;
 
 use crate::args::{CliArgs, Command};
 use crate::command_error::{CommandError, os_error_text};
-use crate::console::{Console, write_plainly};
+use crate::console::write_plainly;
+use crate::exit_code::report_error;
 use crate::interrupt::INTERRUPTED;
-use crate::project::CONFIG;
-use crate::report::{Report, escape};
-
-pub(crate) use inspect::unknown_tensor;
+use crate::report::Report;
 
 /// Outcome of a command that has printed all its diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +57,7 @@ impl CommandOutcome {
 
 /// Runs the command; returns its exit code.
 pub(crate) fn run(args: &CliArgs) -> ExitCode {
-    let mut console = Console::new(&args.common, args.command.name());
+    let mut console = args.common.console(args.command.name());
     let ended = match &args.command {
         Command::Check { paths } => check::run(paths, &mut console),
         Command::Build(build) => build::run(build, &mut console),
@@ -118,39 +116,4 @@ pub(crate) fn run(args: &CliArgs) -> ExitCode {
             ExitCode::from(3)
         }
     }
-}
-
-/// Error text if there is no project, with an alternative.
-fn no_project(command: &str) -> String {
-    let alternative = match command {
-        "templates" => "create a project with `layoutc init`".to_owned(),
-        _ => format!("pass a manifest, as in `layoutc {command} a.kdl`"),
-    };
-    format!("no {CONFIG} in this folder or a parent; {alternative}")
-}
-
-/// Prints an error; returns its exit code.
-pub(crate) fn report_error(fault: &CommandError, console: &mut Console) -> u8 {
-    let mut report = Report::default();
-    let code = match fault {
-        CommandError::Usage(line) => {
-            console.remark(&format!("error: {}\n", escape(line)));
-            return 2;
-        }
-        CommandError::NoProject => {
-            console.remark(&format!("error: {}\n", no_project(console.command)));
-            return 2;
-        }
-        CommandError::Input(diagnostics) => {
-            report.add(diagnostics.iter().cloned());
-            1
-        }
-        CommandError::Interrupted => return INTERRUPTED,
-        CommandError::Machine(diagnostic) => {
-            report.add([diagnostic.as_ref().clone()]);
-            3
-        }
-    };
-    report.print(console);
-    code
 }

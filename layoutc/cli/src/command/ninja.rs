@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::args::SelectArgs;
-use crate::build::{ActionScope, BuildAction, UNESCAPABLE, is_expressible};
+use crate::build::{ActionScope, BuildAction, SelectArgs, UNESCAPABLE, is_expressible};
 use crate::command_error::CommandError;
-use crate::project::relative_to_cwd;
+use crate::paths::relative_to_cwd;
 
 /// Common part. Each run uses one thread, as ninja runs several up to the depth. `--force`: ninja decides what is
 /// rebuilt. `restat` skips dependents of outputs that did not change.

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::args::{FormatArg, OutputsArgs, SelectArgs};
+use crate::args::{FormatArg, OutputsArgs};
 use crate::build;
+use crate::build::SelectArgs;
 use crate::command_error::CommandError;
 use crate::console::Console;
-use crate::project::relative_to_cwd;
+use crate::paths::relative_to_cwd;
 
 use super::{CommandOutcome, ninja};
 
@@ -30,7 +31,7 @@ pub(crate) fn run(
                 let outputs: Vec<String> = graph.outputs().map(relative_to_cwd).collect();
                 json!({ "version": 1, "kind": "outputs", "outputs": outputs }).to_string() + "\n"
             }
-            FormatArg::Text | FormatArg::Ninja | FormatArg::Dot | FormatArg::Svg => {
+            FormatArg::Text | FormatArg::Ninja | FormatArg::Dot => {
                 graph.outputs().map(|file| relative_to_cwd(file) + "\n").collect()
             }
         };

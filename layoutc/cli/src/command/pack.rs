@@ -10,21 +10,21 @@ use layoutc_compiler::run::pieces::{DenseFile, Direction, Order};
 use layoutc_compiler::run::{self, RunError};
 use serde_json::json;
 
-use crate::args::{PackArgs, RelayoutArgs, ReportFormat, UnpackArgs};
+use crate::args::{PackArgs, RelayoutArgs, UnpackArgs};
 use crate::array::file::{
     ByteSource, STANDARD, check_not_input, display_name, is_placed, is_standard, write,
 };
 use crate::array::npy::{self, NpyHeader};
 use crate::array::out_of_core::{
-    self, ElementCodec, InputFile, RelayoutJob, UnpackedBits, dense_bits, memory,
+    ElementCodec, InputFile, RelayoutJob, UnpackedBits, dense_bits, memory, part_path,
 };
 use crate::array::tensor_file::{
     SymbolValues, TensorFile, dense_packing, descr_of_buffer, relayout_error, with_lanes,
 };
 use crate::array::{descr, is_reordered, to_c_order, unpacked};
-use crate::check_session::{CheckSession, with_user_paths};
+use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::report::counted;
 
 use super::CommandOutcome;
@@ -223,9 +223,7 @@ impl PackJob<'_> {
         }
         let input = &self.args.input;
         let place = self.output.canonicalize().unwrap_or_else(|_| self.output.to_owned());
-        for name in out_of_core::names(&place) {
-            check_not_input(&[&self.args.file, input], &name)?;
-        }
+        check_not_input(&[&self.args.file, input], &part_path(&place))?;
         let unpacked_bits = self.spread();
         let order = if is_turned { Order::FirstFastest } else { Order::LastFastest };
         let element_bits = dense_bits(tensor.logical_dtype(), unpacked_bits);
@@ -244,13 +242,12 @@ impl PackJob<'_> {
             codec: ElementCodec { swap_width, unpacked_bits, recast: None },
             padding: None,
             memory,
-            is_fresh: self.args.no_resume,
         };
-        let moved = job.run(console)?;
+        let pieces = job.run(console)?;
         let sizes = run::sizes(tensor, self.values).map_err(|error| relayout_error(tensor, &error));
         let (dense, slots) = sizes?;
         let bytes = if is_dense { slots } else { dense };
-        report_written(self.args, self.output, (bytes as u64, Some(moved)), console);
+        report_written(self.args, self.output, (bytes as u64, Some(pieces)), console);
         Ok(CommandOutcome::Success)
     }
 }
@@ -261,7 +258,7 @@ fn opened(args: &RelayoutArgs, console: &mut Console) -> Result<Option<Tensor>, 
     let Some(tensor) = tensor(&session, &args.tensor, console)?.cloned() else { return Ok(None) };
     let Some(fault) = fill_fault(&tensor) else { return Ok(Some(tensor)) };
     let project = session.projects.first().map(|(project, _)| project);
-    let fault = project.map_or_else(|| fault.clone(), |project| with_user_paths(&fault, project));
+    let fault = project.map_or_else(|| fault.clone(), |project| project.with_shown_paths(&fault));
     session.report.add([fault]);
     session.report.print(console);
     Ok(None)
@@ -280,7 +277,7 @@ fn is_npy_output(path: &Path, args: &RelayoutArgs, standard: bool) -> bool {
 fn report_written(
     args: &RelayoutArgs,
     output: &Path,
-    (bytes, moved): (u64, Option<out_of_core::RelayoutStats>),
+    (bytes, pieces): (u64, Option<u64>),
     console: &mut Console,
 ) {
     // Standard output carries only the tensor.
@@ -294,9 +291,8 @@ fn report_written(
                 "version": 1, "kind": console.command, "tensor": args.tensor,
                 "input": input, "output": output, "bytes": bytes,
             });
-            if let Some(out_of_core::RelayoutStats { pieces, resumed }) = moved {
+            if let Some(pieces) = pieces {
                 summary["pieces"] = json!(pieces);
-                summary["resumed_pieces"] = json!(resumed);
             }
             console.result(&format!("{summary}\n"));
         }

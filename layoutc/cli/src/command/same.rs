@@ -1,19 +1,19 @@
 //! `layoutc same`: compares the maps of two tensors.
 
+use layoutc_compiler::base::nearest::unknown_tensor;
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::query::layout_equality::{
     ElementLocation, TensorComparison, compare_tensors,
 };
 use serde_json::{Map, Value, json};
 
-use crate::args::{ReportFormat, SameArgs};
-use crate::check_session::{CheckSession, with_user_paths};
+use crate::args::SameArgs;
+use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::report::json::{integer, integers};
 
 use super::CommandOutcome;
-use super::inspect::unknown_tensor;
 
 /// Prints whether two tensors have the same map, else the first element that differs.
 pub(crate) fn run(args: &SameArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &SameArgs, console: &mut Console) -> Result<CommandOutco
         }
         Err(error) => {
             let error =
-                session.projects.first().map(|(project, _)| with_user_paths(&error, project));
+                session.projects.first().map(|(project, _)| project.with_shown_paths(&error));
             session.report.add(error);
             session.report.print(console);
             Ok(CommandOutcome::InputError)

@@ -10,15 +10,15 @@ use layoutc_compiler::check::Recorder;
 use layoutc_compiler::model::{Tensor, View};
 use layoutc_compiler::query::locate::NamedLocateError;
 use layoutc_compiler::query::picture::{
-    Picture, PictureLimits, PictureSubject, SliceFrame, extents, json, page, picture, room,
-    side_by_side, svg, terminal,
+    Picture, PictureLimits, PictureSubject, SliceFrame, extents, fixed_index, json, page, picture,
+    room, svg, terminal,
 };
 
-use crate::args::{ReportFormat, ShowArgs};
+use crate::args::ShowArgs;
 use crate::array::file::{check_not_input, is_standard, write};
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 
 use super::CommandOutcome;
 use super::element::{least_symbols, one_manifest, tensor_or_view};
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutco
         return Ok(CommandOutcome::InputError);
     };
     let view = session.views().find(|(_, view)| view.tensor.name == args.tensor);
-    let at = parse_fixed_axes("--at ", &args.at)?;
+    let at = parse_fixed_axes(&args.at)?;
     let shown =
         PictureInput::new(tensor, view.map(|(_, view)| view), &args.set, (&args.axes, &at))?;
     if files().next().is_none() {
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutco
 }
 
 /// A tensor with the selection to draw.
-pub(crate) struct PictureInput<'a> {
+struct PictureInput<'a> {
     tensor: Cow<'a, Tensor>,
     symbols: BTreeMap<String, i128>,
     frame: SliceFrame,
@@ -70,22 +70,14 @@ pub(crate) struct PictureInput<'a> {
 
 impl<'a> PictureInput<'a> {
     /// Selection of a tensor, or of a view's tensor: values of symbols, drawn axes, and fixed indices of the others.
-    pub(crate) fn new(
+    fn new(
         tensor: &'a Tensor,
         view: Option<&View>,
         set: &[String],
         (axes, at): (&[String], &[(String, i128)]),
     ) -> Result<Self, CommandError> {
-        let subject = match view {
-            Some(view) if view.is_shared => PictureSubject::SharedView,
-            Some(_) => PictureSubject::View,
-            None => PictureSubject::Tensor,
-        };
-        let parts = side_by_side(tensor).map_err(|error| undrawn(tensor, &error))?;
-        let (tensor, subject) = match parts {
-            Some((whole, axes)) => (Cow::Owned(whole), PictureSubject::Parts(axes)),
-            None => (Cow::Borrowed(tensor), subject),
-        };
+        let (tensor, subject) =
+            PictureSubject::of(tensor, view).map_err(|error| undrawn(tensor, &error))?;
         let symbols = least_symbols(set, &tensor)?;
         let extents = extents(&tensor, &symbols).map_err(|error| undrawn(&tensor, &error))?;
         let axes: Vec<String> = axes.iter().map(|name| name.trim().to_owned()).collect();
@@ -95,7 +87,7 @@ impl<'a> PictureInput<'a> {
     }
 
     /// Picture within the limits of `room`.
-    pub(crate) fn picture(&self, room: PictureLimits) -> Result<Picture, CommandError> {
+    fn picture(&self, room: PictureLimits) -> Result<Picture, CommandError> {
         picture(&self.tensor, &self.symbols, self.frame.clone(), room, self.subject)
             .map_err(|error| undrawn(&self.tensor, &error))
     }
@@ -116,19 +108,12 @@ impl<'a> PictureInput<'a> {
     }
 }
 
-/// Parses the fixed axes, each as `NAME=INDEX`; `option` is the prefix in errors.
-pub(crate) fn parse_fixed_axes(
-    option: &str,
-    at: &[String],
-) -> Result<Vec<(String, i128)>, CommandError> {
-    let fixed = at.iter().map(|text| {
-        let parsed = text.split_once('=');
-        let parsed = parsed.and_then(|(n, v)| Some((n.trim().to_owned(), v.trim().parse().ok()?)));
-        parsed.ok_or_else(|| {
-            CommandError::Usage(format!("`{option}{text}`: expected NAME=INDEX with an integer"))
-        })
-    });
-    fixed.collect()
+/// Parses the fixed axes, each as `NAME=INDEX`.
+fn parse_fixed_axes(at: &[String]) -> Result<Vec<(String, i128)>, CommandError> {
+    let expected = |text: &str| {
+        CommandError::Usage(format!("`--at {text}`: expected NAME=INDEX with an integer"))
+    };
+    at.iter().map(|text| fixed_index(text).ok_or_else(|| expected(text))).collect()
 }
 
 /// Error of drawing a tensor that passed the checks.

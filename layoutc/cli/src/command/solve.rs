@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::model::graph::Graph;
-use layoutc_compiler::query::inspect::{dot, solution_json, solution_text, svg};
-use layoutc_compiler::solve::{GraphPlan, LayoutChange, SolverOptions, solve, verify};
+use layoutc_compiler::query::inspect::{dot, solution_json, solution_text};
+use layoutc_compiler::solve::{GraphPlan, LayoutChange, SolverOptions, solve};
 use serde_json::json;
 
 use crate::args;
-use crate::check_session::{CheckSession, with_user_paths};
+use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
 use crate::console::Console;
 
@@ -48,21 +48,17 @@ pub(crate) fn run(
                 if !request.names.is_empty() && !request.names.contains(&graph.name) {
                     continue;
                 }
-                // Its errors were reported already.
-                if !verify(graph).is_empty() {
-                    continue;
-                }
                 let measured =
                     request.measure.then(|| measure::costs(graph, &project.config, request.cc));
                 let measured = measured.transpose()?;
                 match within(graph, request.limit, measured.as_ref()) {
                     Ok(plan) => solved.push((project.shown(&manifest.path), graph, plan)),
-                    Err(fault) => faults.push(with_user_paths(&fault, project)),
+                    Err(fault) => faults.push(project.with_shown_paths(&fault)),
                 }
             }
         }
     }
-    session.report.add(faults);
+    session.report.add_new(faults);
     let ending = CommandOutcome::of(&session.report);
     if ending == CommandOutcome::Success {
         if let Some(name) = request.names.iter().find(|name| !known.contains(&name.as_str())) {
@@ -72,7 +68,7 @@ pub(crate) fn run(
             console.remark("no graphs found\n");
         }
     }
-    console.result(&printed(request.format, &solved)?);
+    console.result(&printed(request.format, &solved));
     session.report.print(console);
     Ok(ending)
 }
@@ -101,35 +97,18 @@ fn unknown(name: &str, known: &[&str]) -> String {
     format!("unknown graph `{name}`{hint}")
 }
 
-fn printed(
-    format: args::FormatArg,
-    solved: &[(String, &Graph, GraphPlan)],
-) -> Result<String, CommandError> {
+fn printed(format: args::FormatArg, solved: &[(String, &Graph, GraphPlan)]) -> String {
     match format {
         args::FormatArg::Json => {
             let graphs: Vec<_> =
                 solved.iter().map(|(_, graph, plan)| solution_json(graph, plan)).collect();
-            Ok(format!("{}\n", json!({ "version": 1, "graphs": graphs })))
+            format!("{}\n", json!({ "version": 1, "graphs": graphs }))
         }
-        args::FormatArg::Dot => {
-            Ok(solved.iter().map(|(_, graph, plan)| dot(graph, plan)).collect())
-        }
-        args::FormatArg::Svg => match solved {
-            [] => Ok(String::new()),
-            [(_, graph, plan)] => Ok(svg(graph, plan)),
-            several => {
-                let names: Vec<&str> =
-                    several.iter().map(|(_, graph, _)| graph.name.as_str()).collect();
-                let names = names.join("`, `");
-                let line =
-                    format!("`--format svg` draws one graph: add `--graph` with one of `{names}`");
-                Err(CommandError::Usage(line))
-            }
-        },
+        args::FormatArg::Dot => solved.iter().map(|(_, graph, plan)| dot(graph, plan)).collect(),
         args::FormatArg::Text | args::FormatArg::Cmake | args::FormatArg::Ninja => {
             let texts = solved.iter().map(|(file, graph, plan)| solution_text(graph, plan, file));
             let texts: Vec<String> = texts.map(|text| format!("{}\n", text.trim_end())).collect();
-            Ok(texts.join("\n"))
+            texts.join("\n")
         }
     }
 }

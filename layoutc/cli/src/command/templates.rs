@@ -8,10 +8,11 @@ use layoutc_compiler::base::nearest::nearest;
 use layoutc_compiler::emit::render::BUILT_IN;
 use serde_json::json;
 
-use crate::args::{ReportFormat, TemplatesCommand};
+use crate::args::TemplatesCommand;
 use crate::command_error::CommandError;
-use crate::console::Console;
-use crate::project::{self, Project, paths, relative_to_cwd};
+use crate::console::{Console, ReportFormat};
+use crate::paths::{self, relative_to_cwd};
+use crate::project::{self, Project};
 use crate::report::Report;
 
 use super::CommandOutcome;

@@ -1,13 +1,15 @@
 //! `layoutc trace`: traces an index through every step of a layout.
 
+use std::sync::Arc;
+
 use layoutc_compiler::check::Recorder;
 use layoutc_compiler::query::trace;
 
-use crate::args::{ReportFormat, TraceArgs, restore_minus};
+use crate::args::{TraceArgs, restore_minus};
 use crate::check_session::CheckSession;
 use crate::command_error::CommandError;
-use crate::console::Console;
-use crate::report::{DiagnosticSource, human, json, trace_report};
+use crate::console::{Console, ReportFormat};
+use crate::report::{DiagnosticSource, Report, trace_report};
 
 use super::CommandOutcome;
 use super::element::{CoordinateArgError, coordinate, one_manifest, symbols, tensor};
@@ -37,14 +39,10 @@ pub(crate) fn run(args: &TraceArgs, console: &mut Console) -> Result<CommandOutc
         Err(wrong) => {
             let source = DiagnosticSource::whole(&text);
             let diagnostic = wrong.diagnostic("<coordinate>", source);
-            let lookup = |_: &str| Some(source);
-            match console.format {
-                ReportFormat::Json => console.result(&json::render(&diagnostic, &lookup)),
-                ReportFormat::Text => {
-                    let text = human::render(&diagnostic, &lookup, console.color);
-                    console.remark(&format!("{text}\n1 error\n"));
-                }
-            }
+            let mut report = Report::default();
+            report.add([diagnostic]);
+            report.text("<coordinate>".to_owned(), Arc::from(text));
+            report.print(console);
             Ok(CommandOutcome::InputError)
         }
     }

@@ -8,8 +8,8 @@ use layoutc_compiler::editor::line_index::{LineIndex, PositionEncoding};
 use layoutc_compiler::{LoadError, SourceLoader};
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
 
+use crate::paths::normal;
 use crate::project::files::{FileReadError, read};
-use crate::project::paths::normal;
 
 use super::positions::position;
 

@@ -20,7 +20,7 @@ struct MemoGenerations {
 }
 
 impl MemoGenerations {
-    fn keep(&mut self, key: CacheKey, value: Vec<u8>) {
+    fn store(&mut self, key: CacheKey, value: Vec<u8>) {
         self.bytes += size_of::<CacheKey>() + value.len();
         self.young.insert(key, value);
         if self.bytes > MOST / 2 {
@@ -37,12 +37,12 @@ impl ResultCache for InMemoryMemo {
             return Some(value.clone());
         }
         let value = all.old.remove(key)?;
-        all.keep(*key, value.clone());
+        all.store(*key, value.clone());
         Some(value)
     }
 
-    fn keep(&self, key: &CacheKey, value: Vec<u8>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).keep(*key, value);
+    fn store(&self, key: &CacheKey, value: Vec<u8>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).store(*key, value);
     }
 }
 
@@ -54,9 +54,9 @@ mod tests {
     fn what_is_of_use_is_not_forgotten() {
         let memory = InMemoryMemo::default();
         let key = |k: usize| CacheKey::new("test", &k.to_le_bytes());
-        memory.keep(&key(0), vec![7]);
+        memory.store(&key(0), vec![7]);
         for k in 1..200 {
-            memory.keep(&key(k), vec![0; 1 << 20]);
+            memory.store(&key(k), vec![0; 1 << 20]);
             assert_eq!(memory.recall(&key(0)), Some(vec![7]), "{k}");
         }
         assert_eq!(memory.recall(&key(1)), None);

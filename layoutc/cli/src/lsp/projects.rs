@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use layoutc_compiler::base::diagnostic::Diagnostic;
-use layoutc_compiler::check::{CheckOptions, Recorder, TensorCache, sort};
+use layoutc_compiler::Compiler;
+use layoutc_compiler::base::diagnostic::{Diagnostic, sort};
+use layoutc_compiler::check::{Recorder, TensorCache};
 use layoutc_compiler::editor::file::users;
 use layoutc_compiler::editor::line_index::LineIndex;
 use layoutc_compiler::editor::{EditorFile, ProjectSnapshot};
 use layoutc_compiler::env::{CompileEnv, NoObserver};
-use layoutc_compiler::{check_convert_schedules, check_with_options};
 
+use crate::paths::{normal, relative, slashed};
 use crate::project::CONFIG;
-use crate::project::paths::{normal, relative, slashed};
 
 use super::documents::{DocumentOverlay, OpenDocuments};
 use super::memo::InMemoryMemo;
@@ -161,8 +161,8 @@ impl LspProject {
         let sources = DocumentOverlay { root: &root, documents };
         let host = CompileEnv { sources: &sources, memo: memory, observer: &NoObserver };
         let recorder = Recorder::of_all();
-        let aside = CheckOptions { recorder: Some(&recorder), cache: Some(&self.cache) };
-        let checked = check_with_options(&host, paths, &self.scan.config, aside);
+        let compiler = Compiler::new(host, &self.scan.config);
+        let checked = compiler.recording(&recorder).caching(&self.cache).check(paths);
         let is_affected = |file: &str| paths.iter().any(|path| path == file);
         self.known.steps.retain(|(file, _), _| !is_affected(file));
         self.known.steps.extend(recorder.into_all());
@@ -171,9 +171,7 @@ impl LspProject {
             self.found.remove(path);
         }
         for (manifest, unit) in checked.manifests.into_iter().zip(checked.units) {
-            let mut found = unit.diagnostics;
-            found.extend(check_convert_schedules(&manifest));
-            self.found.insert(manifest.path.clone(), found);
+            self.found.insert(manifest.path.clone(), unit.diagnostics);
             self.known.models.insert(manifest.path.clone(), Arc::new(manifest));
         }
         // A manifest that cannot be read has no unit.

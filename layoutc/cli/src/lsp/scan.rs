@@ -8,8 +8,8 @@ use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::{self, Config};
 
 use crate::command_error::CommandError;
+use crate::paths::slashed;
 use crate::project::globs::SourceGlobs;
-use crate::project::paths::slashed;
 use crate::project::{CONFIG, file_tree, root_at};
 
 use super::documents::{OpenDocument, OpenDocuments};

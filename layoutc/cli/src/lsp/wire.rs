@@ -15,7 +15,7 @@ const LONGEST: u64 = 512 << 20;
 /// The only header that matters.
 const LENGTH: &str = "content-length:";
 
-/// Result of reading.
+/// A message from the client, or the reason why there is none.
 #[derive(Debug)]
 pub(super) enum IncomingMessage {
     Message(Message),

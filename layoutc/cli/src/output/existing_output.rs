@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, statat};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::command_error::CommandError;
-use crate::project::relative_to_cwd;
+use crate::paths::relative_to_cwd;
 use crate::state::fact::{BuildFacts, ContentHash, Fingerprint};
 use crate::state::stat::{FileStat, Timestamp};
 

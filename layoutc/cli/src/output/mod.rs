@@ -23,7 +23,7 @@ use rustc_hash::{FxBuildHasher, FxHasher};
 
 use crate::command_error::CommandError;
 use crate::interrupt;
-use crate::project::paths::{is_below, is_name};
+use crate::paths::{is_below, is_name};
 use crate::state::fact::{BuildFact, BuildFacts, ContentHash};
 use crate::state::lock::StateLock;
 use crate::state::stat::Timestamp;
@@ -148,14 +148,14 @@ pub(crate) fn known_outputs<'a>(sweep: &SweepScope, facts: &BuildFacts<'a>) -> V
     facts.outputs().into_iter().filter(|path| stale::is_swept(sweep, path)).collect()
 }
 
-/// Files of a listing that layoutc wrote, that were not edited, and that `is_asked_for` does not contain.
+/// Files of a listing that layoutc wrote, that were not edited, and that `is_requested` does not contain.
 pub(crate) fn left_over(
     home: &OutputDir,
     listed: impl Iterator<Item = impl AsRef<str>>,
-    is_asked_for: &dyn Fn(&str) -> bool,
+    is_requested: &dyn Fn(&str) -> bool,
     facts: &BuildFacts<'_>,
 ) -> Result<Vec<String>, CommandError> {
-    let listing = listed.filter(|path| !is_asked_for(path.as_ref()));
+    let listing = listed.filter(|path| !is_requested(path.as_ref()));
     let listing = listing.map(|path| path.as_ref().to_owned()).collect();
     let found = stale::classify_stale(&home.path(), listing, facts)?;
     Ok(found

@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, mkdirat, open, openat, statat}
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::command_error::CommandError;
-use crate::project::paths::slashed;
+use crate::paths::slashed;
 
 use super::existing_output::{blocked, link};
 
@@ -132,7 +132,7 @@ enum MissingFolder {
     Make,
 }
 
-/// Descent from the base.
+/// Walk down from the base folder, one path component at a time. Links are followed only to places below the base.
 struct FolderWalk<'a> {
     base: OwnedFd,
     /// Current folder; `None`: the base.

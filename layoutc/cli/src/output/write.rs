@@ -19,7 +19,7 @@ use rustix::io::{Errno, retry_on_intr};
 
 use crate::command_error::CommandError;
 use crate::interrupt;
-use crate::project::relative_to_cwd;
+use crate::paths::relative_to_cwd;
 use crate::state::fact::Fingerprint;
 use crate::state::lock::StateLock;
 

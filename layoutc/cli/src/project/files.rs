@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, statat};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::command_error::{CommandError, os_error_text};
+use crate::paths;
 use crate::state::fact::{ContentHash, Fingerprint};
 use crate::state::stat::{FileStat, Timestamp};
 
@@ -55,7 +56,7 @@ impl ProjectFiles {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let found = done.found.iter().map(|(path, read)| {
             let seen = read.as_ref().map(|text| text.known).map_err(Clone::clone);
-            (super::paths::normal(&self.root.join(path)), seen)
+            (paths::normal(&self.root.join(path)), seen)
         });
         reads.files.extend(found);
     }

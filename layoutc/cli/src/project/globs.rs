@@ -8,7 +8,7 @@ use layoutc_compiler::base::diagnostic::Diagnostic;
 
 use crate::command_error::CommandError;
 
-use super::paths::is_below;
+use crate::paths::is_below;
 
 /// Compiled `sources` patterns of a project.
 #[derive(Debug, Clone)]

@@ -6,7 +6,6 @@
 pub(crate) mod file_tree;
 pub(crate) mod files;
 pub(crate) mod globs;
-pub(crate) mod paths;
 pub(crate) mod read_set;
 mod root;
 
@@ -23,12 +22,12 @@ use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::{self, Config};
 
 use crate::command_error::CommandError;
+use crate::paths::{self, relative, relative_to_cwd, slashed};
 use crate::report::Report;
 
 use file_tree::FolderFiles;
 use files::FileReadError;
 use globs::SourceGlobs;
-use paths::{relative, slashed};
 use read_set::ReadSet;
 use root::RootSearch;
 
@@ -56,12 +55,16 @@ impl Project {
     pub(crate) fn shown(&self, path: &str) -> String {
         self.manifests.get(path).cloned().unwrap_or_else(|| relative_to_cwd(&self.root.join(path)))
     }
-}
 
-/// Path relative to the working directory.
-pub(crate) fn relative_to_cwd(path: &Path) -> String {
-    let seen = env::current_dir().map_or_else(|_| path.to_owned(), |here| relative(path, &here));
-    seen.to_string_lossy().into_owned()
+    /// Diagnostic with display paths.
+    pub(crate) fn with_shown_paths(&self, diagnostic: &Diagnostic) -> Diagnostic {
+        let mut diagnostic = diagnostic.clone();
+        let labels = diagnostic.labels.iter_mut().map(|label| &mut label.place);
+        for place in labels.chain(diagnostic.fixes.iter_mut().map(|fix| &mut fix.place)) {
+            place.file = Arc::from(self.shown(&place.file));
+        }
+        diagnostic
+    }
 }
 
 /// Manifests found for some PATHS, by root.
@@ -282,7 +285,7 @@ impl ProjectSearch {
             return Ok(config.is_some());
         }
         let config = self.read_config(root, report)?;
-        let is_good = config.is_some();
+        let is_valid = config.is_some();
         if let Some(config) = &config {
             let folder = |name: &str| root.join(name.trim_end_matches('/'));
             let templates = folder(&config.project.templates_dir);
@@ -291,7 +294,7 @@ impl ProjectSearch {
             self.reads.written.insert(folder(&config.project.out_dir));
         }
         self.configs.insert(root.to_owned(), config);
-        Ok(is_good)
+        Ok(is_valid)
     }
 
     /// Parses the configuration at `root`; `None` if it is invalid.

@@ -5,9 +5,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::command_error::CommandError;
+use crate::paths::{normal, relative_to_cwd};
 
 use super::CONFIG;
-use super::paths::normal;
 
 /// Strategy for finding the root.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ impl RootSearch {
             Self::Nearest => nearest(path),
             Self::Given(root) if path.starts_with(root) => Ok(Some(root.clone())),
             Self::Given(root) => {
-                let (path, root) = (super::relative_to_cwd(path), super::relative_to_cwd(root));
+                let (path, root) = (relative_to_cwd(path), relative_to_cwd(root));
                 Err(CommandError::Usage(format!("`{path}` is outside of `--root` (`{root}`)")))
             }
         }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use layoutc_compiler::base::diagnostic::{Diagnostic, Label, Severity};
 
-use super::source_line::{DiagnosticSource, SourceLine, locate};
+use super::source_line::{DiagnosticSource, SourceLine, block_head, locate};
 use super::terminal_text::{TextCell, cells, escape};
 
 /// Maximum width of a displayed source line, in columns.
@@ -38,8 +38,9 @@ impl ReportPalette {
     }
 }
 
-/// Renders a diagnostic, without a trailing empty line.
-pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>, color: bool) -> String {
+/// Renders a diagnostic, without a trailing empty line. The head of the item around a label (`tensor x {`) is shown once
+/// as context, unless the label is on it.
+pub fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>, color: bool) -> String {
     let paint = ReportPalette::new(diagnostic.severity, color);
     let ReportPalette { severity, strong, reset, .. } = paint;
     let word = severity_word(diagnostic.severity);
@@ -55,6 +56,7 @@ pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>, color: 
     let last_line = positions.iter().flatten().map(|position| position.line).max().unwrap_or(1);
     let gutter = Gutter { width: last_line.to_string().len(), paint };
     let mut shown: Option<(&str, usize)> = None;
+    let mut heads_shown: Vec<(&str, usize)> = Vec::new();
     for (label, position) in diagnostic.labels.iter().zip(&positions) {
         let file = label.place.file.as_ref();
         let Some(position) = position else {
@@ -67,6 +69,15 @@ pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>, color: 
         let (line, column) = (position.line, position.column);
         if shown != Some((file, line)) {
             gutter.head(&mut out, &format!("{}:{line}:{column}", escape(file)));
+            let head = lookup(file).and_then(|source| block_head(source, label.place.start));
+            let context = head.filter(|head| !heads_shown.contains(&(file, head.line)));
+            heads_shown.push((file, head.map_or(line, |head| head.line)));
+            if let Some(head) = context {
+                gutter.source(&mut out, head.line, &Excerpt::new(&head).line);
+                if head.line + 1 < line {
+                    gutter.ellipsis(&mut out);
+                }
+            }
             gutter.source(&mut out, line, &excerpt.line);
         } else if excerpt.is_cut {
             gutter.source(&mut out, line, &excerpt.line);
@@ -110,6 +121,12 @@ impl Gutter {
         let width = self.width;
         let row = format!("{gutter}{line:>width$} │{reset} {text}");
         let _ = writeln!(out, "{}", row.trim_end());
+    }
+
+    /// Mark of omitted lines between two source lines.
+    fn ellipsis(self, out: &mut String) {
+        let ReportPalette { gutter, reset, .. } = self.paint;
+        let _ = writeln!(out, "{gutter}...{reset}");
     }
 
     /// Label of a file whose text is not known.

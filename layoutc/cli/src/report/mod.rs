@@ -1,10 +1,8 @@
-//! Reports: diagnostics, counts, summaries.
+//! Reports: diagnostics, counts, traces of an index.
 
-pub(crate) mod chrome_trace;
 pub(crate) mod human;
 pub(crate) mod json;
 pub(crate) mod source_line;
-pub(crate) mod summary;
 mod terminal_text;
 #[cfg(test)]
 mod tests;
@@ -16,11 +14,10 @@ use std::sync::Arc;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
 
-pub(crate) use source_line::DiagnosticSource;
-pub(crate) use terminal_text::escape;
+pub use source_line::DiagnosticSource;
+pub use terminal_text::escape;
 
-use crate::args::ReportFormat;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 
 /// Maximum number of errors, and of warnings, printed as text.
 pub(crate) const CAP: usize = 50;
@@ -36,6 +33,13 @@ impl Report {
     /// Adds diagnostics, in printing order.
     pub(crate) fn add(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
         self.diagnostics.extend(diagnostics);
+    }
+
+    /// Adds diagnostics of a later stage, except those that an earlier one reported too.
+    pub(crate) fn add_new(&mut self, diagnostics: Vec<Diagnostic>) {
+        let is_new = |diagnostic: &Diagnostic| !self.diagnostics.contains(diagnostic);
+        let new: Vec<Diagnostic> = diagnostics.into_iter().filter(is_new).collect();
+        self.add(new);
     }
 
     /// Adds the text of a file, by its name in locations.
@@ -101,7 +105,7 @@ impl Report {
         out
     }
 
-    /// `1 error, 2 warnings`; empty without diagnostics.
+    /// `1 error, 2 warnings`, and where the codes are explained; empty without diagnostics.
     fn closing(&self) -> String {
         let parts: Vec<String> = [Severity::Error, Severity::Warning]
             .into_iter()
@@ -109,8 +113,20 @@ impl Report {
             .filter(|(count, _)| *count > 0)
             .map(|(count, word)| counted(count, word))
             .collect();
-        if parts.is_empty() { String::new() } else { format!("{}\n", parts.join(", ")) }
+        if parts.is_empty() {
+            return String::new();
+        }
+        let errors_first = self.errors().chain(self.diagnostics.iter().map(|d| d.code));
+        format!("{}\n{}", parts.join(", "), more_information(errors_first))
     }
+}
+
+/// Line that names the command which explains the first of the codes.
+pub(crate) fn more_information(codes: impl IntoIterator<Item = Code>) -> String {
+    let mut codes = codes.into_iter();
+    let Some(first) = codes.next() else { return String::new() };
+    let about = if codes.all(|code| code == first) { "" } else { " about a code" };
+    format!("for more information{about}, run `layoutc explain {}`\n", first.id())
 }
 
 /// Size in the largest unit that is not below 1: `1.5 GiB`, `640 bytes`.

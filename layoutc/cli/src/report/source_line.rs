@@ -2,16 +2,16 @@
 
 /// A text that locations refer to, or a part of one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct DiagnosticSource<'a> {
-    pub(crate) text: &'a str,
+pub struct DiagnosticSource<'a> {
+    pub text: &'a str,
     /// Number of its first line, from 1.
-    pub(crate) first_line: usize,
+    pub first_line: usize,
     /// Byte offset of its start in the whole text.
-    pub(crate) first_byte: usize,
+    pub first_byte: usize,
 }
 
 impl<'a> DiagnosticSource<'a> {
-    pub(crate) fn whole(text: &'a str) -> Self {
+    pub fn whole(text: &'a str) -> Self {
         Self { text, first_line: 1, first_byte: 0 }
     }
 }
@@ -58,6 +58,25 @@ pub(crate) fn locate(source: DiagnosticSource<'_>, start: usize, end: usize) -> 
         start,
         end: end.saturating_sub(offset).max(start),
     }
+}
+
+/// Head of the outermost block around the line at `start`: the nearest line above that is not indented and ends with an
+/// opening bracket. `None` if the line at `start` is not indented itself, or if the text is not indented by blocks.
+pub(crate) fn block_head(source: DiagnosticSource<'_>, start: usize) -> Option<SourceLine<'_>> {
+    let is_indented = |line: &str| line.is_empty() || line.starts_with([' ', '\t']);
+    if !is_indented(locate(source, start, start).text) {
+        return None;
+    }
+    let mut at = start.checked_sub(source.first_byte)?;
+    for line in source.text.get(..at)?.split_inclusive('\n').rev() {
+        at -= line.len();
+        let line = line.trim_end_matches(['\n', '\r']);
+        if !is_indented(line) && !line.starts_with("//") {
+            let head = source.first_byte + at;
+            return line.ends_with(['{', '[']).then(|| locate(source, head, head));
+        }
+    }
+    None
 }
 
 /// Number of carriage returns without a line feed.
@@ -110,6 +129,20 @@ mod tests {
     #[test]
     fn a_place_inside_a_character_is_its_start() {
         assert_eq!(at("a層", 2, 3), (1, 2, "a層".into()));
+    }
+
+    #[test]
+    fn the_head_of_a_block_is_the_line_that_opens_it() {
+        let text = "const A 1\ntensor x {\n    shape { n 4 }\n// why\n\n    tile 8\n}\n  stray\n";
+        let head = |what: &str| {
+            let start = text.find(what).expect("the text holds it");
+            block_head(DiagnosticSource::whole(text), start).map(|head| (head.line, head.text))
+        };
+        assert_eq!(head("n 4"), Some((2, "tensor x {")));
+        assert_eq!(head("tile"), Some((2, "tensor x {")));
+        for outside in ["A 1", "x {", "stray"] {
+            assert_eq!(head(outside), None, "{outside}");
+        }
     }
 
     #[test]

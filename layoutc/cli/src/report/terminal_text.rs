@@ -38,7 +38,7 @@ pub(crate) fn cells(line: &str) -> Vec<TextCell> {
 }
 
 /// Escapes characters that would move the cursor or reorder the line.
-pub(crate) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escape = String::with_capacity(text.len());
     for c in text.chars() {
         if is_hidden(c) { escape.push_str(&escaped(c)) } else { escape.push(c) }

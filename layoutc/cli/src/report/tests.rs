@@ -34,6 +34,8 @@ fn a_refusal_reads_as_the_contract_has_it() {
         "\
 error[map::not_injective]: two elements of `input` share a slot
   ┌─ layouts/a.kdl:4:28
+1 │ tensor input dtype=f32 {
+...
 4 │         map \"(n, c) -> (n, c % 4)\"
   │                            ^^^^^ drops c // 4
   = input[0, 0] and input[0, 4] both map to (0, 0)
@@ -100,6 +102,33 @@ error[name::unknown]: two tensors of one name
   ┌─ a.kdl:2:8
 2 │ tensor a
   │        - first here
+"
+    );
+}
+
+#[test]
+fn the_head_of_an_item_is_shown_once_above_its_labels() {
+    let text =
+        "tensor a {\n    shape { n 4 }\n    tile 2\n}\n\nview b of=a {\n    shape { n 5 }\n}\n";
+    let diagnostic =
+        Diagnostic::error(Code::ShapeView, "no", place("a.kdl", text, "n 5"), "5 here")
+            .with_label(place("a.kdl", text, "n 4"), "4 here")
+            .with_label(place("a.kdl", text, "tile 2"), "then this");
+    assert_eq!(
+        rendered(text, &diagnostic),
+        "\
+error[shape::view]: no
+  ┌─ a.kdl:7:13
+6 │ view b of=a {
+7 │     shape { n 5 }
+  │             ^^^ 5 here
+  ┌─ a.kdl:2:13
+1 │ tensor a {
+2 │     shape { n 4 }
+  │             --- 4 here
+  ┌─ a.kdl:3:5
+3 │     tile 2
+  │     ------ then this
 "
     );
 }
@@ -241,5 +270,11 @@ fn a_flood_is_capped_and_counted() {
     report.add([Diagnostic::warning(Code::NameUnknown, "hm", FileSpan::new(&file, 0..1), "")]);
     let text = report.text_for_people(false);
     assert_eq!(text.matches("error[").count(), CAP);
-    assert!(text.ends_with("\n\n… and 10 more errors\n\n60 errors, 1 warning\n"), "{text}");
+    assert!(
+        text.ends_with(
+            "\n\n… and 10 more errors\n\n60 errors, 1 warning\n\
+                    for more information about a code, run `layoutc explain map::not_injective`\n"
+        ),
+        "{text}"
+    );
 }

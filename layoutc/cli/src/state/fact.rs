@@ -93,12 +93,12 @@ pub(crate) enum BuildFact<'a> {
 /// Lower estimate of the log's size per emitted manifest, in bytes.
 const BYTES_EACH: usize = 384;
 
-/// Current facts.
+/// State of a project: the facts of its log, each replacing earlier ones with the same key.
 #[derive(Debug, Default)]
 pub(crate) struct BuildFacts<'a> {
     /// Boot id of the last build.
     pub(crate) boot: &'a str,
-    /// By path.
+    /// Fingerprints of the files that the last build read, by path.
     pub(crate) inputs: NameMap<'a, Fingerprint>,
     /// Fingerprints of outputs found since they were emitted, and of files that are no longer emitted, by path;
     /// `None`: not an output of layoutc.
@@ -107,9 +107,9 @@ pub(crate) struct BuildFacts<'a> {
     pub(crate) coming: BTreeMap<&'a str, ContentHash>,
     /// Folders that contain only known outputs while they have this metadata. Cleared when something is emitted.
     pub(crate) swept: Vec<(&'a str, FileStat)>,
-    /// By manifest.
+    /// Results of the last check, by manifest.
     pub(crate) checked: NameMap<'a, CheckRecord<'a>>,
-    /// By target, then by manifest; the umbrella header has the manifest "".
+    /// Emitted units, by target, then by manifest; the umbrella header has the manifest "".
     emitted: BTreeMap<&'a str, NameMap<'a, EmitEntry<'a>>>,
     /// Number of emitted units so far.
     times: usize,
@@ -136,7 +136,7 @@ impl<'a> BuildFacts<'a> {
         }
     }
 
-    /// Adds a fact.
+    /// Applies a fact.
     pub(crate) fn learn(&mut self, fact: BuildFact<'a>) {
         match fact {
             BuildFact::Boot(boot) => self.boot = boot,
@@ -261,7 +261,7 @@ impl<'a> BuildFacts<'a> {
             + emitted
     }
 
-    /// All facts.
+    /// The facts that restore this state, for a compacted log.
     pub(crate) fn all(&self) -> Vec<BuildFact<'a>> {
         let mut all = vec![BuildFact::Boot(self.boot)];
         all.extend(self.inputs.iter().map(|(path, known)| BuildFact::Input(path, *known)));

@@ -20,7 +20,7 @@ pub(crate) struct StateLock {
 }
 
 impl StateLock {
-    /// No lock.
+    /// Stands in for a lock where none is needed or supported.
     pub(crate) fn nothing() -> Self {
         Self { file: None }
     }

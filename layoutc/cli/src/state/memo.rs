@@ -126,7 +126,7 @@ impl ResultCache for DiskMemo {
         payload.get(key.0.len()..).map(<[u8]>::to_vec)
     }
 
-    fn keep(&self, key: &CacheKey, value: Vec<u8>) {
+    fn store(&self, key: &CacheKey, value: Vec<u8>) {
         self.new.lock().unwrap_or_else(PoisonError::into_inner).insert(*key, value);
     }
 }

@@ -16,9 +16,9 @@ use std::sync::mpsc::{SyncSender, TrySendError};
 use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::command_error::os_error_text;
+use crate::paths::normal;
 use crate::project::CONFIG;
 use crate::project::globs::SourceGlobs;
-use crate::project::paths::normal;
 use crate::project::read_set::ReadSet;
 
 use super::WatchMessage;

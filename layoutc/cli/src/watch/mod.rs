@@ -18,12 +18,12 @@ use std::time::{Duration, Instant};
 
 use notify::Event;
 
-use crate::args::{ReportFormat, WatchArgs};
+use crate::args::WatchArgs;
 use crate::build::{
     BuildPrefetch, BuildSummary, ManifestReads, RowSelection, build_once, guess_log,
 };
 use crate::command_error::{CommandError, os_error_text};
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::project::Project;
 use crate::project::read_set::ReadSet;
 use crate::state::log::LogArena;
@@ -247,7 +247,7 @@ impl WatchLoop<'_> {
         built: &Result<BuildSummary, CommandError>,
         took: Duration,
     ) {
-        self.outcome = self.status.tell(self.args, changes, built, took, self.console);
+        self.outcome = self.status.report(self.args, changes, built, took, self.console);
         if let Some(runner) = &self.runner
             && self.outcome == BuildOutcome::Success
             && let Err(error) = runner.restart()

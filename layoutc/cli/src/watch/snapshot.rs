@@ -6,10 +6,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use crate::args::SelectArgs;
+use crate::build::SelectArgs;
+use crate::paths::relative_to_cwd;
 use crate::project::files::MISSING;
 use crate::project::read_set::{FileState, FileStates, ReadSet};
-use crate::project::{self, Project, file_tree, relative_to_cwd};
+use crate::project::{self, Project, file_tree};
 use crate::report::Report;
 use crate::state::fact::ContentHash;
 

@@ -5,13 +5,13 @@ use std::time::Duration;
 use layoutc_compiler::base::diagnostic::Severity;
 use serde_json::{Value, json};
 
-use crate::args::{ReportFormat, WatchArgs};
+use crate::args::WatchArgs;
 use crate::build::BuildSummary;
-use crate::command::report_error;
+use crate::build::summary::{counts, stages_json, stages_text};
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
+use crate::exit_code::report_error;
 use crate::report::counted;
-use crate::report::summary::{counts, stages_json, stages_text};
 
 use super::snapshot::InputChange;
 
@@ -65,7 +65,7 @@ impl BuildOutcome {
 
 impl StatusReporter {
     /// Reports a build and its causes; returns its outcome.
-    pub(super) fn tell(
+    pub(super) fn report(
         &mut self,
         args: &WatchArgs,
         changes: &[InputChange],

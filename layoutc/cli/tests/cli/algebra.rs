@@ -82,6 +82,7 @@ error[notation::syntax]: expected an integer or `(`, found `x`
   = help: it is written as in `(4,8):(8,1)`
 
 1 error
+for more information, run `layoutc explain notation::syntax`
 "
     );
     assert_eq!(
@@ -94,6 +95,7 @@ error[notation::composition]: A after B has no layout of the shape of B: at 5 it
   = CuTe returns `(3,2):(2,3)`, which gives 7 at 5, not 8
 
 1 error
+for more information, run `layoutc explain notation::composition`
 "
     );
     assert_eq!(
@@ -106,6 +108,7 @@ error[notation::rounds]: `(4,8):(1,4)` does not divide 50 elements: its tiles co
   = help: `--pad` takes the 64, as CuTe does
 
 1 error
+for more information, run `layoutc explain notation::rounds`
 "
     );
     // No unhelpful fix is suggested: tiles of 4 do not divide rows of 10.

@@ -90,7 +90,8 @@ fn clean_keeps_and_names_what_was_edited_and_keeps_what_is_not_its_own() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let warning = "warning[output::edited]: `generated/c/a.h` was edited since layoutc wrote it";
     assert!(ran.err.starts_with(warning), "{}", ran.err);
-    assert!(ran.err.ends_with("\n1 warning\n"), "{}", ran.err);
+    let closing = "\n1 warning\nfor more information, run `layoutc explain output::edited`\n";
+    assert!(ran.err.ends_with(closing), "{}", ran.err);
     assert!(ran.out.ends_with("\n5 outputs: 5 removed\n"), "{}", ran.out);
     assert_eq!(world.files("generated"), ["generated/c/a.h", "generated/c/x/mine.h"]);
     assert_eq!(world.read("generated/c/a.h"), Some(edited));

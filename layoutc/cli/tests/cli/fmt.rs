@@ -42,6 +42,7 @@ error[kdl::style]: `a.kdl` is not formatted
   = help: run `layoutc fmt`
 
 1 error
+for more information, run `layoutc explain kdl::style`
 ";
     assert_eq!(ran.refused(), (Some(1), shown));
     assert_eq!(world.read("a.kdl").as_deref(), Some(MESSY));

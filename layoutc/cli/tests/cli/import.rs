@@ -93,6 +93,7 @@ error[import::shape]: the result shapes of `NonZero` are unknown before the mode
   = help: `onnx.shape_inference.infer_shapes` adds the shapes that it can infer
 
 1 error
+for more information, run `layoutc explain import::shape`
 ";
     assert_eq!(ran.refused(), (Some(1), told));
     for (args, line) in [

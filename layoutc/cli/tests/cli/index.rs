@@ -65,6 +65,7 @@ error[shape::coordinate]: `b` is not an index
   │    ^
 
 1 error
+for more information, run `layoutc explain shape::coordinate`
 "
         )
     );
@@ -160,6 +161,7 @@ error[shape::coordinate]: `1 2` is not an index
   = help: write `1,2`
 
 1 error
+for more information, run `layoutc explain shape::coordinate`
 "
         )
     );

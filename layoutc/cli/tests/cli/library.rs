@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 const MANIFEST: &str = "tensor t dtype=f32 {\n    shape { h 4; w 8 }\n    layout { tile 2 4 }\n}\n";
 
@@ -33,4 +34,20 @@ fn a_build_script_gets_its_files_and_leaves_the_sources_alone() {
     let failure = layoutc::build(&project, &out).expect_err("a tile without an element");
     assert!(failure.text.starts_with("error["), "{failure}");
     assert!(failure.text.contains("layouts/a.kdl:3:"), "{failure}");
+}
+
+#[test]
+fn without_the_command_line_its_crates_are_not_needed() {
+    let args = ["-p", "layoutc", "-e", "normal", "--no-default-features", "--prefix", "none"];
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["tree", "--offline"]).args(args).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let output = command.output().expect("it runs");
+    let tree = String::from_utf8(output.stdout).expect("UTF-8");
+    let crates: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(crates.contains(&"layoutc-compiler"), "{}", String::from_utf8_lossy(&output.stderr));
+    for name in
+        ["clap", "ctrlc", "indicatif", "lsp-server", "lsp-types", "mimalloc", "notify", "prost"]
+    {
+        assert!(!crates.contains(&name), "{name}");
+    }
 }

@@ -30,11 +30,12 @@ mod lsp;
 mod lsp_editors;
 mod lsp_hostile;
 mod marks;
-mod mdbook;
 mod pack;
 mod pack_pieces;
 mod page;
 mod project;
+#[path = "../common/ran.rs"]
+mod ran;
 mod schemas;
 mod shardings;
 mod shells;

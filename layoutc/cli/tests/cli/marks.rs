@@ -155,7 +155,7 @@ fn other_files_are_never_written_over() {
     let world = project();
     world.write("mine.c", "int mine;\n");
     let ran = world.run(&["build", "--stamp", "mine.c"]);
-    let line = "error[output::foreign]: `mine.c` is not a stamp, and is not overwritten\n  = help: move it, or choose another file\n\n1 error\n";
+    let line = "error[output::foreign]: `mine.c` is not a stamp, and is not overwritten\n  = help: move it, or choose another file\n\n1 error\nfor more information, run `layoutc explain output::foreign`\n";
     assert_eq!(ran.refused(), (Some(1), line));
     let ran = world.run(&["build", "--depfile", "layouts/a.kdl"]);
     assert_eq!(ran.refused().0, Some(1));

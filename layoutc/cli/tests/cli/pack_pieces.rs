@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::pack::npy;
-use crate::waiting::wait_for;
 use crate::world::{Ran, World};
 
 const TENSORS: &str = "\
@@ -95,17 +94,10 @@ impl Pieces {
         (self.get("again"), self.get("slots"))
     }
 
-    /// Standard error of a successful run, without progress.
-    fn said(ran: &Ran) -> String {
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
-        ran.err.lines().filter(|line| !line.starts_with("packing: ")).collect()
-    }
-
-    /// Numbers of all and of resumed chunks of a successful run.
-    fn counts(ran: &Ran) -> (u64, u64) {
+    /// Number of chunks of a successful run.
+    fn count(ran: &Ran) -> u64 {
         let object: Value = serde_json::from_str(ran.good()).expect("JSON");
-        let count = |name: &str| object[name].as_u64().expect("a count");
-        (count("pieces"), count("resumed_pieces"))
+        object["pieces"].as_u64().expect("a count")
     }
 
     fn parts(&self) -> Vec<String> {
@@ -123,10 +115,10 @@ fn every_layout_and_type_is_the_same_in_pieces() {
         let set: &[&str] = if tensor == "rows" { &["--set", "batch=20"] } else { &[] };
         let more = [&LITTLE, set, &["--format", "json"]].concat();
         let ran = world.run("pack", tensor, &[&["dense", "-o", "large"], &more[..]].concat());
-        assert!(Pieces::counts(&ran).0 > 2, "{tensor}: {}", ran.out);
+        assert!(Pieces::count(&ran) > 2, "{tensor}: {}", ran.out);
         assert!(world.get("large") == slots, "{tensor} packed");
         let ran = world.run("unpack", tensor, &[&["slots", "-o", "back"], &more[..]].concat());
-        assert!(Pieces::counts(&ran).0 > 2, "{tensor}: {}", ran.out);
+        assert!(Pieces::count(&ran) > 2, "{tensor}: {}", ran.out);
         assert!(world.get("back") == dense, "{tensor} unpacked");
         assert_eq!(world.parts(), [""; 0]);
     }
@@ -145,11 +137,11 @@ fn npys_are_the_same_in_pieces_whatever_their_order_and_their_bytes() {
         world.run("pack", tensor, &["a.npy", "-o", "b.npy"]).good();
         let more = ["--memory", "64 KiB", "--format", "json"];
         let ran = world.run("pack", tensor, &[&["a.npy", "-o", "c.npy"], &more[..]].concat());
-        assert!(Pieces::counts(&ran).0 > 1, "{tensor}");
+        assert!(Pieces::count(&ran) > 1, "{tensor}");
         assert!(world.get("b.npy") == world.get("c.npy"), "{tensor} packed");
         let ran =
             world.run("unpack", tensor, &[&["b.npy", "-o", "d.npy"], set, &more[..]].concat());
-        assert!(Pieces::counts(&ran).0 > 1, "{tensor}");
+        assert!(Pieces::count(&ran) > 1, "{tensor}");
         assert!(world.get("a.npy") == world.get("d.npy"), "{tensor} unpacked");
     }
     let (dense, slots) = world.sample("blocks");
@@ -220,188 +212,66 @@ fn long() -> (Pieces, Vec<Move>) {
     (world, moves)
 }
 
-/// Runs a conversion and interrupts it after some chunks; returns its output unless it finished first.
+/// Runs a conversion and ends it some time after its part file exists; returns its output unless it finished first.
 fn ended(
     world: &Pieces,
     (command, tensor, from): (&str, &str, &str),
-    lines: usize,
+    after: Duration,
     end: impl FnOnce(&mut Child),
 ) -> Option<std::process::Output> {
     let mut child = world.start(command, tensor, &[&[from, "-o", "out"], &LITTLE[..]].concat());
-    let journal = world.0.path("out.part.journal");
-    wait_for("a journal", || {
-        let noted = fs::read_to_string(&journal).unwrap_or_default().lines().count() > lines;
-        (noted || child.try_wait().expect("a child").is_some()).then_some(())
-    });
+    let part = world.0.path("out.part");
+    while !part.exists() && child.try_wait().expect("a child").is_none() {
+        thread::sleep(Duration::from_micros(100));
+    }
+    thread::sleep(after);
     end(&mut child);
     let output = child.wait_with_output().expect("it ends");
     (output.status.code() != Some(0)).then_some(output)
 }
 
+fn kill(child: &mut Child) {
+    child.kill().expect("it is there");
+}
+
 #[test]
-fn a_move_that_is_killed_anywhere_is_gone_on_with_and_gives_the_same_bytes() {
+fn a_move_that_is_killed_anywhere_leaves_no_output_and_the_next_one_is_whole() {
     let (world, moves) = long();
-    let (mut kills, mut resumed) = (0, 0);
+    let mut kills = 0;
     for (command, tensor, from, wanted) in moves {
-        for lines in [0, 2, 7] {
-            drop(fs::remove_file(world.0.path("out")));
-            for more in [lines, lines + 1] {
-                let killed = ended(&world, (command, tensor, from), more, |child| {
-                    child.kill().expect("it is there");
-                });
-                let Some(killed) = killed else { break };
+        for after in [0, 3, 9] {
+            let killed = ended(&world, (command, tensor, from), Duration::from_millis(after), kill);
+            if let Some(killed) = killed {
                 assert_eq!(killed.status.signal(), Some(9));
                 kills += 1;
-                if world.0.path("out").exists() {
-                    assert!(world.get("out") == wanted);
-                }
             }
+            let out = world.0.path("out");
+            assert!(!out.exists() || world.get("out") == wanted);
             let more = [&[from, "-o", "out"], &LITTLE[..], &["--format", "json"]].concat();
-            let (pieces, before) = Pieces::counts(&world.run(command, tensor, &more));
-            assert!(world.get("out") == wanted, "{command} {tensor} after a kill at {lines}");
-            assert!(before <= pieces && pieces > 10);
-            resumed += u32::from(before > 0);
+            assert!(Pieces::count(&world.run(command, tensor, &more)) > 10);
+            assert!(world.get("out") == wanted, "{command} {tensor} after a kill at {after} ms");
             assert_eq!(world.parts(), [""; 0]);
+            fs::remove_file(out).expect("it is there");
         }
     }
-    assert!(kills > 8 && resumed > 4, "{kills} kills, {resumed} resumed");
+    assert!(kills > 0, "{kills}");
 }
 
-/// A world with a killed conversion.
-fn killed() -> (Pieces, Vec<u8>) {
+#[test]
+fn a_part_that_was_left_is_replaced_and_what_is_no_file_is_not() {
     let (world, moves) = long();
     let (command, tensor, from, wanted) = moves.into_iter().next().expect("a move");
-    for _ in 0..40 {
-        let kill = |child: &mut Child| child.kill().expect("it is there");
-        let was_killed = ended(&world, (command, tensor, from), 5, kill).is_some();
-        // It may be killed before the partial file exists.
-        if was_killed && world.parts().len() == 2 {
-            break;
-        }
+    let more = [&[from, "-o", "out"], &LITTLE[..]].concat();
+    // One byte, and more than the output has.
+    for bytes in [1, wanted.len() + 4096] {
+        world.put("out.part", &vec![0xA5; bytes]);
+        world.run(command, tensor, &more).good();
+        assert!(world.get("out") == wanted, "{bytes}");
+        assert_eq!(world.parts(), [""; 0]);
     }
-    assert_eq!(world.parts(), ["out.part", "out.part.journal"]);
-    (world, wanted)
-}
-
-#[test]
-fn a_part_of_something_else_is_begun_anew_and_that_is_said() {
-    let (world, wanted) = killed();
-    let pack = |more: &[&str]| {
-        let more = [&["a", "-o", "out"], &LITTLE[..], more].concat();
-        Pieces::said(&world.run("pack", "long", &more))
-    };
-    let said = pack(&[]);
-    assert!(said.starts_with("resuming `out` at ") && said.ends_with(" %"), "{said}");
-    assert!(world.get("out") == wanted);
-    let again = || {
-        let kill = |child: &mut Child| child.kill().expect("it is there");
-        ended(&world, ("pack", "long", "a"), 2, kill).is_some()
-    };
-    let anew = |change: &dyn Fn(), more: &[&str], reason: &str| {
-        while !again() {}
-        change();
-        let said = pack(more);
-        assert_eq!(said, format!("restarting `out`: {reason}"));
-        assert!(world.get("out") == wanted, "{reason}");
-    };
-    anew(&|| (), &["--no-resume"], "`--no-resume` is given");
-    let touch = || {
-        let file = File::options().append(true).open(world.0.path("a")).expect("it is there");
-        file.set_modified(std::time::SystemTime::now()).expect("it is ours");
-    };
-    anew(&touch, &[], "the input is a different file or changed");
-    let other = LONG.replace("tensor long dtype=f32", "tensor long dtype=i32");
-    anew(&|| world.0.write("a.kdl", &other), &[], "the tensor or its layout changed");
-    let turn = || {
-        let mut journal = world.get("out.part.journal");
-        journal[40] ^= 4;
-        world.put("out.part.journal", &journal);
-    };
-    anew(&turn, &[], "its journal is damaged");
-    let other = || {
-        let part = world.get("out.part");
-        // An inode is not reused while a file has it.
-        fs::rename(world.0.path("out.part"), world.0.path("beside")).expect("it is renamed");
-        world.put("out.part", &part);
-    };
-    while !again() {}
-    other();
-    let said = pack(&[]);
-    assert!(world.get("out") == wanted, "{said}");
-}
-
-/// The next pack with any options removes the partial files of a killed one.
-#[test]
-fn what_a_killed_move_left_goes_with_the_next_one_whatever_its_options() {
-    for more in [&[][..], &["--c-array"], &["--memory", "1 GiB"], &["--raw"]] {
-        let (world, wanted) = killed();
-        let more = [&["a", "-o", "out"], more].concat();
-        world.run("pack", "long", &more).good();
-        assert_eq!(world.parts(), [""; 0], "{more:?}");
-        assert!(more.contains(&"--c-array") || world.get("out") == wanted, "{more:?}");
-    }
-    // Foreign journals and partial files of other outputs remain.
-    let world = Pieces::new();
-    world.put("a", &bytes(1, 200 * 300 * 4));
-    for (path, text) in [("out.part", "mine"), ("out.part.journal", "mine"), ("other.part", "x")] {
-        world.put(path, text.as_bytes());
-    }
-    world.run("pack", "turned", &["a", "-o", "out"]).good();
-    assert_eq!(world.get("out.part"), b"mine");
-    assert_eq!(world.get("out.part.journal"), b"mine");
-}
-
-#[test]
-fn a_journal_that_is_cut_or_turned_is_never_trusted_wrongly() {
-    let (world, wanted) = killed();
-    let (journal, part) = (world.get("out.part.journal"), world.get("out.part"));
-    // The journal identifies the partial file by its inode, which a link preserves.
-    fs::hard_link(world.0.path("out.part"), world.0.path("kept")).expect("it is linked");
-    let restore = |journal: &[u8]| {
-        drop(fs::remove_file(world.0.path("out.part")));
-        fs::hard_link(world.0.path("kept"), world.0.path("out.part")).expect("it is linked");
-        world.put("out.part", &part);
-        world.put("out.part.journal", journal);
-    };
-    let mut said = Vec::new();
-    let length = journal.len();
-    for at in [0, length / 4, length - 60, length - 1] {
-        let mut turned = journal.clone();
-        turned[at] ^= 1;
-        for damaged in [&journal[..at], &turned] {
-            restore(damaged);
-            let ran = world.run("pack", "long", &[&["a", "-o", "out"], &LITTLE[..]].concat());
-            if at == 0 && !damaged.is_empty() {
-                // Without its beginning, the journal is foreign.
-                assert_eq!(ran.code, Some(2), "{}", ran.err);
-                continue;
-            }
-            assert_eq!(ran.code, Some(0), "{}", ran.err);
-            assert!(world.get("out") == wanted, "{at}: {}", ran.err);
-            said.push(ran.err);
-        }
-    }
-    assert!(said.iter().any(|said| said.contains("resuming `out` at")), "{said:?}");
-    assert!(said.iter().any(|said| said.contains("its journal is damaged")), "{said:?}");
-}
-
-#[test]
-fn what_is_nobodys_part_is_not_overwritten() {
-    let (world, _) = long();
-    world.put("out.part", b"mine");
-    let more = [&["a", "-o", "out"], &LITTLE[..]].concat();
-    let ran = world.run("pack", "long", &more);
-    let line = "error: `out.part` exists without its journal `out.part.journal`; \
-                move it, or overwrite it with `--no-resume`\n";
-    assert_eq!(ran.refused(), (Some(2), line));
-    world.put("out.part.journal", b"my diary");
-    let ran = world.run("pack", "long", &more);
-    let line = "error: `out.part.journal` exists and is not a journal; move it, or overwrite it with `--no-resume`\n";
-    assert_eq!(ran.refused(), (Some(2), line));
-    assert_eq!((world.get("out.part"), world.get("out.part.journal").len()), (b"mine".into(), 8));
-    let said = Pieces::said(&world.run("pack", "long", &[&more[..], &["--no-resume"]].concat()));
-    assert_eq!(said, "");
-    assert_eq!(world.parts(), [""; 0]);
+    fs::create_dir(world.0.path("out.part")).expect("a folder");
+    let line = "error: `out.part` is not a file; remove or rename it\n";
+    assert_eq!(world.run(command, tensor, &more).refused(), (Some(2), line));
     fs::rename(world.0.path("a"), world.0.path("x.part")).expect("it is renamed");
     let ran = world.run("pack", "long", &[&["x.part", "-o", "x"], &LITTLE[..]].concat());
     let line = "error: output `x.part` would overwrite the input `x.part`\n";
@@ -410,46 +280,43 @@ fn what_is_nobodys_part_is_not_overwritten() {
 
 #[test]
 fn a_second_process_at_one_output_is_refused() {
-    let (world, wanted) = killed();
-    let journal = File::options().append(true).open(world.0.path("out.part.journal"));
-    let journal = journal.expect("it is there");
-    journal.lock().expect("it can be locked");
-    let more = [&["a", "-o", "out"], &LITTLE[..]].concat();
-    let ran = world.run("pack", "long", &more);
+    let (world, moves) = long();
+    let (command, tensor, from, wanted) = moves.into_iter().next().expect("a move");
+    let part = File::create(world.0.path("out.part")).expect("a file");
+    part.lock().expect("it can be locked");
+    let more = [&[from, "-o", "out"], &LITTLE[..]].concat();
     let said = "error[output::io]: another process is writing `out`\n  = help: wait until it ends, or choose another output\n\n1 error\n";
+    let ran = world.run(command, tensor, &more);
     assert_eq!((ran.code, ran.err.as_str()), (Some(3), said));
     // An existing output is named as given, too.
     world.put("out", b"whole");
-    let ran = world.run("pack", "long", &more);
+    let ran = world.run(command, tensor, &more);
     assert_eq!((ran.code, ran.err.as_str()), (Some(3), said));
-    drop(journal);
-    assert_eq!(world.run("pack", "long", &more).code, Some(0));
+    drop(part);
+    assert_eq!(world.run(command, tensor, &more).code, Some(0));
     assert!(world.get("out") == wanted);
 }
 
 #[test]
-fn an_interrupt_keeps_the_part_and_says_how_to_go_on() {
+fn an_interrupt_removes_the_part() {
     let (world, moves) = long();
-    let (command, tensor, from, wanted) = moves.into_iter().next().expect("a move");
+    let (command, tensor, from, _) = moves.into_iter().next().expect("a move");
     let interrupt = |child: &mut Child| {
         let id = rustix::process::Pid::from_child(child);
         let _ = rustix::process::kill_process(id, rustix::process::Signal::INT);
     };
     let asked = Instant::now();
     let ended = loop {
-        if let Some(ended) = ended(&world, (command, tensor, from), 2, interrupt) {
+        let after = Duration::from_millis(1);
+        if let Some(ended) = ended(&world, (command, tensor, from), after, interrupt) {
             break ended;
         }
+        fs::remove_file(world.0.path("out")).expect("it is there");
         assert!(asked.elapsed() < Duration::from_secs(20));
-        thread::sleep(Duration::from_millis(1));
     };
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert_eq!(ended.status.code(), Some(130), "{said}");
-    assert!(said.starts_with("interrupted: `out.part` holds "), "{said}");
-    assert!(said.ends_with(" %; run the same command to resume\n"), "{said}");
-    let ran = world.run(command, tensor, &[&[from, "-o", "out"], &LITTLE[..]].concat());
-    assert!(ran.err.starts_with("resuming `out` at "), "{}", ran.err);
-    assert!(world.get("out") == wanted);
+    assert_eq!((ended.status.code(), said.as_str()), (Some(130), ""));
+    assert_eq!((world.parts(), world.0.path("out").exists()), (Vec::<String>::new(), false));
 }
 
 #[test]

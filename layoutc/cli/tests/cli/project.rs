@@ -17,7 +17,8 @@ fn without_paths_the_project_of_a_folder_above_is_checked() {
     let ran = world.run(&["check"]);
     assert_eq!(ran.code, Some(1));
     assert_eq!(places(&ran.err), ["layouts/b.kdl:4:28", "layouts/deep/a.kdl:4:28"]);
-    assert!(ran.err.ends_with("\n\n2 errors\n"), "{}", ran.err);
+    let closing = "\n\n2 errors\nfor more information, run `layoutc explain map::not_injective`\n";
+    assert!(ran.err.ends_with(closing), "{}", ran.err);
     let ran = world.run_in("layouts/deep", &["check"], "");
     assert_eq!(places(&ran.err), ["../b.kdl:4:28", "a.kdl:4:28"]);
     let ran = world.run_in("other", &["check"], "");

@@ -110,6 +110,7 @@ error[notation::value]: device 1 occurs twice
   = help: write each of 0 to 3 once
 
 1 error
+for more information, run `layoutc explain notation::value`
 ";
     assert_eq!((code, out.as_str(), err.as_str()), (Some(1), "", wanted));
     let (code, _, err) = said("{devices=[2]1,0}", &["--to", "jax"]);

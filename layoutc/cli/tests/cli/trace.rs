@@ -114,6 +114,7 @@ error[shape::coordinate]: `n` = 8 is out of bounds: its extent is 8
   │ ^^^
 
 1 error
+for more information, run `layoutc explain shape::coordinate`
 "
         )
     );

@@ -94,6 +94,7 @@ error[notation::value]: the block `x` has no axis `X`
   = help: write `X` among the letters, or leave the block out
 
 1 error
+for more information, run `layoutc explain notation::value`
 ";
     assert_eq!(err, wanted);
     let (code, _, err) = said(&["(4,4):(1,1)", "--from", "cute", "--to", "mlir"]);

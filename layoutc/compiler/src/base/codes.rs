@@ -1,6 +1,6 @@
 //! Stable codes of diagnostics, one row each. Every code has a page, `book/src/codes/<area>/<what>.md`, whose first
-//! `kdl` block raises it and whose second does not. The page of a code that only the binary raises shows commands
-//! instead.
+//! `kdl` block raises it and whose second does not, and cases with their reports, `tests/refused/<area>/<what>/`; the
+//! page's first block is one of them, `page.kdl`. The page of a code that only the binary raises shows commands instead.
 
 macro_rules! codes {
     ($($variant:ident $id:literal $title:literal)*) => {
@@ -154,7 +154,7 @@ codes! {
     ImportUnsupported "import::unsupported" "a model uses a feature that graphs do not support"
     DtypeKernel "dtype::kernel" "operand types in a kernel do not match"
     LimitGenerated "limit::generated" "the generated index arithmetic exceeds its limits"
-    LimitNesting "limit::nesting" "a value of a kernel is nested too deeply for C compilers"
+    LimitNesting "limit::nesting" "a value of a kernel or a chain of `use` is nested too deeply"
     LimitIndexType "limit::index_type" "a tensor does not fit the index type"
     TemplateMissing "template::missing" "the template of a target does not exist"
     TemplateSyntax "template::syntax" "a template is malformed or misuses a value"

@@ -4,10 +4,14 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::sync::Arc;
 
-use layoutc_algebra::notation::NotationFaultKind;
+use layoutc_algebra::notation::{NotationFault, NotationFaultKind};
 use serde::{Deserialize, Serialize};
 
 use crate::base::codes::Code;
+use crate::base::nearest::nearest;
+
+/// Limit on the names that a help text lists.
+const LISTED: usize = 12;
 
 /// Severity. Only errors prevent outputs from being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -123,6 +127,19 @@ impl Diagnostic {
         Self { labels: vec![label], ..Self::without_span(code, message) }
     }
 
+    /// Error of a text in a notation, at a span.
+    pub fn in_notation(fault: NotationFault, place: FileSpan) -> Self {
+        let error = Self::error(fault.kind.into(), fault.message, place, "");
+        Self { help: fault.help.into_iter().collect(), ..error }
+    }
+
+    /// The diagnostic at a span, in place of other labels.
+    #[must_use]
+    pub fn at(self, place: FileSpan) -> Self {
+        let label = Label { place, message: String::new(), primary: true };
+        Self { labels: vec![label], ..self }
+    }
+
     /// Warning at a span; the label's message may be empty.
     pub fn warning(
         code: Code,
@@ -167,6 +184,36 @@ impl Diagnostic {
         self.add_fix(near.to_string());
     }
 
+    /// Adds the name of `known` that is most similar to `name` as a suggestion, if there is one.
+    #[must_use]
+    pub fn nearest<'a>(self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        match nearest(name, known) {
+            Some(near) => self.with_suggestion(near),
+            None => self,
+        }
+    }
+
+    /// Like [`Diagnostic::nearest`]; if no name is similar, lists the known ones (`tensors here: …`), or says that there
+    /// are none.
+    #[must_use]
+    pub fn nearest_or_all<'a>(
+        self,
+        name: &str,
+        what: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        if let Some(near) = nearest(name, known.iter().copied()) {
+            self.with_suggestion(near)
+        } else if known.is_empty() {
+            self.help(format!("declare it first: there are no {what} here"))
+        } else {
+            let listed = known.get(..LISTED).unwrap_or(&known).join("`, `");
+            let more = if known.len() > LISTED { ", …" } else { "" };
+            self.help(format!("{what} here: `{listed}`{more}"))
+        }
+    }
+
     /// Adds a fix that replaces the text at the primary label.
     pub fn add_fix(&mut self, text: impl Into<String>) {
         let place = self.labels.first().map(|label| label.place.clone());
@@ -206,6 +253,37 @@ impl Diagnostic {
     }
 }
 
+/// Result of a check. The faults are empty where an earlier diagnostic covers them.
+pub(crate) type CheckResult<T> = Result<T, Vec<Diagnostic>>;
+
+impl From<Diagnostic> for Vec<Diagnostic> {
+    fn from(diagnostic: Diagnostic) -> Self {
+        vec![diagnostic]
+    }
+}
+
+/// The values of all results, or the faults of all.
+pub(crate) fn collect_all<T>(
+    results: impl IntoIterator<Item = CheckResult<T>>,
+) -> CheckResult<Vec<T>> {
+    let (mut values, mut faults) = (Vec::new(), None);
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(found) => faults.get_or_insert_with(Vec::new).extend(found),
+        }
+    }
+    faults.map_or(Ok(values), Err)
+}
+
+/// Both values, or the faults of both.
+pub(crate) fn collect_both<A, B>(a: CheckResult<A>, b: CheckResult<B>) -> CheckResult<(A, B)> {
+    match (a, b) {
+        (Ok(a), Ok(b)) => Ok((a, b)),
+        (a, b) => Err([a.err(), b.err()].into_iter().flatten().flatten().collect()),
+    }
+}
+
 impl From<NotationFaultKind> for Code {
     fn from(kind: NotationFaultKind) -> Self {
         match kind {
@@ -215,4 +293,13 @@ impl From<NotationFaultKind> for Code {
             NotationFaultKind::Unsupported => Code::NotationUnsupported,
         }
     }
+}
+
+/// Sorts by file and position, and removes duplicates, as of a transform that two tensors apply.
+pub fn sort(diagnostics: &mut Vec<Diagnostic>) {
+    diagnostics.sort_by(|a, b| {
+        let place = |d: &Diagnostic| d.labels.first().map(|label| label.place.clone());
+        place(a).cmp(&place(b)).then(a.code.cmp(&b.code))
+    });
+    diagnostics.dedup();
 }

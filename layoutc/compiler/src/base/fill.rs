@@ -313,12 +313,13 @@ fn round(format: &FloatFormat, parts: &UnpackedFloat) -> Result<u64, FillError> 
         if shift > 127 {
             0
         } else {
-            let kept = parts.mantissa >> shift;
+            let truncated = parts.mantissa >> shift;
             let rest = parts.mantissa & ((1 << shift) - 1);
             let half = 1_u128 << (shift - 1);
             // Without mantissa bits the exponent field decides a tie.
-            let odd = if mantissa_bits == 0 { (exponent - least) & 1 == 1 } else { kept & 1 == 1 };
-            kept + u128::from(rest > half || (rest == half && odd))
+            let odd =
+                if mantissa_bits == 0 { (exponent - least) & 1 == 1 } else { truncated & 1 == 1 };
+            truncated + u128::from(rest > half || (rest == half && odd))
         }
     };
     if format.mantissa_bits == 0 && leading < least && units == 0 {

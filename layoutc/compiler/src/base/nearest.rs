@@ -23,6 +23,23 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|x| x.1)
 }
 
+/// Maximum number of names listed by an error.
+const LISTED: usize = 12;
+
+/// Error text for an unknown tensor: suggests the nearest name, else lists the known ones.
+pub fn unknown_tensor(name: &str, known: &[&str]) -> String {
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None if known.is_empty() => String::new(),
+        None => {
+            let more = if known.len() > LISTED { ", …" } else { "" };
+            let listed: Vec<&str> = known.iter().take(LISTED).copied().collect();
+            format!("; expected one of `{}`{more}", listed.join("`, `"))
+        }
+    };
+    format!("unknown tensor `{name}`{hint}")
+}
+
 /// Help text for a `value` that is not a power of two up to `most`: "write `32` or `64`" for 48, "write `1`" below 1.
 pub fn near_powers_of_two(value: i128, most: i128) -> String {
     let below = value.checked_ilog2().map_or(1, |log| 1_i128 << log.min(126));

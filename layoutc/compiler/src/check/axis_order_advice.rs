@@ -18,8 +18,8 @@ const MOST_AXES: usize = 6;
 /// Advice to put `order c n` first, if another order of the axes needs fewer slots than the layout.
 pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) -> Option<String> {
     let (elements, slots) =
-        (layout.logical_elements.as_const()?, layout.physical_elements.as_const()?);
-    if axes.len() < 2 || !layout.symbols.is_empty() {
+        (layout.logical_elements().as_const()?, layout.physical_elements().as_const()?);
+    if axes.len() < 2 || !layout.symbols().is_empty() {
         return None;
     }
     let counted = |order: &[usize]| {

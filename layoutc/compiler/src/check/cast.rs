@@ -78,8 +78,13 @@ pub(super) fn between(
 fn fault(message: String, CastError { dtype }: CastError, place: &FileSpan) -> Diagnostic {
     let error = Diagnostic::error(Code::DtypeCast, message, place.clone(), "");
     let error = error.note(format!("elements of {dtype} are copied unchanged"));
+    error.help(supported_storage(dtype))
+}
+
+/// Help for an element type without conversions or arithmetic: a supported way to store the same data.
+pub(super) fn supported_storage(dtype: Dtype) -> String {
     let scalar = Dtype { lanes: 1, ..dtype };
-    error.help(match dtype.scalar {
+    match dtype.scalar {
         Scalar::Record(_) => "store each field in its own tensor".to_owned(),
         Scalar::Bool => "store the booleans as u8".to_owned(),
         Scalar::F8e8m0fnu => "store the scales as f32 or bf16".to_owned(),
@@ -90,5 +95,5 @@ fn fault(message: String, CastError { dtype }: CastError, place: &FileSpan) -> D
             "store the real and imaginary parts as f64 along an axis of extent 2".to_owned()
         }
         _ => format!("store the lanes as {scalar} along an axis of extent {}", dtype.lanes),
-    })
+    }
 }

@@ -13,7 +13,7 @@ use super::injectivity_report::RefusalContext;
 use super::replay::{LayoutSource, ReplayOutcome, symbol_value};
 use super::scope::ManifestScope;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::syntax::SpannedText;
 use crate::model::Tensor;
 
@@ -36,7 +36,7 @@ impl ConditionNames<'_> {
         &self,
         builder: &mut LayoutBuilder,
         texts: &[SpannedText],
-    ) -> Result<(), Vec<Diagnostic>> {
+    ) -> CheckResult<()> {
         let Some(first) = texts.first() else { return Ok(()) };
         let axes = builder.logical().to_vec();
         let value = |name: &str| {

@@ -12,7 +12,7 @@ use layoutc_algebra::symbol::Axis;
 use super::foreign_syntax;
 use super::scope::ManifestScope;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::nearest::{nearest, quantity};
 use crate::manifest::syntax::{IntegerExpr, ItemKind, SpannedText};
 
@@ -23,7 +23,7 @@ pub(super) fn constant(
     scope: &ManifestScope,
     facts: &Facts,
     file: &Arc<str>,
-) -> Result<Expr, Vec<Diagnostic>> {
+) -> CheckResult<Expr> {
     let text = match bound {
         IntegerExpr::Integer(number) => return Ok(Expr::constant(number.value)),
         IntegerExpr::Text(text) => text,
@@ -109,9 +109,7 @@ pub(super) fn map_parse_fault(
             let own = matches!(error.kind, ParseErrorKind::Unexpected { .. })
                 .then(|| continuation_help(&text.value, error.span.start, axes));
             match foreign_syntax::map_of_axes(&text.value, axes) {
-                Some(map) => fault
-                    .help(format!("write `{map}`"))
-                    .fix(FileSpan::new(file, text.span.clone()), map),
+                Some(map) => fault.help(format!("write `{map}`")).fix(text.at(file), map),
                 None => fault.help(
                     conditional(&error.kind)
                         .map_or_else(|| own.unwrap_or_else(|| FORM.to_owned()), str::to_owned),

@@ -1,20 +1,15 @@
 //! Diagnostics of the algebra's errors.
 
-use std::sync::Arc;
-
 use layoutc_algebra::builder::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::expr::print;
-use layoutc_algebra::notation::NotationFault;
 use layoutc_algebra::step::{MAX_AXES, StepError};
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::domain;
-use super::expr::{overflow, place_in};
-use super::scope::suggest;
+use super::expr::overflow;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
-use crate::manifest::syntax::SpannedText;
 
 /// An expression with the manifest's names.
 pub(super) fn text(expr: &Expr, logical: &[Axis], symbols: &[Symbol]) -> String {
@@ -23,7 +18,20 @@ pub(super) fn text(expr: &Expr, logical: &[Axis], symbols: &[Symbol]) -> String 
 
 /// A logical index as text: `[0, 4]`.
 pub(super) fn index(index: &[i128]) -> String {
-    format!("[{}]", index.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+    format!("[{}]", joined(index))
+}
+
+/// `1 slot`, `2 slots`.
+pub(super) fn counted(count: &impl ToString, what: &str) -> String {
+    match count.to_string().as_str() {
+        "1" => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
+}
+
+/// Items separated by commas: `0, 4`.
+pub(super) fn joined(items: &[impl ToString]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Position of the map item that an error is about.
@@ -39,57 +47,45 @@ pub(super) fn item_of(error: &BuildError) -> Option<usize> {
 /// Diagnostic of a step with unknown axes or a wrong number of axes.
 pub(super) fn step_fault(error: &StepError, axes: &[String], place: FileSpan) -> Diagnostic {
     let message = error.to_string();
+    let fault = |code| Diagnostic::error(code, message.clone(), place.clone(), "");
     match error {
         StepError::UnknownAxis { name, .. } => {
-            let mut fault = Diagnostic::error(Code::StepAxis, message, place, "");
-            suggest(&mut fault, name, axes.iter().map(String::as_str));
-            if fault.help.is_empty() {
-                fault.add_help(match axes.split_last() {
-                    None => "remove the step".to_owned(),
-                    Some((only, [])) => format!("write `{only}`, or remove the step"),
-                    Some((last, others)) => {
-                        format!("write `{}` or `{last}`, or remove the step", others.join("`, `"))
-                    }
-                });
+            let fault = fault(Code::StepAxis).nearest(name, axes.iter().map(String::as_str));
+            if !fault.help.is_empty() {
+                return fault;
             }
-            fault
+            fault.help(match axes.split_last() {
+                None => "remove the step".to_owned(),
+                Some((only, [])) => format!("write `{only}`, or remove the step"),
+                Some((last, others)) => {
+                    format!("write `{}` or `{last}`, or remove the step", others.join("`, `"))
+                }
+            })
         }
-        StepError::MissingAxes(_) => Diagnostic::error(Code::StepAxis, message, place, "")
-            .help("name every axis, or write `...` for all others"),
-        StepError::RepeatedAxis(_) => {
-            Diagnostic::error(Code::StepAxis, message, place, "").help("name it once")
+        StepError::MissingAxes(_) => {
+            fault(Code::StepAxis).help("name every axis, or write `...` for all others")
         }
-        StepError::TwoEllipses => Diagnostic::error(Code::StepAxis, message, place, "")
-            .help("write `...` once: it matches all axes that are not named"),
-        StepError::NotAdjacent { .. } => Diagnostic::error(Code::StepAxis, message, place, "")
-            .help("make them adjacent with `order` first"),
-        StepError::TooFewAxes => Diagnostic::error(Code::StepForm, message, place, "")
-            .help("name another axis, or remove the step"),
-        StepError::TrailingStar => Diagnostic::error(Code::StepForm, message, place, "")
+        StepError::RepeatedAxis(_) => fault(Code::StepAxis).help("name it once"),
+        StepError::TwoEllipses => {
+            fault(Code::StepAxis).help("write `...` once: it matches all axes that are not named")
+        }
+        StepError::NotAdjacent { .. } => {
+            fault(Code::StepAxis).help("make them adjacent with `order` first")
+        }
+        StepError::TooFewAxes => {
+            fault(Code::StepForm).help("name another axis, or remove the step")
+        }
+        StepError::TrailingStar => fault(Code::StepForm)
             .help("write the tile's extent along the last axis after it: `tile * 128`"),
-        StepError::NameCount { wanted, .. } => {
-            Diagnostic::error(Code::StepForm, message, place, "")
-                .help(format!("write {wanted} names, or none for the default names"))
+        StepError::NameCount { wanted, .. } => fault(Code::StepForm)
+            .help(format!("write {wanted} names, or none for the default names")),
+        StepError::TooManyAxes(count) => {
+            let more = count.saturating_sub(MAX_AXES);
+            fault(Code::LimitAxes)
+                .help(format!("use {more} fewer: remove axes of extent 1, or fuse several"))
         }
-        StepError::TooManyAxes(count) => Diagnostic::error(Code::LimitAxes, message, place, "")
-            .help(format!(
-                "use {} fewer: remove axes of extent 1, or fuse several",
-                count.saturating_sub(MAX_AXES)
-            )),
         StepError::Expr(error) => overflow(error, message, place),
     }
-}
-
-/// Diagnostic of a text in a foreign notation.
-pub(super) fn notation_fault(
-    fault: &NotationFault,
-    text: &SpannedText,
-    file: &Arc<str>,
-) -> Diagnostic {
-    let place = place_in(text, &fault.span, file);
-    let mut error = Diagnostic::error(fault.kind.into(), &fault.message, place, "");
-    error.help.extend(fault.help.clone());
-    error
 }
 
 /// Diagnostic of a step that the builder refuses.
@@ -104,16 +100,15 @@ pub(crate) fn build_fault(
     let message = error.to_string();
     let place = place.clone();
     let names: Vec<String> = builder.axes().iter().map(|axis| axis.name.clone()).collect();
+    let fault = |code| Diagnostic::error(code, message.clone(), place.clone(), "");
     match error {
-        BuildError::Negative { witness, value, .. } => Diagnostic::error(
-            Code::MapNegative,
-            format!("an index of `{tensor}` is negative"),
-            place,
-            "",
-        )
-        .note(format!("{tensor}{} maps to {value}", index(witness)))
-        .help("add an offset: indices start at 0")
-        .witness(vec![witness.clone()]),
+        BuildError::Negative { witness, value, .. } => {
+            let message = format!("an index of `{tensor}` is negative");
+            Diagnostic::error(Code::MapNegative, message, place, "")
+                .note(format!("{tensor}{} maps to {value}", index(witness)))
+                .help("add an offset: indices start at 0")
+                .witness(vec![witness.clone()])
+        }
         BuildError::ExtentTooSmall { witness, value, needed, .. } => {
             let needed = text(needed, logical, symbols);
             let message = format!("the declared extent is too small for `{tensor}`");
@@ -129,29 +124,29 @@ pub(crate) fn build_fault(
                 .help("declare facts of the symbols (`min`, `max`, `multiple`), or use an index that starts at 0")
         }
         BuildError::AfterSeparators => {
-            Diagnostic::error(Code::SeparatorsLaterStep, message, place, "")
-                .help("move the separators to the end")
+            fault(Code::SeparatorsLaterStep).help("move the separators to the end")
         }
-        BuildError::EmptyGroup => Diagnostic::error(Code::SeparatorsEmptyGroup, message, place, "")
-            .help(format!(
-                "place a separator between two axes; the axes here are {}",
-                names.join(", ")
-            )),
-        BuildError::AfterAlign => Diagnostic::error(Code::StepForm, message, place, "")
-            .help("move `align` after the steps that create axes"),
-        BuildError::AfterSwizzle => Diagnostic::error(Code::StepForm, message, place, "")
-            .help("use `swizzle` once, as the last step"),
-        BuildError::AfterStrides => Diagnostic::error(Code::StepForm, message, place, "")
-            .help("move `strides` to the end: they apply to the final axes"),
-        BuildError::StrideCount { .. } => Diagnostic::error(Code::StepForm, message, place, "")
-            .help(format!("write one stride for each of {}", names.join(", "))),
+        BuildError::EmptyGroup => {
+            let names = names.join(", ");
+            fault(Code::SeparatorsEmptyGroup)
+                .help(format!("place a separator between two axes; the axes here are {names}"))
+        }
+        BuildError::AfterAlign => {
+            fault(Code::StepForm).help("move `align` after the steps that create axes")
+        }
+        BuildError::AfterSwizzle => {
+            fault(Code::StepForm).help("use `swizzle` once, as the last step")
+        }
+        BuildError::AfterStrides => {
+            fault(Code::StepForm).help("move `strides` to the end: they apply to the final axes")
+        }
+        BuildError::StrideCount { .. } => {
+            fault(Code::StepForm).help(format!("write one stride for each of {}", names.join(", ")))
+        }
         BuildError::WindowRank { axes, .. } => {
-            Diagnostic::error(Code::MapArity, message, place, "")
-                .help(format!("write {axes} indices, one per axis"))
+            fault(Code::MapArity).help(format!("write {axes} indices, one per axis"))
         }
-        BuildError::NegativeStride => {
-            Diagnostic::error(Code::StepValue, message, place, "").help("write 0 or more")
-        }
+        BuildError::NegativeStride => fault(Code::StepValue).help("write 0 or more"),
         BuildError::Size => size(tensor, logical, symbols, place),
         BuildError::Step(inner) => step_fault(inner, &names, place),
         BuildError::NoElement | BuildError::Uncounted => domain::unfit(error, place),

@@ -79,7 +79,7 @@ pub(super) fn with_omitted_axes(
 ) -> Diagnostic {
     let map = with_all_axes(&text.value, axes).filter(|_| fault.code == Code::MapArity);
     let (Some(map), Some(label)) = (map, fault.labels.first()) else { return fault };
-    let place = FileSpan::new(&label.place.file, text.span.clone());
+    let place = text.at(&label.place.file);
     let help = vec![format!("write `{map}`")];
     Diagnostic { help, fixes: vec![Fix { place, text: map }], ..fault }
 }
@@ -333,14 +333,20 @@ pub(super) fn named_by_colons(
     })
 }
 
-/// Help for a layout name of other tools; `None` for unknown words.
-pub(super) fn layout(word: &str, axes: &[Axis]) -> Option<String> {
+/// Help for a layout name of other tools; `None` for unknown words. The axes of the layout are not known in a transform.
+pub(super) fn layout(word: &str, axes: Option<&[Axis]>) -> Option<String> {
     let plain = word.replace(['_', '-'], "").to_ascii_lowercase();
     match plain.as_str() {
         "rowmajor" | "corder" | "c" | "contiguous" | "dense" | "linear" | "default" => {
-            return Some("remove the layout: a tensor without one is row-major".to_owned());
+            return Some(match axes {
+                Some(_) => "remove the layout: a tensor without one is row-major".to_owned(),
+                None => "remove the step: axes stay row-major".to_owned(),
+            });
         }
         "columnmajor" | "colmajor" | "fortran" | "f" => {
+            let Some(axes) = axes else {
+                return Some("write `order` with the axes in reverse, as `order w h`".to_owned());
+            };
             let names: Vec<&str> = axes.iter().rev().map(|axis| axis.name.as_str()).collect();
             return Some(format!("write `layout {{ order {} }}`", names.join(" ")));
         }

@@ -81,12 +81,8 @@ pub(super) fn load(host: &CompileEnv<'_>, paths: &[String]) -> (ManifestSet, Vec
         if let Some(fault) = unquotable(path) {
             loader.diagnostics.push(fault);
         } else if let Err(error) = loader.file(normal(path)) {
-            let message =
-                format!("cannot read the manifest `{path}`: {}", load_error_message(&error));
             let place = FileSpan::new(&Arc::from(path.as_str()), 0..0);
-            let mut fault = Diagnostic::error(Code::NameFile, message, place, "");
-            fault.help.extend(load_error_help(&error, path));
-            loader.diagnostics.push(fault);
+            loader.diagnostics.push(unreadable(&error, path, path, place));
         }
     }
     (loader.files, loader.diagnostics)
@@ -178,7 +174,7 @@ fn parse(host: &CompileEnv<'_>, path: &str) -> ParseOutcome {
     if diagnostics.is_empty()
         && let Ok(bytes) = postcard::to_allocvec(&syntax)
     {
-        host.memo.keep(&key, bytes);
+        host.memo.store(&key, bytes);
     }
     host.observer.end(CompileStage::Parse, path);
     Ok(ParsedManifest { syntax, text, diagnostics })
@@ -216,7 +212,10 @@ impl ManifestLoader {
         self.open.push(key.clone());
         let mut uses = Vec::new();
         for used in &syntax.uses {
-            uses.extend(self.used(&name, used));
+            match self.used(&name, used) {
+                Ok(position) => uses.push(position),
+                Err(error) => self.diagnostics.push(error),
+            }
         }
         self.open.pop();
         let position = self.files.all.len();
@@ -225,14 +224,13 @@ impl ManifestLoader {
         Ok(position)
     }
 
-    fn used(&mut self, file: &Arc<str>, used: &UseItem) -> Option<usize> {
-        let place = FileSpan::new(file, used.path.span.clone());
+    fn used(&mut self, file: &Arc<str>, used: &UseItem) -> Result<usize, Diagnostic> {
+        let place = used.path.at(file);
         let wanted = &used.path.value;
         if is_outside(wanted) {
             let message = format!("`{}` is not a relative path", wanted.escape_debug());
             let help = "write the path relative to this manifest, with `/` between folders";
-            self.diagnostics.push(Diagnostic::error(Code::NameFile, message, place, "").help(help));
-            return None;
+            return Err(Diagnostic::error(Code::NameFile, message, place, "").help(help));
         }
         let path = resolve_relative(file, wanted);
         let from = self.open.last().cloned().unwrap_or_default();
@@ -240,27 +238,14 @@ impl ManifestLoader {
             let message = format!("cyclic `use`: {} → {path}", cycle_path.join(" → "));
             let help = "move the shared declarations into a third manifest";
             let error = Diagnostic::error(Code::NameCycle, message, place, "closes the cycle");
-            self.diagnostics.push(error.help(help));
-            return None;
+            return Err(error.help(help));
         }
         if self.open.len() >= MAX_USES {
             let message = format!("`use` is nested deeper than {MAX_USES} manifests");
-            let help = "merge manifests of the chain";
-            self.diagnostics
-                .push(Diagnostic::error(Code::NameCycle, message, place, "").help(help));
-            return None;
+            let error = Diagnostic::error(Code::LimitNesting, message, place, "");
+            return Err(error.help("merge manifests of the chain"));
         }
-        match self.file(path.clone()) {
-            Ok(position) => Some(position),
-            Err(error) => {
-                let message =
-                    format!("cannot read the manifest `{wanted}`: {}", load_error_message(&error));
-                let mut fault = Diagnostic::error(Code::NameFile, message, place, "");
-                fault.help.extend(load_error_help(&error, &path));
-                self.diagnostics.push(fault);
-                None
-            }
-        }
+        self.file(path.clone()).map_err(|error| unreadable(&error, wanted, &path, place))
     }
 }
 
@@ -282,30 +267,32 @@ fn resolve_relative(from: &str, wanted: &str) -> String {
     }
 }
 
-fn load_error_message(error: &LoadError) -> String {
-    match error {
-        LoadError::NotFound => "no such file".to_string(),
-        LoadError::NotUtf8 { valid_up_to } => format!("invalid UTF-8 at byte {valid_up_to}"),
+/// The error for a manifest that cannot be read; `shown` is its path as written.
+fn unreadable(error: &LoadError, shown: &str, path: &str, place: FileSpan) -> Diagnostic {
+    let (why, help) = match error {
+        LoadError::NotFound => {
+            let help = if path.strip_suffix(".kdl").is_some() {
+                format!("create `{path}`, or use another manifest")
+            } else {
+                let path = path.trim_matches(['<', '>']);
+                let stem = path.strip_suffix(".kdl").unwrap_or(path);
+                format!("add the extension: `{stem}.kdl`")
+            };
+            ("no such file".to_owned(), Some(help))
+        }
+        LoadError::NotUtf8 { valid_up_to } => {
+            (format!("invalid UTF-8 at byte {valid_up_to}"), Some("save it as UTF-8".to_owned()))
+        }
         LoadError::TooLarge { bytes } => {
-            format!("its {bytes} bytes exceed the limit of {MAX_BYTES}")
+            let why = format!("its {bytes} bytes exceed the limit of {MAX_BYTES}");
+            (why, Some("split it into several manifests".to_owned()))
         }
-        LoadError::Other(words) => words.clone(),
-    }
-}
-
-/// Help for a manifest that cannot be read, if there is any.
-fn load_error_help(error: &LoadError, path: &str) -> Option<String> {
-    match error {
-        LoadError::NotFound if path.strip_suffix(".kdl").is_none() => {
-            let path = path.trim_matches(['<', '>']);
-            let stem = path.strip_suffix(".kdl").unwrap_or(path);
-            Some(format!("add the extension: `{stem}.kdl`"))
-        }
-        LoadError::NotFound => Some(format!("create `{path}`, or use another manifest")),
-        LoadError::NotUtf8 { .. } => Some("save it as UTF-8".to_owned()),
-        LoadError::TooLarge { .. } => Some("split it into several manifests".to_owned()),
-        LoadError::Other(_) => None,
-    }
+        LoadError::Other(why) => (why.clone(), None),
+    };
+    let message = format!("cannot read the manifest `{shown}`: {why}");
+    let mut fault = Diagnostic::error(Code::NameFile, message, place, "");
+    fault.help.extend(help);
+    fault
 }
 
 /// Normalizes a path: removes `.` and resolves `folder/..`.

@@ -10,14 +10,12 @@ use layoutc_algebra::sharding::{Mesh, MeshAxis, Sharding, part_extent};
 use layoutc_algebra::step;
 use layoutc_algebra::symbol::Axis;
 
-use super::scope::{ManifestScope, nearest_or_all, number};
+use super::scope::{ManifestScope, declared_twice, number};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::env::ResultCache;
 use crate::env::executor::CostTrackingExecutor;
-use crate::manifest::syntax::{
-    Identifier, ItemKind, ManifestSyntax, MeshItem, ShardItem, SpannedText,
-};
+use crate::manifest::syntax::{Identifier, ItemKind, MeshItem, ShardItem, SpannedText};
 use crate::model::Tensor;
 use crate::model::layout_names;
 use crate::model::reshard::DeviceSharding;
@@ -25,35 +23,13 @@ use crate::model::reshard::DeviceSharding;
 /// Limit on the devices of a mesh: MPI ranks are `int`.
 const MAX_DEVICES: i64 = i32::MAX as i64;
 
-/// Adds the meshes of a manifest to its scope.
-pub(super) fn declare(
-    scope: &mut ManifestScope,
-    syntax: &ManifestSyntax,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    for item in &syntax.meshes {
-        match mesh(item, scope, &syntax.file) {
-            Ok(mesh) => {
-                let place = FileSpan::new(&syntax.file, item.name.span.clone());
-                scope.meshes.insert(item.name.value.clone(), (mesh, place));
-            }
-            Err(found) => {
-                diagnostics.extend(found);
-                scope.broken.insert((ItemKind::Mesh, item.name.value.clone()));
-            }
-        }
-    }
-}
-
-fn mesh(item: &MeshItem, scope: &ManifestScope, file: &Arc<str>) -> Result<Mesh, Vec<Diagnostic>> {
+/// A declared mesh.
+pub(super) fn mesh(item: &MeshItem, scope: &ManifestScope, file: &Arc<str>) -> CheckResult<Mesh> {
     let at = |span: &std::ops::Range<usize>| FileSpan::new(file, span.clone());
     let name = &item.name.value;
     if let Some((_, first)) = scope.meshes.get(name) {
-        let message = format!("the mesh `{name}` is declared twice");
-        let place = at(&item.name.span);
-        let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-        let error = error.with_label(first.clone(), "first here");
-        return Err(vec![error.help("give one of the two another name")]);
+        let subject = format!("the mesh `{name}`");
+        return Err(declared_twice(&subject, item.name.at(file), first.clone()).into());
     }
     let mut axes = Vec::new();
     for (axis, bound) in &item.axes {
@@ -99,7 +75,7 @@ impl ShardContext<'_> {
         &self,
         whole: Vec<Axis>,
         labels: &[Vec<String>],
-    ) -> Result<(Vec<Axis>, DeviceSharding), Vec<Diagnostic>> {
+    ) -> CheckResult<(Vec<Axis>, DeviceSharding)> {
         let (mesh_name, mesh) = self.mesh()?;
         let mut over: Vec<Vec<usize>> = vec![Vec::new(); whole.len()];
         let mut used: BTreeSet<usize> = BTreeSet::new();
@@ -112,18 +88,12 @@ impl ShardContext<'_> {
             }
             let extent = whole.get(position).and_then(|axis| axis.extent.as_const());
             if extent.is_none() {
-                let message = format!(
-                    "cannot shard axis `{}`: its extent is known only at run time",
-                    axis.value
-                );
-                let error = Diagnostic::error(
-                    Code::MeshShard,
-                    message,
-                    self.at(&axis.span),
-                    "sharded here",
-                );
+                let (name, place) = (&axis.value, self.at(&axis.span));
+                let message =
+                    format!("cannot shard axis `{name}`: its extent is known only at run time");
+                let error = Diagnostic::error(Code::MeshShard, message, place, "sharded here");
                 let help = "shard an axis with a constant extent, or declare the tensor with the extents of a shard and no `shard`";
-                return Err(vec![error.help(help)]);
+                return Err(error.help(help).into());
             }
             let cuts = self.mesh_axes(text, mesh_name, mesh)?;
             for (cut, place) in &cuts {
@@ -131,16 +101,15 @@ impl ShardContext<'_> {
                     let name = mesh.axes.get(*cut).map_or("", |axis| axis.name.as_str());
                     let message = format!("mesh axis `{name}` is used twice");
                     let error = Diagnostic::error(Code::MeshShard, message, place.clone(), "");
-                    return Err(vec![
-                        error.help("use each axis of a mesh for one axis of the tensor"),
-                    ]);
+                    let help = "use each axis of a mesh for one axis of the tensor";
+                    return Err(error.help(help).into());
                 }
             }
             if let Some(list) = over.get_mut(position) {
                 *list = cuts.into_iter().map(|(cut, _)| cut).collect();
             }
         }
-        let sharding = Sharding::new(mesh, over).map_err(|error| vec![self.fault(&error)])?;
+        let sharding = Sharding::new(mesh, over).map_err(|error| self.fault(&error))?;
         let parts = sharding.parts(mesh).unwrap_or_default();
         let mut axes = Vec::new();
         for (axis, parts) in whole.iter().zip(&parts) {
@@ -151,7 +120,7 @@ impl ShardContext<'_> {
             axes.push(Axis { name: axis.name.clone(), extent });
         }
         let (verdict, proof) =
-            self.prove_sharding(&whole, &axes, &parts).map_err(|error| vec![self.fault(&error)])?;
+            self.prove_sharding(&whole, &axes, &parts).map_err(|error| self.fault(&error))?;
         let (mesh_name, mesh) = (mesh_name.to_owned(), mesh.clone());
         Ok((axes, DeviceSharding { mesh_name, mesh, sharding, whole, verdict, proof }))
     }
@@ -163,7 +132,7 @@ impl ShardContext<'_> {
     }
 
     /// The named mesh, or the only one that has the named axes.
-    fn mesh(&self) -> Result<(&str, &Mesh), Vec<Diagnostic>> {
+    fn mesh(&self) -> CheckResult<(&str, &Mesh)> {
         let meshes = &self.scope.meshes;
         let known = || meshes.keys().map(String::as_str).collect::<Vec<_>>();
         if let Some(name) = &self.item.mesh {
@@ -174,10 +143,8 @@ impl ShardContext<'_> {
                 return Err(Vec::new());
             }
             let message = format!("there is no mesh `{}`", name.value);
-            let place = self.at(&name.span);
-            let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-            nearest_or_all(&mut error, &name.value, "meshes", &known());
-            return Err(vec![error]);
+            let error = Diagnostic::error(Code::NameUnknown, message, self.at(&name.span), "");
+            return Err(error.nearest_or_all(&name.value, "meshes", known()).into());
         }
         let names: Vec<&str> =
             self.item.cuts.iter().flat_map(|(_, text)| text.value.split_whitespace()).collect();
@@ -219,14 +186,12 @@ impl ShardContext<'_> {
         }
     }
 
-    fn axis(&self, name: &Identifier, whole: &[Axis]) -> Result<usize, Vec<Diagnostic>> {
+    fn axis(&self, name: &Identifier, whole: &[Axis]) -> Result<usize, Diagnostic> {
         whole.iter().position(|axis| axis.name == name.value).ok_or_else(|| {
             let message = format!("the tensor has no axis `{}`", name.value);
-            let place = self.at(&name.span);
-            let mut error = Diagnostic::error(Code::MeshShard, message, place, "");
-            let known: Vec<&str> = whole.iter().map(|axis| axis.name.as_str()).collect();
-            nearest_or_all(&mut error, &name.value, "axes", &known);
-            vec![error]
+            let error = Diagnostic::error(Code::MeshShard, message, self.at(&name.span), "");
+            let known = whole.iter().map(|axis| axis.name.as_str());
+            error.nearest_or_all(&name.value, "axes", known)
         })
     }
 
@@ -236,7 +201,7 @@ impl ShardContext<'_> {
         text: &SpannedText,
         mesh_name: &str,
         mesh: &Mesh,
-    ) -> Result<Vec<(usize, FileSpan)>, Vec<Diagnostic>> {
+    ) -> CheckResult<Vec<(usize, FileSpan)>> {
         let mut found = Vec::new();
         let known: Vec<&str> = mesh.axes.iter().map(|axis| axis.name.as_str()).collect();
         let mut from = 0;
@@ -247,15 +212,14 @@ impl ShardContext<'_> {
             let place = self.at(&(text.span.start + begin..text.span.start + from));
             let Some(position) = known.iter().position(|known| *known == word) else {
                 let message = format!("mesh `{mesh_name}` has no axis `{}`", word.escape_debug());
-                let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+                let error = Diagnostic::error(Code::NameUnknown, message, place, "");
                 if word.contains(',') {
                     let words = text.value.replace(',', " ");
                     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-                    error.help.push(format!("separate the axes by blanks: `\"{words}\"`"));
-                } else {
-                    nearest_or_all(&mut error, word, "mesh axes", &known);
+                    let help = format!("separate the axes by blanks: `\"{words}\"`");
+                    return Err(error.help(help).into());
                 }
-                return Err(vec![error]);
+                return Err(error.nearest_or_all(word, "mesh axes", known).into());
             };
             found.push((position, place));
         }
@@ -293,8 +257,8 @@ impl ShardContext<'_> {
             *parts == 1 || filled == constant(axis)
         };
         let is_even = whole.iter().zip(part).zip(parts).all(even);
-        let verdict = if is_even { layout.verdict } else { Verdict::Padded };
-        Ok((verdict, layout.proof))
+        let verdict = if is_even { layout.verdict() } else { Verdict::Padded };
+        Ok((verdict, layout.proof()))
     }
 }
 
@@ -304,20 +268,15 @@ pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Optio
     if tensor.ring.is_some() {
         return super::ring::ring_fault(tensor, takes, place);
     }
-    if tensor.layout.domain.is_some() {
+    if tensor.layout.domain().is_some() {
         return Some(super::domain::whole_fault(tensor, takes, place));
     }
     let mesh = &tensor.sharded.as_ref()?.mesh_name;
-    let name = &tensor.name;
+    let (name, shape) =
+        (&tensor.name, layout_names::shape(tensor.layout.logical(), tensor.layout.symbols()));
     let message = format!("{takes} whole tensors, and `{name}` is sharded over `{mesh}`");
-    let axes = tensor.layout.logical.iter();
-    let axes = axes.map(|axis| {
-        format!("{} {}", axis.name, layout_names::layout_expr(&axis.extent, &tensor.layout))
-    });
-    let shape = axes.collect::<Vec<_>>().join("; ");
     let error = Diagnostic::error(Code::MeshPart, message, place, "");
-    let help = format!(
-        "declare the shard as a separate tensor with the same layout: `shape {{ {shape} }}`"
-    );
+    let help =
+        format!("declare the shard as a separate tensor with the same layout: `shape {shape}`");
     Some(error.help(help))
 }

@@ -14,6 +14,7 @@ mod faults;
 mod foreign_syntax;
 mod gate;
 mod graph;
+mod index_point;
 mod injectivity_report;
 mod load;
 mod mesh;
@@ -41,17 +42,19 @@ pub(crate) use injectivity_report::bare_fault;
 
 use std::collections::BTreeSet;
 
+use layoutc_algebra::symbol::Symbol;
 use rayon::prelude::*;
 
 pub use load::{syntax_key, used_path};
 pub use recorder::{Recorder, StepRecord, StepRecords};
 pub use tensor_cache::TensorCache;
 
-use crate::base::diagnostic::{Diagnostic, Severity};
+use crate::base::diagnostic::{CheckResult, Diagnostic, Severity, sort};
 use crate::config::Config;
 use crate::env::{CompileEnv, CompileStage, ResultCache};
 use crate::manifest::syntax::TensorItem;
-use crate::model::Manifest;
+use crate::model::compute::{BufferRef, LoopSchedule, Statement};
+use crate::model::{Manifest, Spanned, Tensor};
 
 /// Result of a check: models of the valid items, and all diagnostics.
 #[derive(Debug, Clone)]
@@ -75,19 +78,41 @@ pub struct CompilationUnit {
 
 impl CheckedProject {
     /// True if there are no errors.
-    pub fn is_good(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         self.diagnostics.iter().all(|d| d.severity != Severity::Error)
     }
 }
 
-/// Optional services of a check.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct CheckOptions<'a> {
+/// Services of a check.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CheckOptions<'a> {
     /// Records the steps of the tensors that it selects.
-    pub recorder: Option<&'a Recorder>,
+    pub(crate) recorder: Option<&'a Recorder>,
     /// Caches checked tensors across checks with the same configuration.
-    pub cache: Option<&'a TensorCache>,
+    pub(crate) cache: Option<&'a TensorCache>,
+    /// Answers of the planner.
+    pub(crate) planner: PlannerQuestions,
 }
+
+/// Questions about schedules that only the planner answers. It lies above the check, so the caller passes its functions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlannerQuestions {
+    /// Extents of the tile of a cache.
+    pub(crate) tile_extents: TileExtents,
+    /// Diagnostics for `convert` schedules that their conversions cannot follow.
+    pub(crate) refused_schedules: fn(&Manifest) -> Vec<Diagnostic>,
+}
+
+/// Extents, by axis, of the tile of the buffer that one iteration of a loop of the statement uses; `None` if the
+/// statement has no such loop or does not use the buffer. The tensor is the statement's target; the names are those of
+/// the loops of all its caches.
+pub(crate) type TileExtents = fn(
+    &Tensor,
+    &Statement,
+    (&[Symbol], &LoopSchedule),
+    (BufferRef, &Spanned<String>),
+    &[String],
+) -> Result<Option<Vec<i128>>, Box<Diagnostic>>;
 
 /// Checks and proves the manifests at `paths` and those that they use.
 pub(crate) fn check(
@@ -154,7 +179,8 @@ fn check_manifest(
     around: ProjectContext<'_>,
     memo: &dyn ResultCache,
 ) -> Option<(Manifest, Vec<Diagnostic>)> {
-    let ProjectContext { files, scopes, config, aside: CheckOptions { recorder, cache } } = around;
+    let ProjectContext { files, scopes, config, aside } = around;
+    let CheckOptions { recorder, cache, planner } = aside;
     let syntax = files.syntax(file)?;
     let mut diagnostics = names::check(syntax, config);
     // The first tensor of a name takes precedence.
@@ -162,13 +188,22 @@ fn check_manifest(
     let named = named.collect();
     let viewed = syntax.views.iter().map(|view| view.of.value.as_str()).collect();
     let (named, viewed) = (&named, &viewed);
-    let place =
-        tensor::ManifestContext { file, files, scopes, config, memo, recorder, named, viewed };
+    let place = tensor::ManifestContext {
+        file,
+        files,
+        scopes,
+        config,
+        memo,
+        recorder,
+        planner,
+        named,
+        viewed,
+    };
     let now = cache.and_then(|cache| cache.open(file, files, scopes));
     let again = |item: &TensorItem| {
         now.as_ref()?.lookup(item, viewed.contains(item.name.value.as_str()), recorder)
     };
-    let checked: Vec<Result<tensor::CheckedTensor, Vec<Diagnostic>>> = syntax
+    let checked: Vec<CheckResult<tensor::CheckedTensor>> = syntax
         .tensors
         .par_iter()
         .map(|item| again(item).map_or_else(|| tensor::check(item, place), Ok))
@@ -197,14 +232,6 @@ fn check_manifest(
     let schedules = Vec::new();
     let manifest =
         Manifest { path, tensors, views, converts, reshards, computes, graphs, schedules };
+    diagnostics.extend((planner.refused_schedules)(&manifest));
     Some((manifest, diagnostics))
-}
-
-/// Sorts by file and position, and removes duplicates, as of a transform that two tensors apply.
-pub fn sort(diagnostics: &mut Vec<Diagnostic>) {
-    diagnostics.sort_by(|a, b| {
-        let place = |d: &Diagnostic| d.labels.first().map(|label| label.place.clone());
-        place(a).cmp(&place(b)).then(a.code.cmp(&b.code))
-    });
-    diagnostics.dedup();
 }

@@ -7,208 +7,198 @@ use super::record;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::config::Config;
-use crate::emit::dialect::{C, Dialect};
-use crate::emit::language::Language;
 use crate::manifest::syntax::{
     FIELD, GraphItem, Identifier, ManifestSyntax, RecordItem, ShapeItem, SpannedText,
 };
+use crate::target::keywords::{C, Keywords};
 
 /// Diagnostics for names that are reserved in a target language or collide in generated code.
 pub(super) fn check(manifest: &ManifestSyntax, config: &Config) -> Vec<Diagnostic> {
-    let file = &manifest.file;
-    let mut diagnostics = Vec::new();
+    let mut checker = NameChecker {
+        file: &manifest.file,
+        is_prefixed: !config.project.prefix.is_empty(),
+        keywords: Vec::new(),
+        found: Vec::new(),
+    };
     let views = manifest.views.iter().map(|view| &view.name);
-    let tensors: Vec<&Identifier> =
-        manifest.tensors.iter().map(|tensor| &tensor.name).chain(views).collect();
-    distinct(&tensors, "tensors", file, &mut diagnostics);
-    let all = dialects(config, None);
+    let tensors = manifest.tensors.iter().map(|tensor| &tensor.name);
+    checker.distinct(&tensors.chain(views).collect::<Vec<_>>(), "tensors");
     for tensor in &manifest.tensors {
-        let dialects = dialects(config, tensor.targets.as_deref());
-        if config.project.prefix.is_empty() {
-            reserved(&tensor.name, "tensor", &dialects, file, &mut diagnostics);
-        }
-        axes(tensor.shape.as_ref(), tensor.record.as_ref(), &dialects, file, &mut diagnostics);
+        checker.keywords = keywords(config, tensor.targets.as_deref());
+        checker.global(&tensor.name, "tensor");
+        checker.axes(tensor.shape.as_ref(), tensor.record.as_ref());
     }
+    checker.keywords = keywords(config, None);
     for view in &manifest.views {
-        if config.project.prefix.is_empty() {
-            reserved(&view.name, "view", &all, file, &mut diagnostics);
-        }
-        axes(view.shape.as_ref(), None, &all, file, &mut diagnostics);
+        checker.global(&view.name, "view");
+        checker.axes(view.shape.as_ref(), None);
     }
-    functions(manifest, config, &all, &mut diagnostics);
+    checker.functions(manifest);
     for kernel in &manifest.kernels {
         let locals = kernel.locals.iter().map(|local| &local.name);
         for name in kernel.operands.iter().flatten().chain(locals) {
-            reserved(name, "operand", &all, file, &mut diagnostics);
+            checker.reserved(name, "operand");
         }
     }
-    for graph in &manifest.graphs {
-        graph_names(graph, config, &all, file, &mut diagnostics);
-    }
+    manifest.graphs.iter().for_each(|graph| checker.graph(graph));
     for symbol in &manifest.symbols {
-        reserved(&symbol.name, "symbol", &all, file, &mut diagnostics);
+        checker.reserved(&symbol.name, "symbol");
     }
-    diagnostics
-}
-
-/// Checks the names of a graph: its tensors and nodes become members of structures, its own name a prefix.
-fn graph_names(
-    graph: &GraphItem,
-    config: &Config,
-    dialects: &[&Dialect],
-    file: &Arc<str>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    if config.project.prefix.is_empty() {
-        reserved(&graph.name, "graph", dialects, file, diagnostics);
-    }
-    let results = graph.nodes.iter().flat_map(|node| &node.outputs);
-    let tensors: Vec<&Identifier> =
-        graph.tensors.iter().chain(results).map(|tensor| &tensor.name).collect();
-    let nodes: Vec<&Identifier> = graph.nodes.iter().map(|node| &node.name).collect();
-    distinct(&tensors, "tensors of the graph", file, diagnostics);
-    // Members may have the name of a library function, but not of a keyword.
-    let is_word = |name: &&&Identifier| {
-        let mut languages = dialects.iter().filter_map(|dialect| dialect.reserved(&name.value));
-        languages.any(|language| !language.ends_with("library"))
-    };
-    for (what, names) in [("tensor", tensors), ("node", nodes)] {
-        for name in names.iter().filter(is_word) {
-            reserved(name, what, dialects, file, diagnostics);
-        }
-    }
+    checker.found
 }
 
 /// The error for an axis of a statement whose name a requested target reserves.
 pub(super) fn reserved_axis(name: &str, config: &Config, place: FileSpan) -> Option<Diagnostic> {
-    let dialects = dialects(config, None);
-    let language = dialects.iter().find_map(|dialect| dialect.reserved(name))?;
-    let message = format!("axis name `{name}` is reserved in {language}");
-    let error = Diagnostic::error(Code::NameReserved, message, place, "");
-    Some(error.help(format!("rename it, for example to `{}_axis`", name.trim_start_matches('_'))))
+    let keywords = keywords(config, None);
+    let language = keywords.iter().find_map(|words| words.reserved(name))?;
+    Some(reserved_name(name, "axis", language, place))
 }
 
-/// Languages of the requested targets; other languages do not restrict names. C is always included, as the other
-/// languages derive from it.
-fn dialects(config: &Config, targets: Option<&[SpannedText]>) -> Vec<&'static Dialect> {
-    let asked = |name: &&str| targets.is_none_or(|all| all.iter().any(|text| text.value == **name));
-    let names = config.target.names();
-    let languages = names.iter().filter(|name| asked(name)).filter_map(|name| Language::find(name));
-    [&C].into_iter().chain(languages.map(|language| language.dialect)).collect()
-}
-
-/// Checks the functions of kernels: each name must be unique, also among tensors and views.
-fn functions(
-    manifest: &ManifestSyntax,
-    config: &Config,
-    dialects: &[&Dialect],
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    let file = &manifest.file;
-    let tensors = manifest.tensors.iter().map(|tensor| ("tensor", &tensor.name));
-    let views = manifest.views.iter().map(|view| ("view", &view.name));
-    let kernels = manifest.kernels.iter().filter(|kernel| kernel.operands.is_none());
-    let kernels = kernels.map(|kernel| ("kernel", &kernel.name));
-    let instances = manifest.instances.iter().map(|instance| ("instance", &instance.name));
-    let functions: Vec<_> = kernels.chain(instances).collect();
-    let mut seen: BTreeMap<String, (&str, &Identifier)> = BTreeMap::new();
-    for (what, name) in tensors.chain(views).chain(functions.iter().copied()) {
-        let upper = name.value.to_ascii_uppercase();
-        let Some((other, earlier)) = seen.get(&upper).copied() else {
-            seen.insert(upper, (what, name));
-            continue;
-        };
-        // Clashes of tensors and views with one another are reported elsewhere.
-        let is_told =
-            !["kernel", "instance"].contains(&what) || (what, other) == ("kernel", "kernel");
-        if is_told {
-            continue;
-        }
-        let (code, message) = if earlier.value == name.value {
-            let message = format!("the {what} has the same name as the {other} `{}`", name.value);
-            (Code::NameDuplicate, message)
-        } else {
-            let message = format!(
-                "the {what} `{}` and the {other} `{}` differ only in case",
-                name.value, earlier.value
-            );
-            (Code::NameCase, message)
-        };
-        let place = FileSpan::new(file, name.span.clone());
-        let error = Diagnostic::error(code, message, place, "");
-        let error = error.with_label(FileSpan::new(file, earlier.span.clone()), "the other one");
-        diagnostics.push(error.help(format!("give the {what} another name")));
-    }
-    for (what, name) in functions.iter().filter(|_| config.project.prefix.is_empty()) {
-        let reserved = dialects.iter().find_map(|dialect| dialect.reserved_function(&name.value));
-        let Some(language) = reserved else { continue };
-        let message = format!("{what} name `{}` is reserved in {language}", name.value);
-        let place = FileSpan::new(file, name.span.clone());
-        let help =
-            format!("rename it, for example to `{}_kernel`", name.value.trim_start_matches('_'));
-        diagnostics.push(Diagnostic::error(Code::NameReserved, message, place, "").help(help));
-    }
-}
-
-fn axes(
-    shape: Option<&ShapeItem>,
-    record: Option<&RecordItem>,
-    dialects: &[&Dialect],
-    file: &Arc<str>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    let Some(shape) = shape else { return };
-    let mut names: Vec<&Identifier> = shape.axes.iter().map(|axis| &axis.name).collect();
-    let field = record.filter(|record| record.is_axis()).map(record::axis_name);
-    // Fields of an element are members of a structure, those of an axis only constants.
-    let members = record.filter(|record| !record.is_axis());
-    for field in members.into_iter().flat_map(|record| &record.fields) {
-        reserved(&field.name, "field", dialects, file, diagnostics);
-    }
-    let is_placed = shape.axes.iter().any(|axis| axis.name.value == FIELD);
-    names.extend(field.iter().filter(|_| !is_placed));
-    distinct(&names, "axes", file, diagnostics);
-    for name in names {
-        reserved(name, "axis", dialects, file, diagnostics);
-    }
-}
-
-fn reserved(
-    name: &Identifier,
-    what: &str,
-    dialects: &[&Dialect],
-    file: &Arc<str>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    let reserved = dialects.iter().find_map(|dialect| dialect.reserved(&name.value));
-    let Some(language) = reserved else { return };
-    let message = format!("{what} name `{}` is reserved in {language}", name.value);
-    let place = FileSpan::new(file, name.span.clone());
+fn reserved_name(name: &str, what: &str, language: &str, place: FileSpan) -> Diagnostic {
+    let message = format!("{what} name `{name}` is reserved in {language}");
     let suffix = match what {
         "axis" => "axis",
         "symbol" => "extent",
+        "kernel" | "instance" => "kernel",
         _ => "data",
     };
-    let help =
-        format!("rename it, for example to `{}_{suffix}`", name.value.trim_start_matches('_'));
-    diagnostics.push(Diagnostic::error(Code::NameReserved, message, place, "").help(help));
+    let help = format!("rename it, for example to `{}_{suffix}`", name.trim_start_matches('_'));
+    Diagnostic::error(Code::NameReserved, message, place, "").help(help)
 }
 
-/// Reports names that are equal, or equal except for case: files and macros would collide.
-fn distinct(names: &[&Identifier], what: &str, file: &Arc<str>, diagnostics: &mut Vec<Diagnostic>) {
-    let mut seen: BTreeMap<String, &Identifier> = BTreeMap::new();
-    for name in names {
-        let Some(earlier) = seen.insert(name.value.to_ascii_uppercase(), name) else { continue };
-        let (code, message) = if earlier.value == name.value {
-            (Code::NameDuplicate, format!("two {what} are called `{}`", name.value))
-        } else {
-            let message =
-                format!("the {what} `{}` and `{}` differ only in case", earlier.value, name.value);
-            (Code::NameCase, message)
-        };
-        let place = FileSpan::new(file, name.span.clone());
-        let error = Diagnostic::error(code, message, place, "");
-        let error = error.with_label(FileSpan::new(file, earlier.span.clone()), "the other one");
-        diagnostics.push(error.help("give one of them another name"));
+/// Keywords of the requested targets; other languages do not restrict names. C is always included, as the other
+/// languages derive from it.
+fn keywords(config: &Config, targets: Option<&[SpannedText]>) -> Vec<&'static Keywords> {
+    let is_target =
+        |name: &&str| targets.is_none_or(|all| all.iter().any(|text| text.value == **name));
+    let names = config.target.names();
+    let languages =
+        names.iter().filter(|name| is_target(name)).filter_map(|name| Keywords::of(name));
+    [&C].into_iter().chain(languages).collect()
+}
+
+/// Checks of the names of a manifest.
+struct NameChecker<'a> {
+    file: &'a Arc<str>,
+    /// True if generated names have the project's prefix, so that no language reserves them.
+    is_prefixed: bool,
+    keywords: Vec<&'static Keywords>,
+    found: Vec<Diagnostic>,
+}
+
+impl NameChecker<'_> {
+    /// Checks the name of an item, which the prefix goes before.
+    fn global(&mut self, name: &Identifier, what: &str) {
+        if !self.is_prefixed {
+            self.reserved(name, what);
+        }
+    }
+
+    fn reserved(&mut self, name: &Identifier, what: &str) {
+        let reserved = self.keywords.iter().find_map(|words| words.reserved(&name.value));
+        self.found.extend(
+            reserved.map(|language| reserved_name(&name.value, what, language, name.at(self.file))),
+        );
+    }
+
+    /// Checks the names of a graph: its tensors and nodes become members of structures, its own name a prefix.
+    fn graph(&mut self, graph: &GraphItem) {
+        self.global(&graph.name, "graph");
+        let results = graph.nodes.iter().flat_map(|node| &node.outputs);
+        let tensors: Vec<&Identifier> =
+            graph.tensors.iter().chain(results).map(|tensor| &tensor.name).collect();
+        let nodes: Vec<&Identifier> = graph.nodes.iter().map(|node| &node.name).collect();
+        self.distinct(&tensors, "tensors of the graph");
+        for (what, names) in [("tensor", tensors), ("node", nodes)] {
+            for name in names {
+                // Members may have the name of a library function, but not of a keyword.
+                let mut languages =
+                    self.keywords.iter().filter_map(|words| words.reserved(&name.value));
+                if languages.any(|language| !language.ends_with("library")) {
+                    self.reserved(name, what);
+                }
+            }
+        }
+    }
+
+    /// Checks the functions of kernels: each name must be unique, also among tensors and views.
+    fn functions(&mut self, manifest: &ManifestSyntax) {
+        let tensors = manifest.tensors.iter().map(|tensor| ("tensor", &tensor.name));
+        let views = manifest.views.iter().map(|view| ("view", &view.name));
+        let kernels = manifest.kernels.iter().filter(|kernel| kernel.operands.is_none());
+        let kernels = kernels.map(|kernel| ("kernel", &kernel.name));
+        let instances = manifest.instances.iter().map(|instance| ("instance", &instance.name));
+        let functions: Vec<_> = kernels.chain(instances).collect();
+        let mut seen: BTreeMap<String, (&str, &Identifier)> = BTreeMap::new();
+        for (what, name) in tensors.chain(views).chain(functions.iter().copied()) {
+            let upper = name.value.to_ascii_uppercase();
+            let Some((other, earlier)) = seen.get(&upper).copied() else {
+                seen.insert(upper, (what, name));
+                continue;
+            };
+            // Clashes of tensors and views with one another are reported elsewhere.
+            let is_reported =
+                !["kernel", "instance"].contains(&what) || (what, other) == ("kernel", "kernel");
+            if is_reported {
+                continue;
+            }
+            let (own, others) = (&name.value, &earlier.value);
+            let message = if own == others {
+                format!("the {what} has the same name as the {other} `{own}`")
+            } else {
+                format!("the {what} `{own}` and the {other} `{others}` differ only in case")
+            };
+            self.clash(name, earlier, message, format!("give the {what} another name"));
+        }
+        for (what, name) in functions.into_iter().filter(|_| !self.is_prefixed) {
+            let mut keywords = self.keywords.iter();
+            let reserved = keywords.find_map(|words| words.reserved_function(&name.value));
+            self.found.extend(
+                reserved.map(|language| {
+                    reserved_name(&name.value, what, &language, name.at(self.file))
+                }),
+            );
+        }
+    }
+
+    fn axes(&mut self, shape: Option<&ShapeItem>, record: Option<&RecordItem>) {
+        let Some(shape) = shape else { return };
+        let mut names: Vec<&Identifier> = shape.axes.iter().map(|axis| &axis.name).collect();
+        let field = record.filter(|record| record.is_axis()).map(record::axis_name);
+        // Fields of an element are members of a structure, those of an axis only constants.
+        let members = record.filter(|record| !record.is_axis());
+        for field in members.into_iter().flat_map(|record| &record.fields) {
+            self.reserved(&field.name, "field");
+        }
+        let is_placed = shape.axes.iter().any(|axis| axis.name.value == FIELD);
+        names.extend(field.iter().filter(|_| !is_placed));
+        self.distinct(&names, "axes");
+        for name in names {
+            self.reserved(name, "axis");
+        }
+    }
+
+    /// Reports names that are equal, or equal except for case: files and macros would collide.
+    fn distinct(&mut self, names: &[&Identifier], what: &str) {
+        let mut seen: BTreeMap<String, &Identifier> = BTreeMap::new();
+        for name in names {
+            let upper = name.value.to_ascii_uppercase();
+            let Some(earlier) = seen.insert(upper, name) else { continue };
+            let (own, other) = (&name.value, &earlier.value);
+            let message = if own == other {
+                format!("two {what} are called `{own}`")
+            } else {
+                format!("the {what} `{other}` and `{own}` differ only in case")
+            };
+            self.clash(name, earlier, message, "give one of them another name".to_owned());
+        }
+    }
+
+    fn clash(&mut self, name: &Identifier, earlier: &Identifier, message: String, help: String) {
+        let is_equal = name.value == earlier.value;
+        let code = if is_equal { Code::NameDuplicate } else { Code::NameCase };
+        let error = Diagnostic::error(code, message, name.at(self.file), "");
+        let error = error.with_label(earlier.at(self.file), "the other one");
+        self.found.push(error.help(help));
     }
 }

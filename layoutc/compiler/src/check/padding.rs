@@ -8,7 +8,8 @@ use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::normal_form::simplify::Facts;
 
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
+use crate::check::faults::counted;
 use crate::manifest::syntax::PaddingRule;
 use crate::model::Tensor;
 use crate::model::layout_names;
@@ -37,9 +38,9 @@ pub(super) fn check(
     padding: &PaddingOrigin,
     warn_above: f64,
     advice: &PaddingAdvice<'_>,
-) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+) -> CheckResult<Vec<Diagnostic>> {
     let layout = &tensor.layout;
-    if layout.verdict == Verdict::Bijective {
+    if layout.verdict() == Verdict::Bijective {
         return Ok(Vec::new());
     }
     // A step inside a transform is not specific to this layout.
@@ -88,30 +89,24 @@ pub(super) fn check(
 }
 
 fn figure(layout: &Layout) -> String {
-    let counted = |count: &Expr, what: &str| match count.as_const() {
-        Some(1) => format!("1 {what}"),
-        _ => format!("{} {what}s", layout_names::layout_expr(count, layout)),
-    };
-    format!(
-        "{} in {}",
-        counted(&layout.logical_elements, "element"),
-        counted(&layout.physical_elements, "slot")
-    )
+    let text = |count: &Expr| layout_names::layout_expr(count, layout);
+    let elements = counted(&text(layout.logical_elements()), "element");
+    format!("{elements} in {}", counted(&text(layout.physical_elements()), "slot"))
 }
 
 /// Fraction of the slots without an element; `None` if it depends on a symbol.
 #[expect(clippy::cast_precision_loss, reason = "a share for people")]
 fn share(layout: &Layout) -> Option<f64> {
     let (elements, slots) =
-        (layout.logical_elements.as_const()?, layout.physical_elements.as_const()?);
+        (layout.logical_elements().as_const()?, layout.physical_elements().as_const()?);
     (slots > 0).then(|| (slots - elements) as f64 / slots as f64)
 }
 
 /// True if there are more slots than the digits of the axes, each rounded up to whole blocks, can fill.
 fn is_unexplained(layout: &Layout) -> bool {
-    match &layout.digits {
+    match layout.digits() {
         Some(digits) => {
-            let extents: Vec<Expr> = layout.storage.iter().map(|a| a.extent.clone()).collect();
+            let extents: Vec<Expr> = layout.storage().iter().map(|a| a.extent.clone()).collect();
             is_beyond(layout, digits, &extents)
         }
         None => !straightened(layout)
@@ -122,7 +117,7 @@ fn is_unexplained(layout: &Layout) -> bool {
 
 /// True if a layout has more slots than targets with these digits and extents can fill.
 fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
-    let facts = Facts::new(&layout.symbols);
+    let facts = Facts::new(layout.symbols());
     let mut filled = Vec::new();
     let mut used_digits = BTreeSet::new();
     for (form, extent) in digits.targets.iter().zip(extents) {
@@ -135,7 +130,7 @@ fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
     }
     let others = digits.digits.iter().enumerate().filter(|(k, _)| !used_digits.contains(k));
     filled.extend(others.map(|(_, digit)| &digit.extent));
-    let slots = product(layout.storage.iter().map(|axis| &axis.extent));
+    let slots = product(layout.storage().iter().map(|axis| &axis.extent));
     match (product(filled), slots) {
         (Some(filled), Some(slots)) => !facts.proves_ge(&filled, &slots).unwrap_or(false),
         _ => false,
@@ -150,7 +145,7 @@ const MAX_ALTERNATIVES: usize = 64;
 /// Such indices permute slots without adding any. Empty if the result has no digit form either.
 fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
     let mut alternatives: Vec<(Vec<Expr>, Vec<Expr>)> = vec![(Vec::new(), Vec::new())];
-    for (index, axis) in layout.storage_map.iter().zip(&layout.storage) {
+    for (index, axis) in layout.storage_map().iter().zip(layout.storage()) {
         let (own, extents) = match index.node() {
             ExprNode::Bin(BinOp::Hilbert(grid), row, column)
                 if axis.extent.as_const() == Some(grid.cells().into()) =>
@@ -172,8 +167,8 @@ fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
         };
         alternatives = alternatives.iter().flat_map(each).take(MAX_ALTERNATIVES).collect();
     }
-    let logical: Vec<Expr> = layout.logical.iter().map(|axis| axis.extent.clone()).collect();
-    let mut facts = Facts::new(&layout.symbols);
+    let logical: Vec<Expr> = layout.logical().iter().map(|axis| axis.extent.clone()).collect();
+    let mut facts = Facts::new(layout.symbols());
     for (k, extent) in (0_u32..).zip(&logical) {
         if facts.set_extent(Var::Axis(k), extent).is_err() {
             return Vec::new();

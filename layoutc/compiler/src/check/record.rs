@@ -5,9 +5,10 @@ use std::sync::Arc;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::Axis;
 
+use super::faults::counted;
 use super::scope::{ManifestScope, number};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan, collect_all, collect_both};
 use crate::base::dtype::Dtype;
 use crate::base::dtype::record::{self, FieldSpec, MAX_ALIGNMENT, MAX_BYTES, RecordError};
 use crate::base::nearest::near_powers_of_two;
@@ -66,7 +67,7 @@ pub(super) fn fits(
         return Ok(());
     }
     let message = format!("axis `{FIELD}` does not match the record");
-    let place = FileSpan::new(file, name.span.clone());
+    let place = name.at(file);
     let error = Diagnostic::error(Code::DtypeRecord, message, place, "");
     let error = error.with_label(FileSpan::new(file, record.span.clone()), "has these fields");
     Err(error.help(format!("write `{FIELD}` alone: its indices are {}", fields.join(", "))))
@@ -85,21 +86,9 @@ pub(super) fn dtype(
     item: &RecordItem,
     ground: RecordContext<'_>,
     parsed: &dyn Fn(&SpannedText) -> Result<Dtype, Diagnostic>,
-) -> Result<Dtype, Vec<Diagnostic>> {
-    let (mut wanted, mut errors) = (Vec::new(), Vec::new());
-    for field in &item.fields {
-        match of_field(field, ground, parsed) {
-            Ok(field) => wanted.push(field),
-            Err(found) => errors.extend(found),
-        }
-    }
-    let align = ground.alignment(item.align.as_ref()).unwrap_or_else(|found| {
-        errors.extend(found);
-        None
-    });
-    if !errors.is_empty() {
-        return Err(errors);
-    }
+) -> CheckResult<Dtype> {
+    let fields = collect_all(item.fields.iter().map(|field| of_field(field, ground, parsed)));
+    let (wanted, align) = collect_both(fields, ground.alignment(item.align.as_ref()))?;
     match wanted.first() {
         Some(first) if item.is_axis() => return Ok(first.dtype),
         Some(_) => {}
@@ -115,8 +104,8 @@ fn of_field(
     field: &FieldItem,
     ground: RecordContext<'_>,
     parsed: &dyn Fn(&SpannedText) -> Result<Dtype, Diagnostic>,
-) -> Result<FieldSpec, Vec<Diagnostic>> {
-    let dtype = parsed(&field.dtype).map_err(|error| vec![error])?;
+) -> CheckResult<FieldSpec> {
+    let dtype = parsed(&field.dtype)?;
     let counts = field.counts.iter().map(|count| ground.count(field, count));
     let counts = counts.collect::<Result<Vec<u32>, _>>()?;
     let align = ground.alignment(field.align.as_ref())?;
@@ -128,7 +117,7 @@ impl RecordContext<'_> {
         FileSpan::new(self.file, span)
     }
 
-    fn count(&self, field: &FieldItem, count: &IntegerExpr) -> Result<u32, Vec<Diagnostic>> {
+    fn count(&self, field: &FieldItem, count: &IntegerExpr) -> CheckResult<u32> {
         let value = number(count, self.scope, self.file)?;
         if let Some(count) = u32::try_from(value).ok().filter(|count| *count > 0) {
             return Ok(count);
@@ -145,7 +134,7 @@ impl RecordContext<'_> {
         Err(vec![error.help(help)])
     }
 
-    fn alignment(&self, align: Option<&IntegerExpr>) -> Result<Option<u32>, Vec<Diagnostic>> {
+    fn alignment(&self, align: Option<&IntegerExpr>) -> CheckResult<Option<u32>> {
         let Some(bound) = align else { return Ok(None) };
         let value = number(bound, self.scope, self.file)?;
         let fits = |align: &u32| align.is_power_of_two() && *align <= MAX_ALIGNMENT;
@@ -158,11 +147,6 @@ impl RecordContext<'_> {
         let error = Diagnostic::error(Code::StepValue, message, self.at(bound.span()), "");
         Err(vec![error.help(near_powers_of_two(value, MAX_ALIGNMENT.into()))])
     }
-}
-
-/// `20 bits`
-fn bits(count: u64) -> String {
-    if count == 1 { "1 bit".to_owned() } else { format!("{count} bits") }
 }
 
 fn fault(
@@ -182,7 +166,8 @@ fn fault(
         }
         RecordError::Field { field, bits: before } => {
             let name = item.fields.get(field).map_or("", |field| &field.name.value);
-            let message = format!("field `{name}` starts inside a byte, after {}", bits(before));
+            let before = counted(&before, "bit");
+            let message = format!("field `{name}` starts inside a byte, after {before}");
             let span = item.fields.get(field).map_or(item.span.clone(), |f| f.span.clone());
             let packed = wanted.get(..field).unwrap_or_default();
             refused(message, span).help(format!(
@@ -191,8 +176,8 @@ fn fault(
             ))
         }
         RecordError::End { bits: all } => {
-            let message =
-                format!("a record consists of whole bytes, and these fields have {}", bits(all));
+            let all = counted(&all, "bit");
+            let message = format!("a record consists of whole bytes, and these fields have {all}");
             refused(message, item.span.clone())
                 .help(format!("{}, or pad the last byte: `dtype align=1 {{ … }}`", whole(wanted)))
         }

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use layoutc_algebra::map::IndexMap;
 use layoutc_algebra::symbol::Axis;
 
+use super::step_text::integer;
 use crate::base::diagnostic::FileSpan;
 use crate::manifest::syntax::{IntegerExpr, StepItem, StepKind};
+use crate::model::layout_names;
 
 /// One step of a layout, with transforms expanded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,43 +75,30 @@ impl Recorder {
 
 /// Effect of a step other than on axes; `separators` are those after the step.
 pub(super) fn note(step: &StepItem, axes: &[Axis], separators: &[usize]) -> Option<String> {
-    let written = |bound: &IntegerExpr| match bound {
-        IntegerExpr::Integer(number) => number.value.to_string(),
-        IntegerExpr::Text(text) => text.value.clone(),
-    };
     match &step.kind {
         StepKind::Strides(strides) => {
             let one = |(axis, stride): (&Axis, &IntegerExpr)| {
-                format!("{} {}", axis.name, written(stride))
+                format!("{} {}", axis.name, integer(stride))
             };
             let all: Vec<String> = axes.iter().zip(strides).map(one).collect();
             Some(format!("strides in elements: {}", all.join(", ")))
         }
         StepKind::AlignAxis { axis, bytes } => {
-            let bytes = written(bytes);
+            let bytes = integer(bytes);
             Some(format!("the stride of {} is a multiple of {bytes} bytes", axis.value))
         }
         StepKind::AlignBase(bytes) => {
-            Some(format!("the buffer is aligned to {} bytes", written(bytes)))
+            Some(format!("the buffer is aligned to {} bytes", integer(bytes)))
         }
         StepKind::Swizzle { .. } | StepKind::SwizzleMode(_) => {
             Some("xors bits of the last physical index".to_owned())
         }
         StepKind::Fill(_) => Some("fill value of the padding".to_owned()),
         StepKind::Padding(_) => Some("rule for padding".to_owned()),
-        StepKind::Separators(_) => Some(format!("physical axes: {}", grouped(axes, separators))),
+        StepKind::Separators(_) => {
+            let names: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
+            Some(format!("physical axes: {}", layout_names::separated(&names, separators)))
+        }
         _ => None,
     }
-}
-
-/// `n, c_outer, h | w, c_inner`.
-fn grouped(axes: &[Axis], separators: &[usize]) -> String {
-    let mut text = String::new();
-    for (k, axis) in axes.iter().enumerate() {
-        text.push_str(&axis.name);
-        if k + 1 < axes.len() {
-            text.push_str(if separators.contains(&k) { " | " } else { ", " });
-        }
-    }
-    text
 }

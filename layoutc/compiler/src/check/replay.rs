@@ -11,12 +11,12 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::scope::{ManifestScope, ManifestScopes};
 use super::steps::{LayoutAttributes, StepLowering, StepScope};
-use super::{domain, faults};
+use super::{domain, faults, step_text};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic};
 use crate::env::ResultCache;
 use crate::env::executor::CostTrackingExecutor;
-use crate::manifest::syntax::{IntegerExpr, SpannedText, StepItem, StepKind, TensorItem};
+use crate::manifest::syntax::{SpannedText, StepItem, StepKind, TensorItem};
 
 /// The steps of a tensor's layout with everything that they refer to.
 #[derive(Clone, Copy)]
@@ -65,7 +65,7 @@ impl<'a> LayoutSource<'a> {
         axes: &[Axis],
         symbols: &[Symbol],
         first: Option<&IndexMap>,
-    ) -> Result<StepLowering<'a>, Vec<Diagnostic>> {
+    ) -> CheckResult<StepLowering<'a>> {
         let mut builder = self.builder(axes, symbols)?;
         if let Some(first) = first {
             builder.apply(first).map_err(|error| self.fault(error, axes, symbols))?;
@@ -81,7 +81,7 @@ impl<'a> LayoutSource<'a> {
         &self,
         axes: &[Axis],
         symbols: &[Symbol],
-    ) -> Result<StepLowering<'a>, Vec<Diagnostic>> {
+    ) -> CheckResult<StepLowering<'a>> {
         let applier = StepLowering::recording(self.builder(axes, symbols)?, &self.item.name.value);
         self.applied_to(applier, symbols)
     }
@@ -90,7 +90,7 @@ impl<'a> LayoutSource<'a> {
         &self,
         mut applier: StepLowering<'a>,
         symbols: &[Symbol],
-    ) -> Result<StepLowering<'a>, Vec<Diagnostic>> {
+    ) -> CheckResult<StepLowering<'a>> {
         let find = |name: &str| symbol_value(name, symbols);
         let ground = StepScope {
             file: self.file,
@@ -103,7 +103,7 @@ impl<'a> LayoutSource<'a> {
         Ok(applier)
     }
 
-    fn builder(&self, axes: &[Axis], symbols: &[Symbol]) -> Result<LayoutBuilder, Vec<Diagnostic>> {
+    fn builder(&self, axes: &[Axis], symbols: &[Symbol]) -> CheckResult<LayoutBuilder> {
         let builder = LayoutBuilder::new(symbols, axes, self.element_bits);
         let mut builder = builder.map_err(|error| self.fault(error, axes, symbols))?;
         let named = domain::ConditionNames { scope: self.scope, file: self.file, symbols };
@@ -113,7 +113,7 @@ impl<'a> LayoutSource<'a> {
 
     fn fault(&self, error: BuildError, axes: &[Axis], symbols: &[Symbol]) -> Vec<Diagnostic> {
         let name = &self.item.name;
-        let place = FileSpan::new(self.file, name.span.clone());
+        let place = name.at(self.file);
         vec![match error {
             BuildError::Size => faults::size(&name.value, axes, symbols, place),
             BuildError::Step(error) => faults::step_fault(&error, &[], place),
@@ -164,17 +164,10 @@ impl<'a> LayoutSource<'a> {
     pub(super) fn numbers(&self) -> BTreeSet<i128> {
         let mut found = BTreeSet::new();
         for (step, scope) in self.all_steps() {
-            let mut text = super::step_text::line(step);
+            let mut text = step_text::line(step);
             if let StepKind::Apply { name, arguments } = &step.kind {
                 for (_, argument) in arguments {
-                    match argument {
-                        IntegerExpr::Integer(number) => {
-                            text.push_str(&format!(" {}", number.value));
-                        }
-                        IntegerExpr::Text(argument) => {
-                            text.push_str(&format!(" {}", argument.value));
-                        }
-                    }
+                    text.push_str(&format!(" {}", step_text::integer(argument)));
                 }
                 let def = scope.transforms.get(&name.value);
                 let defaults = def.iter().flat_map(|def| &def.item.parameters);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::scope::{ManifestScope, number};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::syntax::ConvertItem;
 use crate::model::Tensor;
 use crate::model::reshard::DeviceSharding;
@@ -24,9 +24,9 @@ pub(super) fn is_between(
     item: &ConvertItem,
     file: &Arc<str>,
 ) -> Result<bool, Diagnostic> {
-    let fault = |span: &Range<usize>, message: String, help: String| {
+    let fault = |span: &Range<usize>, message: &str, help: &str| {
         let place = FileSpan::new(file, span.clone());
-        Diagnostic::error(Code::MeshConvert, message, place, "").help(help)
+        Err(Diagnostic::error(Code::MeshConvert, message, place, "").help(help))
     };
     let (from, to) = match (&source.sharded, &destination.sharded) {
         (Some(from), Some(to)) if !have_equal_shards([from, to], axes) => (from, to),
@@ -38,14 +38,12 @@ pub(super) fn is_between(
             let (cut, whole) = (&cut.name, &whole.name);
             let message = format!("`{cut}` is sharded over a mesh, and `{whole}` is not");
             let help = format!("write `shard {mesh}` in `{whole}` to replicate it on every device");
-            return Err(fault(&item.span, message, help));
+            return fault(&item.span, &message, &help);
         }
         _ => {
             let Some(bound) = &item.max_staging else { return Ok(false) };
-            let message =
-                "`max-staging=` on a conversion without an exchange between devices".to_owned();
-            let help = "remove `max-staging=`".to_owned();
-            return Err(fault(&bound.span(), message, help));
+            let message = "`max-staging=` on a conversion without an exchange between devices";
+            return fault(&bound.span(), message, "remove `max-staging=`");
         }
     };
     if source.dtype != destination.dtype || item.cast.is_some() {
@@ -53,33 +51,31 @@ pub(super) fn is_between(
             "an exchange between devices cannot convert {} to {}",
             source.dtype, destination.dtype
         );
-        let help = "convert on the devices first, into a tensor with the same `shard`".to_owned();
-        return Err(fault(&item.span, message, help));
+        let help = "convert on the devices first, into a tensor with the same `shard`";
+        return fault(&item.span, &message, help);
     }
     if source.dtype.element_bits() < 8 {
         let message = format!(
             "cannot exchange elements of type {}: they are smaller than a byte",
             source.dtype
         );
-        let help = "convert on the devices first, to a type of at least one byte".to_owned();
-        return Err(fault(&item.span, message, help));
+        let help = "convert on the devices first, to a type of at least one byte";
+        return fault(&item.span, &message, help);
     }
     if let Some(choice) = item.choices.first() {
-        let message = "a conversion between devices has no loop schedule".to_owned();
-        let help = "remove the block; `max-staging=` limits the staging memory".to_owned();
-        return Err(fault(&choice.span, message, help));
+        let message = "a conversion between devices has no loop schedule";
+        let help = "remove the block; `max-staging=` limits the staging memory";
+        return fault(&choice.span, message, help);
     }
     let devices = from.devices().max(to.devices());
     if devices > MAX_RANKS {
         let message = format!("too many devices in an exchange: {devices}");
         let help = format!("exchange among at most {MAX_RANKS} devices, with a mesh per group");
-        return Err(fault(&item.span, message, help));
+        return fault(&item.span, &message, &help);
     }
     if [from, to].iter().any(|sharded| sharded.extents().is_none()) {
-        let message =
-            "cannot exchange a tensor with an extent that is known only at run time".to_owned();
-        let help = "give the tensors constant extents".to_owned();
-        return Err(fault(&item.span, message, help));
+        let message = "cannot exchange a tensor with an extent that is known only at run time";
+        return fault(&item.span, message, "give the tensors constant extents");
     }
     Ok(true)
 }
@@ -100,10 +96,11 @@ pub(super) fn staging(
     item: &ConvertItem,
     scope: Option<&ManifestScope>,
     file: &Arc<str>,
-) -> Result<Option<i64>, Vec<Diagnostic>> {
+) -> CheckResult<Option<i64>> {
+    // Without an exchange, `max-staging=` is refused before.
     let (Some(bound), Some(scope)) = (&item.max_staging, scope) else { return Ok(None) };
     let bytes = number(bound, scope, file)?;
-    let place = FileSpan::new(file, bound.span());
+    let place = bound.at(file);
     let fault = |message: String| Diagnostic::error(Code::MeshConvert, message, place, "");
     let devices = [source, destination].into_iter().filter_map(|tensor| tensor.sharded.as_ref());
     let devices = devices.map(DeviceSharding::devices).max().unwrap_or(1);

@@ -5,53 +5,53 @@ use std::sync::Arc;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::Axis;
 
-use super::scope::{ManifestScope, nearest_or_all, number};
+use super::scope::{ManifestScope, number};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::syntax::RingItem;
 use crate::model::Tensor;
 use crate::model::layout_names;
 use crate::model::ring::Ring;
 
-/// The axes in memory, and the ring. The proof of the layout implies that any `held` consecutive indices of the axis
-/// have distinct slots, as their remainders by `held` differ.
+/// The axes in memory, and the ring. The proof of the layout implies that any `capacity` consecutive indices of the axis
+/// have distinct slots, as their remainders by `capacity` differ.
 pub(super) fn ring(
     item: &RingItem,
     (scope, file): (&ManifestScope, &Arc<str>),
     whole: Vec<Axis>,
     labels: &[Vec<String>],
-) -> Result<(Vec<Axis>, Ring), Vec<Diagnostic>> {
+) -> CheckResult<(Vec<Axis>, Ring)> {
     let name = &item.axis.value;
     let at = |span: &std::ops::Range<usize>| FileSpan::new(file, span.clone());
     let fault =
         |place: FileSpan, message: String| Diagnostic::error(Code::RingAxis, message, place, "");
     let Some(axis) = whole.iter().position(|axis| axis.name == *name) else {
-        let mut error = fault(at(&item.axis.span), format!("the tensor has no axis `{name}`"));
-        let known: Vec<&str> = whole.iter().map(|axis| axis.name.as_str()).collect();
-        nearest_or_all(&mut error, name, "axes", &known);
-        return Err(vec![error]);
+        let error = fault(at(&item.axis.span), format!("the tensor has no axis `{name}`"));
+        let known = whole.iter().map(|axis| axis.name.as_str());
+        return Err(error.nearest_or_all(name, "axes", known).into());
     };
     if labels.get(axis).is_some_and(|labels| !labels.is_empty()) {
         let message = format!("axis `{name}` cannot be a ring: it has labels");
-        return Err(vec![
-            fault(at(&item.axis.span), message).help("use another axis for the ring"),
-        ]);
+        let error = fault(at(&item.axis.span), message);
+        return Err(error.help("use another axis for the ring").into());
     }
-    let held = number(&item.held, scope, file)?;
+    let capacity = number(&item.capacity, scope, file)?;
     let extent = whole.get(axis).and_then(|axis| axis.extent.as_const());
-    if held < 1 || extent.is_some_and(|extent| held > extent) {
+    if capacity < 1 || extent.is_some_and(|extent| capacity > extent) {
         let message = match extent {
-            Some(extent) => format!("the ring of `{name}` has 1 to {extent} indices, not {held}"),
-            None => format!("the ring of `{name}` has at least 1 index, not {held}"),
+            Some(extent) => {
+                format!("the ring of `{name}` has 1 to {extent} indices, not {capacity}")
+            }
+            None => format!("the ring of `{name}` has at least 1 index, not {capacity}"),
         };
         let help = "write the number of consecutive indices in memory";
-        return Err(vec![fault(at(&item.held.span()), message).help(help)]);
+        return Err(vec![fault(at(&item.capacity.span()), message).help(help)]);
     }
     let mut axes = whole.clone();
     if let Some(own) = axes.get_mut(axis) {
-        own.extent = Expr::constant(held);
+        own.extent = Expr::constant(capacity);
     }
-    Ok((axes, Ring { axis, held, whole }))
+    Ok((axes, Ring { axis, capacity, whole }))
 }
 
 /// The error for a tensor that is both sharded and a ring.
@@ -65,17 +65,13 @@ pub(super) fn sharded_ring_fault(file: &Arc<str>, item: &RingItem) -> Diagnostic
 /// The error for a ring in a construct that needs the whole tensor; `takes` names it, such as `a kernel requires`.
 pub(super) fn ring_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
     let ring = tensor.ring.as_ref()?;
-    let (name, axis, held) = (&tensor.name, ring.name(), ring.held);
+    let (name, axis, capacity) = (&tensor.name, ring.name(), ring.capacity);
     let message =
-        format!("{takes} whole tensors, and `{name}` is a ring of {held} indices of `{axis}`");
-    let axes = tensor.layout.logical.iter();
-    let axes = axes.map(|axis| {
-        format!("{} {}", axis.name, layout_names::layout_expr(&axis.extent, &tensor.layout))
-    });
-    let shape = axes.collect::<Vec<_>>().join("; ");
+        format!("{takes} whole tensors, and `{name}` is a ring of {capacity} indices of `{axis}`");
+    let shape = layout_names::shape(tensor.layout.logical(), tensor.layout.symbols());
     let error = Diagnostic::error(Code::RingWhole, message, place, "");
     let help = format!(
-        "declare the window in memory as a separate tensor with the same layout: `shape {{ {shape} }}`"
+        "declare the window in memory as a separate tensor with the same layout: `shape {shape}`"
     );
     Some(error.help(help))
 }
@@ -88,7 +84,7 @@ pub(super) fn ring_mismatch(
     place: &FileSpan,
 ) -> Option<Diagnostic> {
     if let (Some(from), Some(to)) = (&source.ring, &destination.ring)
-        && from.held == to.held
+        && from.capacity == to.capacity
         && axes.get(from.axis) == Some(&to.axis)
         && from.whole.get(from.axis) == to.whole.get(to.axis)
     {

@@ -6,25 +6,23 @@ use std::sync::Arc;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::sharding::Mesh;
-use layoutc_algebra::symbol::Symbol;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::compute::KernelDef;
 use super::expr::{constant, overflow};
+use super::foreign_syntax;
 use super::graph::BackendDef;
 use super::load::ManifestSet;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::nearest::nearest;
 use crate::manifest::syntax::{
-    Identifier, IntegerExpr, ItemKind, ManifestSyntax, SymbolItem, TransformItem,
+    Identifier, IntegerExpr, ItemKind, ManifestSyntax, StepKind, SymbolItem, TransformItem,
 };
 use crate::model::MemorySpace;
 
 /// Default maximum of a symbol: 2^31 - 1.
 pub(super) const DEFAULT_MAX: i128 = (1 << 31) - 1;
-
-/// Help for a duplicate name.
-const RENAME: &str = "give one of the two another name";
 
 /// The scope of each file, by position.
 pub(super) type ManifestScopes = Vec<ManifestScope>;
@@ -62,6 +60,25 @@ impl ManifestScope {
     /// The names that an expression may use.
     pub(super) fn known(&self) -> impl Iterator<Item = &str> {
         self.consts.keys().chain(self.symbols.keys()).map(String::as_str)
+    }
+
+    /// Adds a valid item to the `items` of its kind; otherwise reports its faults and marks its name as broken.
+    fn declare<T>(
+        &mut self,
+        (kind, name, file): (ItemKind, &Identifier, &Arc<str>),
+        found: CheckResult<T>,
+        items: impl FnOnce(&mut Self) -> &mut BTreeMap<String, (T, FileSpan)>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        match found {
+            Ok(item) => {
+                items(self).insert(name.value.clone(), (item, name.at(file)));
+            }
+            Err(found) => {
+                diagnostics.extend(found);
+                self.broken.insert((kind, name.value.clone()));
+            }
+        }
     }
 
     fn import_from(&mut self, other: &ManifestScope) {
@@ -111,49 +128,83 @@ fn declare_items(
         if !is_new(scope, &item.name, file, diagnostics) {
             continue;
         }
-        match number(&item.value, scope, file) {
-            Ok(value) => {
-                let place = FileSpan::new(file, item.name.span.clone());
-                scope.consts.insert(item.name.value.clone(), (value, place));
-            }
-            Err(found) => {
-                diagnostics.extend(found);
-                scope.broken.insert((ItemKind::Const, item.name.value.clone()));
-            }
-        }
+        let (value, key) = (number(&item.value, scope, file), (ItemKind::Const, &item.name, file));
+        scope.declare(key, value, |scope| &mut scope.consts, diagnostics);
     }
     for item in &syntax.symbols {
         if !is_new(scope, &item.name, file, diagnostics) {
             continue;
         }
-        match symbol(item, scope, file) {
-            Ok(symbol) => {
-                let place = FileSpan::new(file, item.name.span.clone());
-                scope.symbols.insert(item.name.value.clone(), (symbol, place));
-            }
-            Err(found) => {
-                diagnostics.extend(found);
-                scope.broken.insert((ItemKind::Symbol, item.name.value.clone()));
-            }
-        }
+        let (symbol, key) = (symbol(item, scope, file), (ItemKind::Symbol, &item.name, file));
+        scope.declare(key, symbol, |scope| &mut scope.symbols, diagnostics);
     }
-    super::space::declare(scope, syntax, diagnostics);
-    super::mesh::declare(scope, syntax, diagnostics);
+    for item in &syntax.memory_spaces {
+        let space = super::space::space(item, scope, file);
+        let key = (ItemKind::MemorySpace, &item.name, file);
+        scope.declare(key, space, |scope| &mut scope.spaces, diagnostics);
+    }
+    for item in &syntax.meshes {
+        let (mesh, key) =
+            (super::mesh::mesh(item, scope, file), (ItemKind::Mesh, &item.name, file));
+        scope.declare(key, mesh, |scope| &mut scope.meshes, diagnostics);
+    }
     for item in &syntax.transforms {
         let def = TransformDef { item: item.clone(), file: Arc::clone(file), home };
         let name = item.name.value.clone();
-        if let Some(earlier) = scope.transforms.insert(name.clone(), Arc::new(def))
+        let subject = format!("the transform `{name}`");
+        if let Some(earlier) = scope.transforms.insert(name, Arc::new(def))
             && !(Arc::ptr_eq(&earlier.file, file) && earlier.item == *item)
         {
-            let place = FileSpan::new(file, item.name.span.clone());
-            let message = format!("the transform `{name}` is declared twice");
-            let other = FileSpan::new(&earlier.file, earlier.item.name.span.clone());
-            let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-            diagnostics.push(error.with_label(other, "first here").help(RENAME));
+            let first = earlier.item.name.at(&earlier.file);
+            diagnostics.push(declared_twice(&subject, item.name.at(file), first));
         }
     }
+    check_applied_transforms(scope, syntax, diagnostics);
     kernels(scope, syntax, home, diagnostics);
     backends(scope, syntax, diagnostics);
+}
+
+/// Reports transforms of a manifest that apply an unknown one, whether or not a layout uses them.
+fn check_applied_transforms(
+    scope: &mut ManifestScope,
+    syntax: &ManifestSyntax,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let mut broken = Vec::new();
+    for item in &syntax.transforms {
+        for step in &item.steps {
+            let StepKind::Apply { name, .. } = &step.kind else { continue };
+            if scope.transforms.contains_key(&name.value)
+                || scope.is_broken(ItemKind::Transform, &name.value)
+            {
+                continue;
+            }
+            let place = FileSpan::new(&syntax.file, name.span.clone());
+            diagnostics.push(unknown_transform(&name.value, place, scope, None));
+            broken.push(item.name.value.clone());
+        }
+    }
+    for name in broken {
+        scope.transforms.remove(&name);
+        scope.broken.insert((ItemKind::Transform, name));
+    }
+}
+
+/// Error for the name of a transform that does not exist; `axes` are those that it would apply to, if they are known.
+pub(super) fn unknown_transform(
+    name: &str,
+    place: FileSpan,
+    scope: &ManifestScope,
+    axes: Option<&[Axis]>,
+) -> Diagnostic {
+    let message = format!("there is no transform `{name}`");
+    let error = Diagnostic::error(Code::NameUnknown, message, place, "");
+    let known = scope.transforms.keys().map(String::as_str);
+    let is_near = nearest(name, known.clone()).is_some();
+    match foreign_syntax::layout(name, axes).filter(|_| !is_near) {
+        Some(help) => error.help(help),
+        None => error.nearest_or_all(name, "transforms", known),
+    }
 }
 
 fn backends(scope: &mut ManifestScope, syntax: &ManifestSyntax, diagnostics: &mut Vec<Diagnostic>) {
@@ -161,14 +212,12 @@ fn backends(scope: &mut ManifestScope, syntax: &ManifestSyntax, diagnostics: &mu
     for item in &syntax.backends {
         let def = BackendDef { item: item.clone(), file: Arc::clone(file) };
         let name = item.name.value.clone();
-        if let Some(earlier) = scope.backends.insert(name.clone(), Arc::new(def))
+        let subject = format!("the backend `{name}`");
+        if let Some(earlier) = scope.backends.insert(name, Arc::new(def))
             && !(Arc::ptr_eq(&earlier.file, file) && earlier.item == *item)
         {
-            let place = FileSpan::new(file, item.name.span.clone());
-            let message = format!("the backend `{name}` is declared twice");
-            let other = FileSpan::new(&earlier.file, earlier.item.name.span.clone());
-            let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-            diagnostics.push(error.with_label(other, "first here").help(RENAME));
+            let first = earlier.item.name.at(&earlier.file);
+            diagnostics.push(declared_twice(&subject, item.name.at(file), first));
         }
     }
 }
@@ -184,11 +233,9 @@ fn kernels(
         let name = &item.name.value;
         if let Some(earlier) = scope.kernels.get(name) {
             if !(Arc::ptr_eq(&earlier.file, file) && earlier.item == *item) {
-                let place = FileSpan::new(file, item.name.span.clone());
-                let message = format!("the kernel `{name}` is declared twice");
-                let other = FileSpan::new(&earlier.file, earlier.item.name.span.clone());
-                let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-                diagnostics.push(error.with_label(other, "first here").help(RENAME));
+                let (subject, first) =
+                    (format!("the kernel `{name}`"), earlier.item.name.at(&earlier.file));
+                diagnostics.push(declared_twice(&subject, item.name.at(file), first));
             }
             continue;
         }
@@ -214,11 +261,29 @@ fn is_new(
     let consts = scope.consts.get(&name.value).map(|(_, place)| place);
     let symbols = scope.symbols.get(&name.value).map(|(_, place)| place);
     let Some(earlier) = consts.or(symbols) else { return true };
-    let place = FileSpan::new(file, name.span.clone());
-    let message = format!("`{}` is declared twice", name.value);
-    let error = Diagnostic::error(Code::NameDuplicate, message, place, "again here");
-    diagnostics.push(error.with_label(earlier.clone(), "first here").help(RENAME));
+    let subject = format!("`{}`", name.value);
+    diagnostics.push(declared_twice(&subject, name.at(file), earlier.clone()));
     false
+}
+
+/// The error for a second declaration of a name.
+pub(super) fn declared_twice(subject: &str, place: FileSpan, first: FileSpan) -> Diagnostic {
+    let message = format!("{subject} is declared twice");
+    Diagnostic::error(Code::NameDuplicate, message, place, "again here")
+        .with_label(first, "first here")
+        .help("give one of the two another name")
+}
+
+/// The error for a name that no tensor of the manifest has; `None` where an earlier diagnostic covers it.
+pub(super) fn undeclared_tensor(name: &Identifier, syntax: &ManifestSyntax) -> Option<Diagnostic> {
+    let known = syntax.tensors.iter().map(|tensor| tensor.name.value.as_str());
+    let is_broken = syntax.torn || syntax.broken.contains(&(ItemKind::Tensor, name.value.clone()));
+    if is_broken || known.clone().any(|known| known == name.value) {
+        return None;
+    }
+    let message = format!("there is no tensor `{}`", name.value);
+    let error = Diagnostic::error(Code::NameUnknown, message, name.at(&syntax.file), "");
+    Some(error.nearest_or_all(&name.value, "tensors", known))
 }
 
 /// Value of an integer, or of an expression of consts.
@@ -226,7 +291,7 @@ pub(super) fn number(
     bound: &IntegerExpr,
     scope: &ManifestScope,
     file: &Arc<str>,
-) -> Result<i128, Vec<Diagnostic>> {
+) -> CheckResult<i128> {
     let values = |name: &str| scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
     let symbol = match bound {
         IntegerExpr::Text(text) => {
@@ -246,7 +311,7 @@ pub(super) fn number(
         }
         faults
     })?;
-    let place = || FileSpan::new(file, bound.span());
+    let place = || bound.at(file);
     let value = expr
         .evaluate(&|_| None)
         .map_err(|error| vec![overflow(&error, error.to_string(), place())])?;
@@ -258,17 +323,13 @@ pub(super) fn number(
     Ok(value)
 }
 
-fn symbol(
-    item: &SymbolItem,
-    scope: &ManifestScope,
-    file: &Arc<str>,
-) -> Result<Symbol, Vec<Diagnostic>> {
+fn symbol(item: &SymbolItem, scope: &ManifestScope, file: &Arc<str>) -> CheckResult<Symbol> {
     let mut found = Vec::new();
     let mut fact = |bound: &Option<IntegerExpr>, default: i128| match bound {
         None => default,
         Some(IntegerExpr::Text(text)) if scope.symbols.contains_key(&text.value) => {
             let message = "facts that refer to other symbols are not supported yet";
-            let place = FileSpan::new(file, text.span.clone());
+            let place = text.at(file);
             let error = Diagnostic::error(Code::NameNotYet, message, place, "");
             found.push(
                 error.help("write a number, and check the relation where the sizes are known"),
@@ -319,32 +380,5 @@ fn symbol(
             let place = FileSpan::new(file, item.span.clone());
             Err(vec![Diagnostic::error(Code::ShapeSymbol, message, place, "").help(help)])
         }
-    }
-}
-
-/// Adds a suggestion to an error about a name, if a known one is similar.
-pub(super) fn suggest<'a>(
-    error: &mut Diagnostic,
-    name: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) {
-    if let Some(near) = nearest(name, known) {
-        error.add_suggestion(near);
-    }
-}
-
-/// Limit on the names that a help text lists.
-const LISTED: usize = 12;
-
-/// Like [`suggest`]; if no name is similar, lists the known ones (`tensors here: …`), or says that there are none.
-pub(super) fn nearest_or_all(error: &mut Diagnostic, name: &str, what: &str, known: &[&str]) {
-    if let Some(near) = nearest(name, known.iter().copied()) {
-        error.add_suggestion(near);
-    } else if known.is_empty() {
-        error.add_help(format!("declare it first: there are no {what} here"));
-    } else {
-        let listed: Vec<&str> = known.iter().take(LISTED).copied().collect();
-        let more = if known.len() > LISTED { ", …" } else { "" };
-        error.add_help(format!("{what} here: `{}`{more}", listed.join("`, `")));
     }
 }

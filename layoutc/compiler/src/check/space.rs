@@ -1,8 +1,10 @@
 //! Memory spaces of a project, and the memory of a tensor.
 
-use super::scope::{ManifestScope, nearest_or_all, number};
+use std::sync::Arc;
+
+use super::scope::{ManifestScope, declared_twice, number};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::nearest::near_powers_of_two;
 use crate::manifest::MEMORIES;
 use crate::manifest::syntax::{
@@ -10,50 +12,28 @@ use crate::manifest::syntax::{
 };
 use crate::model::{Memory, MemorySpace};
 
-/// Adds the memory spaces of a manifest to its scope.
-pub(super) fn declare(
-    scope: &mut ManifestScope,
-    syntax: &ManifestSyntax,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    for item in &syntax.memory_spaces {
-        match space(item, scope, syntax) {
-            Ok(space) => {
-                let place = FileSpan::new(&syntax.file, item.name.span.clone());
-                scope.spaces.insert(item.name.value.clone(), (space, place));
-            }
-            Err(found) => {
-                diagnostics.extend(found);
-                scope.broken.insert((ItemKind::MemorySpace, item.name.value.clone()));
-            }
-        }
-    }
-}
-
-fn space(
+/// A declared memory space.
+pub(super) fn space(
     item: &MemorySpaceItem,
     scope: &ManifestScope,
-    syntax: &ManifestSyntax,
-) -> Result<MemorySpace, Vec<Diagnostic>> {
+    file: &Arc<str>,
+) -> CheckResult<MemorySpace> {
     let name = &item.name.value;
-    let at = |span: &std::ops::Range<usize>| FileSpan::new(&syntax.file, span.clone());
-    let twice = |message: String, span, first: &FileSpan, what: &str| {
-        let error = Diagnostic::error(Code::NameDuplicate, message, at(span), "again here");
-        let help = format!("give one of the two another {what}");
-        vec![error.with_label(first.clone(), "first here").help(help)]
-    };
+    let at = |span: &std::ops::Range<usize>| FileSpan::new(file, span.clone());
     if let Some((_, first)) = scope.spaces.get(name) {
-        let message = format!("the memory space `{name}` is declared twice");
-        return Err(twice(message, &item.name.span, first, "name"));
+        let subject = format!("the memory space `{name}`");
+        return Err(declared_twice(&subject, item.name.at(file), first.clone()).into());
     }
     let xla = item.xla.as_ref().map(|number| number.value);
     let same = |space: &&(MemorySpace, FileSpan)| xla.is_some() && space.0.xla == xla;
     if let (Some(n), Some((other, first))) = (&item.xla, scope.spaces.values().find(same)) {
         let message =
             format!("`S({})` of XLA is already the memory space `{}`", n.value, other.name);
-        return Err(twice(message, &n.span, first, "number"));
+        let error = Diagnostic::error(Code::NameDuplicate, message, at(&n.span), "again here");
+        let error = error.with_label(first.clone(), "first here");
+        return Err(error.help("give one of the two another number").into());
     }
-    let value = |bound: &IntegerExpr| number(bound, scope, &syntax.file);
+    let value = |bound: &IntegerExpr| number(bound, scope, file);
     let bytes = item.bytes.as_ref().map(value).transpose()?;
     if let (Some(bytes), Some(bound)) = (bytes, &item.bytes)
         && bytes < 1
@@ -82,36 +62,27 @@ pub(super) fn memory(
     item: Option<&MemoryItem>,
     scope: &ManifestScope,
     syntax: &ManifestSyntax,
-) -> Result<(Memory, Option<MemorySpace>), Vec<Diagnostic>> {
-    let memory = match item.map(|item| &item.kind) {
-        None | Some(MemoryKind::Global) => Memory::Global,
-        Some(MemoryKind::Constant) => Memory::Constant,
-        Some(MemoryKind::Image2d) => Memory::Image2d,
-        Some(MemoryKind::Image2dArray) => Memory::Image2dArray,
-        Some(MemoryKind::Shared) => Memory::Shared,
-        Some(MemoryKind::Local) => Memory::Local,
-        Some(MemoryKind::None) => Memory::None,
-        Some(MemoryKind::Space(name)) => {
-            if let Some((space, _)) = scope.spaces.get(&name.value) {
-                return Ok((Memory::Global, Some(space.clone())));
-            }
-            if scope.is_broken(ItemKind::MemorySpace, &name.value) {
-                return Err(Vec::new());
-            }
-            let message = format!("there is no memory `{}`", name.value);
-            let place = FileSpan::new(&syntax.file, name.span.clone());
-            let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-            let known = MEMORIES.iter().map(|row| row.0);
-            let known: Vec<&str> = known.chain(scope.spaces.keys().map(String::as_str)).collect();
-            let word = name.value.trim_matches('_').to_ascii_lowercase();
-            match ELSEWHERE.iter().find(|row| row.0 == word) {
-                Some((_, ours)) => error.add_suggestion(ours),
-                None => nearest_or_all(&mut error, &name.value, "memories", &known),
-            }
-            return Err(vec![error]);
-        }
+) -> CheckResult<(Memory, Option<MemorySpace>)> {
+    let name = match item.map(|item| &item.kind) {
+        None => return Ok((Memory::Global, None)),
+        Some(MemoryKind::Kind(memory)) => return Ok((*memory, None)),
+        Some(MemoryKind::Space(name)) => name,
     };
-    Ok((memory, None))
+    if let Some((space, _)) = scope.spaces.get(&name.value) {
+        return Ok((Memory::Global, Some(space.clone())));
+    }
+    if scope.is_broken(ItemKind::MemorySpace, &name.value) {
+        return Err(Vec::new());
+    }
+    let message = format!("there is no memory `{}`", name.value);
+    let error = Diagnostic::error(Code::NameUnknown, message, name.at(&syntax.file), "");
+    let word = name.value.trim_matches('_').to_ascii_lowercase();
+    let known = MEMORIES.iter().map(|row| row.0).chain(scope.spaces.keys().map(String::as_str));
+    let error = match ELSEWHERE.iter().find(|row| row.0 == word) {
+        Some((_, ours)) => error.with_suggestion(ours),
+        None => error.nearest_or_all(&name.value, "memories", known),
+    };
+    Err(error.into())
 }
 
 /// Names of memories in other languages, without surrounding `_`.

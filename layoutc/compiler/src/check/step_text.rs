@@ -5,38 +5,41 @@ use crate::manifest::syntax::{
     StepKind, SwizzleUnit, TileEntry,
 };
 
-pub(super) fn line(step: &StepItem) -> String {
-    let bound = |bound: &IntegerExpr| match bound {
+/// An integer as it is written.
+pub(super) fn integer(integer: &IntegerExpr) -> String {
+    match integer {
         IntegerExpr::Integer(number) => number.value.to_string(),
         IntegerExpr::Text(text) => text.value.clone(),
-    };
-    let names =
-        |names: &[Identifier]| names.iter().map(|n| n.value.as_str()).collect::<Vec<_>>().join(" ");
-    let bounds = |all: &[IntegerExpr]| all.iter().map(bound).collect::<Vec<_>>().join(" ");
+    }
+}
+
+fn spaced<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
+    items.iter().map(text).collect::<Vec<_>>().join(" ")
+}
+
+/// The step as its line in a manifest.
+pub(super) fn line(step: &StepItem) -> String {
     match &step.kind {
         StepKind::Map(text) => format!("map \"{}\"", text.value),
         StepKind::Apply { name, .. } => format!("apply {}", name.value),
-        StepKind::Order(words) => {
-            format!(
-                "order {}",
-                words.iter().map(|w| w.value.as_str()).collect::<Vec<_>>().join(" ")
-            )
+        StepKind::Order(words) => format!("order {}", spaced(words, |word| word.value.clone())),
+        StepKind::Split { axis, by, .. } => {
+            format!("split {} by=\"{}\"", axis.value, spaced(by, integer))
         }
-        StepKind::Split { axis, by, .. } => format!("split {} by=\"{}\"", axis.value, bounds(by)),
-        StepKind::Fuse { axes, .. } => format!("fuse {}", names(axes)),
+        StepKind::Fuse { axes, .. } => format!("fuse {}", spaced(axes, |axis| axis.value.clone())),
         StepKind::Tile { entries, .. } => {
             let entry = |entry: &TileEntry| match entry {
                 TileEntry::Star(_) => "*".to_string(),
-                TileEntry::Extent(extent) => bound(extent),
+                TileEntry::Extent(extent) => integer(extent),
             };
-            format!("tile {}", entries.iter().map(entry).collect::<Vec<_>>().join(" "))
+            format!("tile {}", spaced(entries, entry))
         }
         StepKind::PadMultiple { axis, multiple } => {
-            format!("pad {} multiple={}", axis.value, bound(multiple))
+            format!("pad {} multiple={}", axis.value, integer(multiple))
         }
         StepKind::PadBeforeAfter { axis, before, after } => {
             let side = |name: &str, side: &Option<IntegerExpr>| {
-                side.as_ref().map_or(String::new(), |side| format!(" {name}={}", bound(side)))
+                side.as_ref().map_or(String::new(), |side| format!(" {name}={}", integer(side)))
             };
             format!("pad {}{}{}", axis.value, side("before", before), side("after", after))
         }
@@ -56,10 +59,10 @@ pub(super) fn line(step: &StepItem) -> String {
             format!("swizzle {bits} {base} {shift} unit={unit}")
         }
         StepKind::SwizzleMode(row) => format!("swizzle mode=\"{}B\"", row.value),
-        StepKind::Strides(strides) => format!("strides {}", bounds(strides)),
-        StepKind::AlignBase(bytes) => format!("align {}", bound(bytes)),
-        StepKind::AlignAxis { axis, bytes } => format!("align {} {}", axis.value, bound(bytes)),
-        StepKind::AlignOrigin(bytes) => format!("align {} at=origin", bound(bytes)),
+        StepKind::Strides(strides) => format!("strides {}", spaced(strides, integer)),
+        StepKind::AlignBase(bytes) => format!("align {}", integer(bytes)),
+        StepKind::AlignAxis { axis, bytes } => format!("align {} {}", axis.value, integer(bytes)),
+        StepKind::AlignOrigin(bytes) => format!("align {} at=origin", integer(bytes)),
         StepKind::Fill(item) => match item.value {
             FillLiteral::Integer(value) => format!("fill {value}"),
             FillLiteral::Float(value) => format!("fill {value:?}"),
@@ -73,7 +76,7 @@ pub(super) fn line(step: &StepItem) -> String {
                 SeparatorItem::Name(name) => name.value.clone(),
                 SeparatorItem::Position(number) => number.value.to_string(),
             };
-            format!("axis-separators {}", items.iter().map(item).collect::<Vec<_>>().join(" "))
+            format!("axis-separators {}", spaced(items, item))
         }
     }
 }

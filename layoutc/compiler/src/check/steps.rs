@@ -15,18 +15,18 @@ use super::expr::{
     constant, map_fault, map_parse_fault, overflow, place_in, raised, with_axis_help,
     with_declaration_help,
 };
-use super::faults::{build_fault, notation_fault, step_fault};
+use super::faults::{build_fault, step_fault};
 use super::foreign_syntax;
 use super::injectivity_report;
 use super::padding::{PaddingOrigin, product};
 use super::recorder::{self, StepRecord};
-use super::scope::{ManifestScope, ManifestScopes, nearest_or_all};
+use super::scope::{self, ManifestScope, ManifestScopes};
 use super::step_text::line;
 use super::strides::{StrideSource, injective_strides, strides_of_bytes};
 use super::swizzle::{TmaSwizzleMode, swizzle};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
-use crate::base::nearest::{near_powers_of_two, nearest};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
+use crate::base::nearest::near_powers_of_two;
 use crate::manifest::syntax::{
     FillItem, Identifier, IntegerExpr, IntegerLiteral, ItemKind, PaddingRule, SeparatorItem,
     SpannedText, StepItem, StepKind, TileEntry,
@@ -162,7 +162,7 @@ impl<'a> StepLowering<'a> {
 
     /// A lowering without steps.
     pub(super) fn new(builder: LayoutBuilder, tensor: &'a str) -> Self {
-        let filled = product(builder.axes().iter().map(|axis| &axis.extent));
+        let filled = slots(&builder);
         Self {
             builder,
             attributes: LayoutAttributes::default(),
@@ -176,13 +176,15 @@ impl<'a> StepLowering<'a> {
         }
     }
 
+    fn slots(&self) -> Option<Expr> {
+        slots(&self.builder)
+    }
+
     /// Origin of the padding.
     pub(super) fn padding(&self) -> PaddingOrigin {
-        let slots = product(self.builder.axes().iter().map(|axis| &axis.extent));
-        let is_filled = match (&self.filled, &slots) {
-            (Some(filled), Some(slots)) => self.covers(filled, slots),
-            _ => false,
-        };
+        let slots = self.slots();
+        let filled = self.filled.as_ref().zip(slots.as_ref());
+        let is_filled = filled.is_some_and(|(filled, slots)| self.covers(filled, slots));
         PaddingOrigin {
             is_explained: is_filled || self.builder.explains_padding(),
             grown: self.grown.clone(),
@@ -196,8 +198,8 @@ impl<'a> StepLowering<'a> {
     /// Updates the slots after a step that started with `before` slots. A step that is not a map explains the slots
     /// that it adds, if all earlier slots are explained.
     fn track_padding(&mut self, before: Option<Expr>, place: &FileSpan, is_map: bool) {
-        let after = product(self.builder.axes().iter().map(|axis| &axis.extent));
-        let (Some(before), Some(after), Some(filled)) = (before, after, self.filled.take()) else {
+        let (Some(before), Some(after), Some(filled)) = (before, self.slots(), self.filled.take())
+        else {
             self.grown = Some(place.clone());
             return;
         };
@@ -205,17 +207,13 @@ impl<'a> StepLowering<'a> {
             self.grown = Some(place.clone());
         }
         let is_explained = self.covers(&filled, &after);
-        let is_kept = is_explained || (!is_map && self.covers(&filled, &before));
-        self.filled = Some(if is_kept { after } else { filled });
+        let is_accounted = is_explained || (!is_map && self.covers(&filled, &before));
+        self.filled = Some(if is_accounted { after } else { filled });
     }
 }
 
 impl StepLowering<'_> {
-    pub(super) fn steps(
-        &mut self,
-        steps: &[StepItem],
-        ground: StepScope<'_>,
-    ) -> Result<(), Vec<Diagnostic>> {
+    pub(super) fn steps(&mut self, steps: &[StepItem], ground: StepScope<'_>) -> CheckResult<()> {
         for step in steps {
             let place = ground.place(&step.span);
             if self.open.is_empty() {
@@ -241,7 +239,7 @@ impl StepLowering<'_> {
         recorded.push(StepRecord { line, maps, note, axes, separators, place, within });
     }
 
-    fn step(&mut self, step: &StepItem, ground: StepScope<'_>) -> Result<(), Vec<Diagnostic>> {
+    fn step(&mut self, step: &StepItem, ground: StepScope<'_>) -> CheckResult<()> {
         let place = ground.place(&step.span);
         if self.attributes.lines.len() >= MAX_STEPS {
             let message = format!("the layout has more than {MAX_STEPS} steps");
@@ -254,15 +252,13 @@ impl StepLowering<'_> {
         }
         self.attributes.lines.push(line(step));
         match &step.kind {
-            StepKind::Apply { .. } => Ok(()),
+            StepKind::Apply { .. } => {}
             StepKind::Map(text) => {
-                let before = product(self.builder.axes().iter().map(|axis| &axis.extent));
+                let before = self.slots();
                 self.map(text, ground)?;
                 self.track_padding(before, &ground.place(&text.span), true);
-                Ok(())
             }
-            StepKind::Strides(strides) => {
-                let bounds = strides;
+            StepKind::Strides(bounds) => {
                 let strides = values(bounds, ground, &self.builder)?;
                 let apart = injective_strides(self.builder.axes(), &strides);
                 let bytes =
@@ -271,66 +267,63 @@ impl StepLowering<'_> {
                 let own = if self.open.is_empty() { bounds.as_slice() } else { &[] };
                 self.attributes.strides =
                     Some(StrideSource { bytes, ..StrideSource::step(place.clone(), own, apart) });
-                self.grown = Some(place.clone());
-                strided.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
+                self.built(strided, &place)?;
+                self.grown = Some(place);
             }
             StepKind::Swizzle { bits, base, shift, unit } => {
                 let numbers = [bits, base, shift];
                 let at = |number: &IntegerLiteral| ground.place(&number.span);
-                let swizzle = swizzle(numbers, *unit, self.builder.element_bits(), &at);
-                let swizzled = self.builder.swizzle(swizzle.map_err(|fault| vec![fault])?);
-                self.grown = Some(place.clone());
-                swizzled.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
+                let swizzle = swizzle(numbers, *unit, self.builder.element_bits(), &at)?;
+                let swizzled = self.builder.swizzle(swizzle);
+                self.built(swizzled, &place)?;
+                self.grown = Some(place);
             }
             StepKind::SwizzleMode(row) => {
                 let mode = TmaSwizzleMode { row, place: ground.place(&row.span) };
-                let swizzle =
-                    mode.swizzle(&self.builder, self.tensor).map_err(|fault| vec![fault])?;
+                let swizzle = mode.swizzle(&self.builder, self.tensor)?;
                 let swizzled = self.builder.swizzle(swizzle);
                 self.attributes.swizzle_alignment = mode.alignment();
-                self.grown = Some(place.clone());
-                swizzled.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
+                self.built(swizzled, &place)?;
+                self.grown = Some(place);
             }
             StepKind::AlignBase(bytes) => {
                 let bytes = power_of_two(bytes, ground, &self.builder)?;
                 self.attributes.alignment = u64::try_from(bytes).ok();
-                Ok(())
             }
             StepKind::AlignAxis { axis, bytes } => {
                 let bytes = power_of_two(bytes, ground, &self.builder)?;
                 let aligned = self.builder.align_axis(&axis.value, bytes);
+                self.built(aligned, &ground.place(&axis.span))?;
                 self.grown = Some(place);
-                let place = ground.place(&axis.span);
-                aligned.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
             }
             StepKind::AlignOrigin(bytes) => {
                 let bytes = power_of_two(bytes, ground, &self.builder)?;
                 let aligned = self.builder.align_origin(bytes);
-                self.grown = Some(place.clone());
-                aligned.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, &place)])
+                self.built(aligned, &place)?;
+                self.grown = Some(place);
             }
             StepKind::Fill(item) => {
                 self.attributes.fill = Some((item.clone(), Arc::clone(ground.file)));
-                Ok(())
             }
-            StepKind::Padding(rule) => {
-                self.attributes.padding = Some((*rule, place));
-                Ok(())
-            }
-            StepKind::Separators(items) => self.separators(items, ground, &place),
+            StepKind::Padding(rule) => self.attributes.padding = Some((*rule, place)),
+            StepKind::Separators(items) => self.separators(items, ground, &place)?,
             StepKind::Foreign { notation, text, sizes } => {
-                let before = product(self.builder.axes().iter().map(|axis| &axis.extent));
+                let before = self.slots();
                 self.foreign(notation, text, sizes, ground)?;
                 self.track_padding(before, &ground.place(&text.span), false);
-                Ok(())
             }
             _ => {
-                let before = product(self.builder.axes().iter().map(|axis| &axis.extent));
+                let before = self.slots();
                 self.axis_step(step, ground, &place)?;
                 self.track_padding(before, &place, false);
-                Ok(())
             }
         }
+        Ok(())
+    }
+
+    /// Locates a fault of the builder.
+    fn built(&self, result: Result<(), BuildError>, place: &FileSpan) -> Result<(), Diagnostic> {
+        result.map_err(|error| build_fault(&error, self.tensor, &self.builder, place))
     }
 
     /// Lowers a step that is an index map of the current axes.
@@ -339,7 +332,7 @@ impl StepLowering<'_> {
         step: &StepItem,
         ground: StepScope<'_>,
         place: &FileSpan,
-    ) -> Result<(), Vec<Diagnostic>> {
+    ) -> CheckResult<()> {
         let builder = &self.builder;
         let axes = builder.axes();
         let bound = |bound: &IntegerExpr| at_least(bound, 1, ground, builder);
@@ -369,16 +362,16 @@ impl StepLowering<'_> {
                         TileEntry::Star(_) => TileExtent::Merge,
                         TileEntry::Extent(IntegerExpr::Integer(number))
                             if number.value == -1
-                                && let Some(Some(extent)) =
-                                    axis.map(|axis| axis.extent.as_const())
-                                && let Some(axis) = axis =>
+                                && let Some(axis) = axis
+                                && let Some(extent) = axis.extent.as_const() =>
                         {
                             let place = ground.place(&number.span);
                             let message = "expected at least 1, and it is -1";
-                            let error =
-                                Diagnostic::error(Code::StepValue, message, place.clone(), "");
+                            let error = Diagnostic::error(Code::StepValue, message, place, "");
                             let help = format!("write `{extent}`, the extent of `{}`", axis.name);
-                            return Err(vec![error.help(help).fix(place, extent.to_string())]);
+                            let mut error = error.help(help);
+                            error.add_fix(extent.to_string());
+                            return Err(error.into());
                         }
                         TileEntry::Extent(extent) => TileExtent::Extent(bound(extent)?),
                     });
@@ -400,14 +393,14 @@ impl StepLowering<'_> {
                 let names: Vec<&str> = names.iter().map(|name| name.value.as_str()).collect();
                 with_order(&mut fault, &e, &names, &known);
             }
-            vec![fault]
+            fault
         })?;
         unique_names(&map, place)?;
         let applied = self.builder.apply(&map);
-        applied.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, place)])
+        Ok(self.built(applied, place)?)
     }
 
-    fn map(&mut self, text: &SpannedText, ground: StepScope<'_>) -> Result<(), Vec<Diagnostic>> {
+    fn map(&mut self, text: &SpannedText, ground: StepScope<'_>) -> CheckResult<()> {
         let file = ground.file;
         let axes = self.builder.axes().to_vec();
         let (parsed, map) = resolved(text, &axes, self.builder.facts(), ground)?;
@@ -460,7 +453,7 @@ impl StepLowering<'_> {
         text: &SpannedText,
         sizes: &[(Identifier, IntegerLiteral)],
         ground: StepScope<'_>,
-    ) -> Result<(), Vec<Diagnostic>> {
+    ) -> CheckResult<()> {
         let Some(notation) = Notation::of(notation) else { return Ok(()) };
         let sizes: Vec<(String, i128)> =
             sizes.iter().map(|(name, size)| (name.value.clone(), size.value)).collect();
@@ -470,8 +463,9 @@ impl StepLowering<'_> {
             vec![match error {
                 NotationError::Fault(fault) => {
                     let axes = self.builder.axes();
+                    let inside = place_in(text, &fault.span, ground.file);
                     foreign_syntax::index_map(text, notation, axes, place)
-                        .unwrap_or_else(|| notation_fault(&fault, text, ground.file))
+                        .unwrap_or_else(|| Diagnostic::in_notation(fault, inside))
                 }
                 NotationError::Build(error) => {
                     build_fault(&error, self.tensor, &self.builder, &place)
@@ -505,16 +499,15 @@ impl StepLowering<'_> {
         items: &[SeparatorItem],
         ground: StepScope<'_>,
         place: &FileSpan,
-    ) -> Result<(), Vec<Diagnostic>> {
+    ) -> CheckResult<()> {
         let mut after = Vec::new();
         for item in items {
+            let axes = self.builder.axes();
             after.push(match item {
-                SeparatorItem::Name(name) => step::find_axis(self.builder.axes(), &name.value)
-                    .map_err(|e| {
-                        let known: Vec<String> =
-                            self.builder.axes().iter().map(|axis| axis.name.clone()).collect();
-                        vec![step_fault(&e, &known, ground.place(&name.span))]
-                    })?,
+                SeparatorItem::Name(name) => step::find_axis(axes, &name.value).map_err(|e| {
+                    let known: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
+                    step_fault(&e, &known, ground.place(&name.span))
+                })?,
                 SeparatorItem::Position(number) => {
                     usize::try_from(number.value).unwrap_or(usize::MAX)
                 }
@@ -522,7 +515,7 @@ impl StepLowering<'_> {
         }
         self.attributes.separators = Some(place.clone());
         let separated = self.builder.separate(&after);
-        separated.map_err(|e| vec![build_fault(&e, self.tensor, &self.builder, place)])
+        Ok(self.built(separated, place)?)
     }
 
     fn apply(
@@ -530,23 +523,14 @@ impl StepLowering<'_> {
         name: &Identifier,
         arguments: &[(Identifier, IntegerExpr)],
         ground: StepScope<'_>,
-    ) -> Result<(), Vec<Diagnostic>> {
+    ) -> CheckResult<()> {
         let place = ground.place(&name.span);
         let Some(def) = ground.scope.transforms.get(&name.value).cloned() else {
             if ground.scope.is_broken(ItemKind::Transform, &name.value) {
                 return Err(Vec::new());
             }
-            let message = format!("there is no transform `{}`", name.value);
-            let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-            let known: Vec<&str> = ground.scope.transforms.keys().map(String::as_str).collect();
-            let is_near = nearest(&name.value, known.iter().copied()).is_some();
-            match foreign_syntax::layout(&name.value, self.builder.axes()).filter(|_| !is_near) {
-                Some(help) => {
-                    error.add_help(help);
-                }
-                None => nearest_or_all(&mut error, &name.value, "transforms", &known),
-            }
-            return Err(vec![error]);
+            let axes = Some(self.builder.axes());
+            return Err(scope::unknown_transform(&name.value, place, ground.scope, axes).into());
         };
         if self.open.contains(&name.value) {
             let mut chain = self.open.clone();
@@ -576,12 +560,10 @@ impl StepLowering<'_> {
             if !parameters.iter().any(|(parameter, _)| *parameter == argument.value) {
                 let message =
                     format!("transform `{}` has no parameter `{}`", name.value, argument.value);
-                let known: Vec<&str> =
-                    parameters.iter().map(|(parameter, _)| parameter.as_str()).collect();
+                let known = parameters.iter().map(|(parameter, _)| parameter.as_str());
                 let place = ground.place(&argument.span);
-                let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-                nearest_or_all(&mut error, &argument.value, "parameters", &known);
-                return Err(vec![error]);
+                let error = Diagnostic::error(Code::NameUnknown, message, place, "");
+                return Err(error.nearest_or_all(&argument.value, "parameters", known).into());
             }
         }
         let Some(home) = ground.scopes.get(def.home) else { return Err(Vec::new()) };
@@ -590,17 +572,22 @@ impl StepLowering<'_> {
         let applied = self.steps(&def.item.steps, inner);
         self.open.pop();
         // Label a fault inside the transform with its application.
-        applied.map_err(|errors| {
+        applied.map_err(|mut errors| {
             let through = match self.open.last() {
                 Some(transform) => format!("applied by transform `{transform}` here"),
                 None => format!("applied by `{}` here", self.tensor),
             };
+            for error in &mut errors {
+                error.add_label(place.clone(), &through);
+            }
             errors
-                .into_iter()
-                .map(|error| error.with_label(place.clone(), through.clone()))
-                .collect()
         })
     }
+}
+
+/// Number of slots of a builder's axes; `None` on overflow.
+fn slots(builder: &LayoutBuilder) -> Option<Expr> {
+    product(builder.axes().iter().map(|axis| &axis.extent))
 }
 
 /// Parses and resolves a map on `axes`.
@@ -609,7 +596,7 @@ pub(super) fn resolved(
     axes: &[Axis],
     facts: &Facts,
     ground: StepScope<'_>,
-) -> Result<(MapText, IndexMap), Vec<Diagnostic>> {
+) -> CheckResult<(MapText, IndexMap)> {
     let file = ground.file;
     let parsed =
         parse::map(&text.value).map_err(|e| vec![map_parse_fault(&e, text, file, axes)])?;
@@ -645,7 +632,7 @@ fn stated(map: &MapText, index: &Span) -> Option<Span> {
 }
 
 /// Refuses axis names of a step that are not unique.
-fn unique_names(map: &IndexMap, place: &FileSpan) -> Result<(), Vec<Diagnostic>> {
+fn unique_names(map: &IndexMap, place: &FileSpan) -> CheckResult<()> {
     for (k, item) in map.items.iter().enumerate() {
         if map.items.iter().take(k).any(|other| other.name == item.name) {
             let message = format!("two storage axes are called `{}`", item.name);
@@ -716,7 +703,7 @@ fn at_least(
     least: i128,
     ground: StepScope<'_>,
     builder: &LayoutBuilder,
-) -> Result<Expr, Vec<Diagnostic>> {
+) -> CheckResult<Expr> {
     let axes = builder.axes().iter().map(|axis| (axis.name.as_str(), axis.extent.as_const()));
     let value =
         constant(bound, &|name| ground.value(name), ground.scope, builder.facts(), ground.file)
@@ -743,7 +730,7 @@ fn values(
     bounds: &[IntegerExpr],
     ground: StepScope<'_>,
     builder: &LayoutBuilder,
-) -> Result<Vec<Expr>, Vec<Diagnostic>> {
+) -> CheckResult<Vec<Expr>> {
     bounds.iter().map(|bound| at_least(bound, 0, ground, builder)).collect()
 }
 
@@ -751,7 +738,7 @@ fn power_of_two(
     bytes: &IntegerExpr,
     ground: StepScope<'_>,
     builder: &LayoutBuilder,
-) -> Result<i128, Vec<Diagnostic>> {
+) -> CheckResult<i128> {
     let value = at_least(bytes, 1, ground, builder)?;
     match value.as_const().filter(|bytes| bytes.count_ones() == 1 && *bytes <= 1 << 30) {
         Some(bytes) => Ok(bytes),

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use layoutc_algebra::builder::LayoutBuilder;
+use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::symbol::{Axis, Symbol};
 
@@ -18,18 +19,22 @@ use super::recorder::{Recorder, StepRecord};
 use super::replay::{LayoutSource, ReplayOutcome};
 use super::scope::{ManifestScope, ManifestScopes};
 use super::steps::{LayoutAttributes, StepLowering};
-use super::{axis_order_advice, cast, domain, mesh, padding, ring, space, symbol_facts};
+use super::{
+    PlannerQuestions, axis_order_advice, cast, domain, mesh, padding, ring, space, symbol_facts,
+};
 use crate::base::cast::CastMode;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{self, Diagnostic};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan, collect_all, collect_both};
 use crate::base::dtype::Dtype;
 use crate::base::nearest::nearest;
 use crate::config::{Config, DefaultFill};
 use crate::env::ResultCache;
 use crate::env::executor::CostTrackingExecutor;
 use crate::manifest::syntax::{
-    FillLiteral, ManifestSyntax, NibbleOrder, PackFromItem, SpannedText, TensorItem,
+    AxisItem, Extent, FillLiteral, Identifier, IntegerExpr, IntegerLiteral, ManifestSyntax,
+    NibbleOrder, PackFromItem, ShapeItem, SpannedText, TensorItem,
 };
+use crate::model::layout_names;
 use crate::model::reshard::DeviceSharding;
 use crate::model::ring::Ring;
 use crate::model::{Fill, FillValue, Memory, MemorySpace, PackFrom, Tensor, TensorSpans};
@@ -44,13 +49,14 @@ pub(super) struct ManifestContext<'a> {
     pub(super) memo: &'a dyn ResultCache,
     /// Recorder of steps, if requested.
     pub(super) recorder: Option<&'a Recorder>,
+    pub(super) planner: PlannerQuestions,
     /// The manifest's tensors by name.
     pub(super) named: &'a BTreeMap<&'a str, &'a TensorItem>,
     /// Names of the tensors that have views.
     pub(super) viewed: &'a BTreeSet<&'a str>,
 }
 
-/// A valid tensor.
+/// A tensor without errors, with the results of its check.
 #[derive(Debug, Clone)]
 pub(super) struct CheckedTensor {
     pub(super) tensor: Tensor,
@@ -71,10 +77,7 @@ impl CheckedTensor {
 }
 
 /// Checks a tensor; returns it or all its faults.
-pub(super) fn check(
-    item: &TensorItem,
-    place: ManifestContext<'_>,
-) -> Result<CheckedTensor, Vec<Diagnostic>> {
+pub(super) fn check(item: &TensorItem, place: ManifestContext<'_>) -> CheckResult<CheckedTensor> {
     TensorChecker::new(item, place).ok_or_else(Vec::new)?.tensor()
 }
 
@@ -97,20 +100,15 @@ impl<'a> TensorChecker<'a> {
 }
 
 impl TensorChecker<'_> {
-    pub(super) fn at(&self, span: &std::ops::Range<usize>) -> diagnostic::FileSpan {
-        diagnostic::FileSpan::new(self.file, span.clone())
+    pub(super) fn at(&self, span: &std::ops::Range<usize>) -> FileSpan {
+        FileSpan::new(self.file, span.clone())
     }
 
-    fn tensor(&self) -> Result<CheckedTensor, Vec<Diagnostic>> {
-        let mut errors = Vec::new();
+    fn tensor(&self) -> CheckResult<CheckedTensor> {
         let declared = self.declared()?;
-        let dtype = self.element_type(&declared).map_err(|found| errors.extend(found)).ok();
         let symbols = self.symbols(declared.shape);
-        let axes = self.axes(&declared, &symbols).map_err(|found| errors.extend(found)).ok();
-        let (Some(dtype), Some((logical, labels))) = (dtype, axes) else { return Err(errors) };
-        if !errors.is_empty() {
-            return Err(errors);
-        }
+        let axes = self.axes(&declared, &symbols);
+        let (dtype, (logical, labels)) = collect_both(self.element_type(&declared), axes)?;
         let conditions = declared.shape.conditions.as_slice();
         self.is_alone(conditions)?;
         let (logical, sharded) = self.sharded(logical, &labels)?;
@@ -148,7 +146,7 @@ impl TensorChecker<'_> {
         &self,
         whole: Vec<Axis>,
         labels: &[Vec<String>],
-    ) -> Result<(Vec<Axis>, Option<DeviceSharding>), Vec<Diagnostic>> {
+    ) -> CheckResult<(Vec<Axis>, Option<DeviceSharding>)> {
         let Some(item) = &self.item.shard else { return Ok((whole, None)) };
         let cut =
             mesh::ShardContext { item, scope: self.scope, file: self.file, memo: self.place.memo };
@@ -157,7 +155,7 @@ impl TensorChecker<'_> {
     }
 
     /// Refuses a domain on a sharded tensor or a ring.
-    fn is_alone(&self, conditions: &[SpannedText]) -> Result<(), Vec<Diagnostic>> {
+    fn is_alone(&self, conditions: &[SpannedText]) -> CheckResult<()> {
         let Some(condition) = conditions.first() else { return Ok(()) };
         let parted = match (&self.item.shard, &self.item.ring) {
             (Some(_), _) => "a sharded tensor",
@@ -172,7 +170,7 @@ impl TensorChecker<'_> {
         &self,
         whole: Vec<Axis>,
         labels: &[Vec<String>],
-    ) -> Result<(Vec<Axis>, Option<Ring>), Vec<Diagnostic>> {
+    ) -> CheckResult<(Vec<Axis>, Option<Ring>)> {
         let Some(item) = &self.item.ring else { return Ok((whole, None)) };
         if self.item.shard.is_some() {
             return Err(vec![ring::sharded_ring_fault(self.file, item)]);
@@ -202,7 +200,7 @@ impl TensorChecker<'_> {
         recipe: LayoutSource<'_>,
         logical: &[Axis],
         symbols: &[Symbol],
-    ) -> Result<Layout, Vec<Diagnostic>> {
+    ) -> CheckResult<Layout> {
         let span = self.item.layout.as_ref().map_or(&self.item.name.span, |layout| &layout.span);
         let machine = CostTrackingExecutor::new(self.place.memo);
         builder.finish(recipe.alignment(attributes), &machine).map_err(|error| {
@@ -225,10 +223,7 @@ impl TensorChecker<'_> {
     }
 
     /// The memory that the tensor names; else the memory space of XLA's number.
-    fn memory(
-        &self,
-        attributes: &LayoutAttributes,
-    ) -> Result<(Memory, Option<MemorySpace>), Vec<Diagnostic>> {
+    fn memory(&self, attributes: &LayoutAttributes) -> CheckResult<(Memory, Option<MemorySpace>)> {
         let (memory, space) = space::memory(self.item.memory.as_ref(), self.scope, self.syntax)?;
         if self.item.memory.is_some() {
             return Ok((memory, space));
@@ -244,7 +239,7 @@ impl TensorChecker<'_> {
         labels: Vec<Vec<String>>,
         attributes: &LayoutAttributes,
         (memory, space): (Memory, Option<MemorySpace>),
-    ) -> Result<Tensor, Vec<Diagnostic>> {
+    ) -> CheckResult<Tensor> {
         let tensor = Tensor {
             file: self.file.to_string(),
             name: self.item.name.value.clone(),
@@ -262,26 +257,23 @@ impl TensorChecker<'_> {
             steps: attributes.lines.clone(),
             places: self.places(attributes)?,
         };
-        match crate::model::fill_fault(&tensor) {
-            Some(error) => Err(vec![error]),
-            None => Ok(tensor),
-        }
+        crate::model::fill_fault(&tensor).map_or(Ok(tensor), |error| Err(error.into()))
     }
 
     /// The element type on the logical side of pack and unpack, if it differs.
-    fn pack_from(&self, dtype: Dtype, memory: Memory) -> Result<Option<PackFrom>, Vec<Diagnostic>> {
+    fn pack_from(&self, dtype: Dtype, memory: Memory) -> CheckResult<Option<PackFrom>> {
         let Some(PackFromItem { dtype: text, cast: mode }) = &self.item.pack_from else {
             return Ok(None);
         };
-        let logical = self.dtype(text).map_err(|error| vec![error])?;
+        let logical = self.dtype(text)?;
         let (name, place) = (&self.item.name.value, self.at(&text.span));
         if memory == Memory::None {
             let message = format!("cannot pack `{name}`: it has no memory");
             let error = Diagnostic::error(Code::DtypeCast, message, place, "");
             return Err(vec![error.help("remove `pack-from=` or `memory none`")]);
         }
-        cast::pack_from((name, dtype), logical, mode.unwrap_or(CastMode::Round), &place)
-            .map_err(|error| vec![error])
+        let mode = mode.unwrap_or(CastMode::Round);
+        Ok(cast::pack_from((name, dtype), logical, mode, &place)?)
     }
 
     fn fill(&self, attributes: &LayoutAttributes, dtype: Dtype) -> Fill {
@@ -300,24 +292,19 @@ impl TensorChecker<'_> {
         }
     }
 
-    fn places(&self, attributes: &LayoutAttributes) -> Result<TensorSpans, Vec<Diagnostic>> {
-        let layout_span =
-            self.item.layout.as_ref().map_or(&self.item.name.span, |layout| &layout.span);
-        let layout_place = self.at(layout_span);
-        let fill_place = attributes
-            .fill
-            .as_ref()
-            .map(|(item, file)| diagnostic::FileSpan::new(file, item.span.clone()));
-        let memory_span =
-            self.item.memory.as_ref().map_or(&self.item.name.span, |memory| &memory.span);
-        let dtype_span = self.declared()?.dtype_span();
+    fn places(&self, attributes: &LayoutAttributes) -> CheckResult<TensorSpans> {
+        let item = self.item;
+        let of = |span: Option<&std::ops::Range<usize>>| self.at(span.unwrap_or(&item.name.span));
+        let layout = of(item.layout.as_ref().map(|layout| &layout.span));
+        let fill = attributes.fill.as_ref();
+        let fill = fill.map(|(item, file)| FileSpan::new(file, item.span.clone()));
         Ok(TensorSpans {
-            fill: fill_place.unwrap_or_else(|| layout_place.clone()),
-            separators: attributes.separators.clone().unwrap_or_else(|| layout_place.clone()),
-            layout: layout_place,
-            dtype: self.at(dtype_span.unwrap_or(&self.item.name.span)),
-            memory: self.at(memory_span),
-            shard: self.at(self.item.shard.as_ref().map_or(&self.item.name.span, |s| &s.span)),
+            fill: fill.unwrap_or_else(|| layout.clone()),
+            separators: attributes.separators.clone().unwrap_or_else(|| layout.clone()),
+            layout,
+            dtype: of(self.declared()?.dtype_span()),
+            memory: of(item.memory.as_ref().map(|memory| &memory.span)),
+            shard: of(item.shard.as_ref().map(|shard| &shard.span)),
         })
     }
 
@@ -327,9 +314,9 @@ impl TensorChecker<'_> {
         gated: GateContext<'_>,
         attributes: &LayoutAttributes,
         padding: &padding::PaddingOrigin,
-    ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    ) -> CheckResult<Vec<Diagnostic>> {
         let tensor = gated.tensor;
-        let warning = |place: &diagnostic::FileSpan, text: String, help: String| {
+        let warning = |place: &FileSpan, text: String, help: String| {
             Diagnostic::warning(Code::NotationRemark, text, place.clone(), "").help(help)
         };
         let space = attributes.memory_space.as_ref().and_then(|(place, n)| {
@@ -355,11 +342,11 @@ impl TensorChecker<'_> {
         let above = self.place.config.defaults.padding_warning;
         let order = || axis_order_advice::order(gated.recipe, gated.axes, &tensor.layout);
         let facts = || {
-            let symbols = &tensor.layout.symbols;
+            let symbols = tensor.layout.symbols();
             symbol_facts::advice(symbols, &gated.recipe.numbers(), &[], &mut |symbols| {
                 let trial = gated.recipe.replay(gated.axes, symbols, None);
                 match &trial {
-                    ReplayOutcome::Proven(layout) if layout.verdict == Verdict::Padded => {
+                    ReplayOutcome::Proven(layout) if layout.verdict() == Verdict::Padded => {
                         ReplayOutcome::Refused
                     }
                     _ => trial,
@@ -372,28 +359,45 @@ impl TensorChecker<'_> {
         Ok(warnings)
     }
 
-    fn targets(&self) -> Result<Option<Vec<String>>, Vec<Diagnostic>> {
+    fn targets(&self) -> CheckResult<Option<Vec<String>>> {
         let Some(targets) = &self.item.targets else { return Ok(None) };
         let own = self.place.config.target.own.keys().map(String::as_str);
         let known: Vec<&str> = ["c", "opencl", "cuda"].into_iter().chain(own).collect();
-        let mut errors = Vec::new();
-        for target in targets.iter().filter(|target| !known.contains(&target.value.as_str())) {
-            let message = format!("there is no target `{}`", target.value.escape_debug());
-            let mut error =
-                Diagnostic::error(Code::TargetUnknown, message, self.at(&target.span), "");
-            match nearest(&target.value, known.iter().copied()) {
-                Some(near) => error.add_suggestion(near),
-                None => {
-                    error.add_help(format!("expected one of {}", known.join(", ")));
-                }
+        let check = |target: &SpannedText| {
+            if known.contains(&target.value.as_str()) {
+                return Ok(target.value.clone());
             }
-            errors.push(error);
-        }
-        if !errors.is_empty() {
-            return Err(errors);
-        }
-        Ok(Some(targets.iter().map(|target| target.value.clone()).collect()))
+            let message = format!("there is no target `{}`", target.value.escape_debug());
+            let error = Diagnostic::error(Code::TargetUnknown, message, target.at(self.file), "");
+            Err(match nearest(&target.value, known.iter().copied()) {
+                Some(near) => error.with_suggestion(near),
+                None => error.help(format!("expected one of {}", known.join(", "))),
+            }
+            .into())
+        };
+        collect_all(targets.iter().map(check)).map(Some)
     }
+}
+
+/// A shape with these axes, whose extents are over `symbols`, as if written at `span`.
+pub(super) fn shape_item(
+    axes: &[Axis],
+    symbols: &[Symbol],
+    span: &std::ops::Range<usize>,
+) -> ShapeItem {
+    let bound = |extent: &Expr| match extent.as_const() {
+        Some(value) => IntegerExpr::Integer(IntegerLiteral { value, span: span.clone() }),
+        None => {
+            let value = layout_names::symbol_expr(extent, symbols);
+            IntegerExpr::Text(SpannedText { value, span: span.clone(), quoted: true })
+        }
+    };
+    let axis = |axis: &Axis| AxisItem {
+        name: Identifier { value: axis.name.clone(), span: span.clone() },
+        extent: Extent::Bound(bound(&axis.extent)),
+    };
+    let axes = axes.iter().map(axis).collect();
+    ShapeItem { axes, conditions: Vec::new(), span: span.clone() }
 }
 
 /// Adds to a layout's faults the facts of its symbols under which it is valid.

@@ -10,7 +10,7 @@ use super::load::ManifestSet;
 use super::recorder::{Recorder, StepRecord};
 use super::scope::{ManifestScope, ManifestScopes};
 use super::tensor::CheckedTensor;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::lenient::slice;
 use crate::manifest::syntax::{ManifestSyntax, TensorItem};
 use crate::model::{Tensor, TensorSpans};
@@ -28,7 +28,8 @@ type TensorCacheKey = (TextHash, bool, bool);
 /// The cached tensors of a manifest.
 #[derive(Debug)]
 struct CachedManifest {
-    /// Hash of the texts that the tensors may name.
+    /// Hash of what a check reads besides the text of the tensor: the items that tensors may refer to, and all used
+    /// manifests.
     around: TextHash,
     tensors: BTreeMap<TensorCacheKey, Arc<CachedTensor>>,
 }
@@ -114,7 +115,7 @@ impl CacheLookup<'_> {
     }
 
     /// Caches the valid tensors of the manifest.
-    pub(super) fn store(&self, checked: &[Result<CheckedTensor, Vec<Diagnostic>>]) {
+    pub(super) fn store(&self, checked: &[CheckResult<CheckedTensor>]) {
         let mut tensors = BTreeMap::new();
         for (item, result) in self.syntax.tensors.iter().zip(checked) {
             // The base of `like=` may have changed.

@@ -12,6 +12,8 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::target::limits::OPENCL;
+
 pub use read::parse;
 
 /// A project's configuration, layoutc.toml.
@@ -178,9 +180,10 @@ pub struct TargetOpenCl {
 
 impl Default for TargetOpenCl {
     fn default() -> Self {
+        let [[width, height, _], _] = OPENCL.image_max;
         Self {
             version: OpenClVersion::V1_2,
-            image_max: [16384, 16384],
+            image_max: [width, height],
             index_type: OpenClIndex::Int,
         }
     }

@@ -75,7 +75,7 @@ struct CompletionBuilder<'a> {
     found: BTreeSet<CompletionProposal>,
 }
 
-impl CompletionBuilder<'_> {
+impl<'a> CompletionBuilder<'a> {
     fn push(&mut self, label: &str, text: String, icon: CompletionIcon, detail: &str) {
         let (label, detail) = (label.to_owned(), detail.to_owned());
         self.found.insert(CompletionProposal { label, text, icon, detail });
@@ -113,12 +113,12 @@ impl CompletionBuilder<'_> {
         }
     }
 
-    fn parent(&self) -> Option<&str> {
+    fn parent(&self) -> Option<&'a str> {
         self.typing.around.last().map(|node| node.name(self.text))
     }
 
     /// The node around the parent.
-    fn above(&self) -> Option<&str> {
+    fn above(&self) -> Option<&'a str> {
         let before = self.typing.around.len().checked_sub(2)?;
         self.typing.around.get(before).map(|node| node.name(self.text))
     }
@@ -129,30 +129,27 @@ impl CompletionBuilder<'_> {
             self.nodes();
             return;
         };
-        let name = node.name(self.text).to_owned();
+        let name = node.name(self.text);
         if let Some(key) = &typing.key {
-            let key = slice(self.text, key).to_owned();
-            self.value(node, &name, &key);
+            self.value(node, name, slice(self.text, key));
         } else if typing.is_in_string {
-            self.string(&name);
+            self.string(name);
         } else {
-            self.argument(node, &name);
-            self.properties(node, &name);
+            self.argument(node, name);
+            self.properties(node, name);
         }
     }
 
     fn nodes(&mut self) {
-        let parent = self.parent().map(str::to_owned);
-        let above = self.above().map(str::to_owned);
-        for word in keywords::nodes_in(parent.as_deref(), above.as_deref()) {
-            let doc = keywords::node(word, parent.as_deref());
+        let parent = self.parent();
+        for word in keywords::nodes_in(parent, self.above()) {
+            let doc = keywords::node(word, parent);
             self.plain(word, CompletionIcon::Keyword, doc.map_or("", |doc| doc.summary));
         }
     }
 
     fn properties(&mut self, node: &LenientNode, name: &str) {
-        let parent = self.parent().map(str::to_owned);
-        for key in keywords::properties_of(name, parent.as_deref()) {
+        for key in keywords::properties_of(name, self.parent()) {
             if node.prop(self.text, key).is_none() {
                 let says = keywords::property(key).map_or("", |doc| doc.summary);
                 self.push(key, format!("{key}="), CompletionIcon::Property, says);
@@ -182,9 +179,8 @@ impl CompletionBuilder<'_> {
 
     fn argument(&mut self, node: &LenientNode, name: &str) {
         let count = node.args().count();
-        let parent = self.parent().map(str::to_owned);
         self.values(&keywords::values_of(name, None));
-        match (name, parent.as_deref()) {
+        match (name, self.parent()) {
             ("layout" | "apply", _) if count == 0 => self.names(NameKind::Transform, ""),
             (
                 "order" | "split" | "fuse" | "pad" | "axis-separators",
@@ -192,11 +188,10 @@ impl CompletionBuilder<'_> {
             )
             | ("require", _) => self.axes(),
             ("align", _) if count == 0 => self.axes(),
-            ("loops" | "split" | "tile" | "unroll" | "vectorize" | "parallel", _)
-                if matches!(parent.as_deref(), Some("kernel" | "instance")) =>
-            {
-                self.axes();
-            }
+            (
+                "loops" | "split" | "tile" | "unroll" | "vectorize" | "parallel",
+                Some("kernel" | "instance"),
+            ) => self.axes(),
             ("convert", _) if count == 0 => self.names(NameKind::Tensor, ""),
             ("memory", _) => self.names(NameKind::Space, ""),
             ("shard", _) if count == 0 => self.names(NameKind::Mesh, ""),
@@ -215,7 +210,6 @@ impl CompletionBuilder<'_> {
     }
 
     fn value(&mut self, node: &LenientNode, name: &str, key: &str) {
-        let parent = self.parent().map(str::to_owned);
         self.values(&keywords::values_of(name, Some(key)));
         match (name, key) {
             (_, "dtype" | "pack-from") => self.dtypes(),
@@ -231,7 +225,7 @@ impl CompletionBuilder<'_> {
             (_, "by" | "multiple" | "before" | "after" | "min" | "max" | "vector") => {
                 self.expression();
             }
-            ("layout" | "apply", key) if !FOREIGN.contains(&key) && parent.is_some() => {
+            ("layout" | "apply", key) if !FOREIGN.contains(&key) && self.parent().is_some() => {
                 self.expression();
             }
             ("const", _) => self.names(NameKind::Value, ""),
@@ -315,8 +309,8 @@ impl CompletionBuilder<'_> {
         {
             let key = (tensor.places.layout.file.clone(), name.clone());
             let steps = self.known.steps.get(&key).into_iter().flatten();
-            let made = steps.flat_map(|step| &step.axes).chain(&tensor.layout.storage);
-            axes.extend(made.chain(&tensor.layout.logical).map(|axis| axis.name.clone()));
+            let made = steps.flat_map(|step| &step.axes).chain(tensor.layout.storage());
+            axes.extend(made.chain(tensor.layout.logical()).map(|axis| axis.name.clone()));
         }
         for axis in axes {
             self.plain(&axis, CompletionIcon::Axis, "");

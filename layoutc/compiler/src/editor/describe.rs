@@ -1,38 +1,26 @@
 //! Multi-line text summaries of tensors and views.
 
-use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::model::layout_names;
 use crate::model::{Tensor, View};
-use crate::query::inspect::{proof, verdict, view_verdict};
+use crate::query::inspect::view_verdict;
 
 /// Axes with their extents, with `|` at the axis separators: `n 16, c_outer 32, h 64 | w 64, c_inner 4`.
 pub fn axes(axes: &[Axis], symbols: &[Symbol], separators: &[usize]) -> String {
-    let mut text = String::new();
-    for (k, axis) in axes.iter().enumerate() {
-        text.push_str(&format!(
-            "{} {}",
-            axis.name,
-            layout_names::symbol_expr(&axis.extent, symbols)
-        ));
-        if k + 1 < axes.len() {
-            text.push_str(if separators.contains(&k) { " | " } else { ", " });
-        }
-    }
-    text
+    layout_names::separated(&layout_names::axes(axes, symbols), separators)
 }
 
 /// Summary of a tensor, one fact per line.
 pub fn tensor(tensor: &Tensor) -> String {
     let head = format!("tensor {}: {}", tensor.name, tensor.dtype);
-    let how = format!("{}, proven by {}", verdict(tensor), proof(tensor));
+    let layout = &tensor.layout;
+    let how = format!("{}, proven by {}", layout.verdict().word(), layout.proof().word());
     let mut lines = rows(tensor, &how);
-    let bytes = layout_names::symbol_expr(&tensor.counts().bytes, &tensor.layout.symbols);
-    let memory = tensor.memory_word();
+    let bytes = layout_names::symbol_expr(&tensor.counts().bytes, layout.symbols());
     lines.push(("padding", padding(tensor)));
-    lines.push(("bytes", format!("{bytes}, aligned to {}", tensor.layout.alignment_bytes)));
-    lines.push(("memory", memory.to_owned()));
+    lines.push(("bytes", format!("{bytes}, aligned to {}", layout.alignment_bytes())));
+    lines.push(("memory", tensor.memory_word().to_owned()));
     table(&head, &lines)
 }
 
@@ -44,19 +32,12 @@ pub fn view(view: &View) -> String {
 
 fn rows(tensor: &Tensor, verdict: &str) -> Vec<(&'static str, String)> {
     let layout = &tensor.layout;
-    let symbols = &layout.symbols;
-    let list = |exprs: &[Expr]| {
-        exprs
-            .iter()
-            .map(|expr| layout_names::symbol_expr(expr, symbols))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
+    let symbols = layout.symbols();
     vec![
-        ("shape", axes(&layout.logical, symbols, &[])),
-        ("storage axes", axes(&layout.storage, symbols, &layout.separators)),
-        ("strides", list(&layout.strides)),
-        ("physical shape", list(&layout.physical_shape)),
+        ("shape", axes(layout.logical(), symbols, &[])),
+        ("storage axes", axes(layout.storage(), symbols, layout.separators())),
+        ("strides", layout_names::list(layout.strides(), symbols)),
+        ("physical shape", layout_names::list(layout.physical_shape(), symbols)),
         ("verdict", verdict.to_owned()),
     ]
 }
@@ -76,10 +57,10 @@ fn table(head: &str, rows: &[(&str, String)]) -> String {
 fn padding(tensor: &Tensor) -> String {
     let layout = &tensor.layout;
     let counts = tensor.counts();
-    let all = layout_names::symbol_expr(&layout.physical_elements, &layout.symbols);
-    let empty = layout_names::symbol_expr(&counts.padding_elements, &layout.symbols);
+    let all = layout_names::symbol_expr(layout.physical_elements(), layout.symbols());
+    let empty = layout_names::symbol_expr(&counts.padding_elements, layout.symbols());
     let text = format!("{empty} of {all} elements");
-    let numbers = counts.padding_elements.as_const().zip(layout.physical_elements.as_const());
+    let numbers = counts.padding_elements.as_const().zip(layout.physical_elements().as_const());
     let Some((empty, all)) = numbers else { return text };
     let bits = i128::from(tensor.dtype.element_bits());
     let Some(bits) = empty.checked_mul(bits) else { return text };

@@ -38,11 +38,9 @@ impl EditorFile {
         }
     }
 
-    /// The name occurrence that contains or ends at byte `offset`.
-    pub fn mention_at(&self, offset: usize) -> Option<&NameOccurrence> {
-        self.mentions
-            .iter()
-            .find(|mention| mention.span.start <= offset && offset <= mention.span.end)
+    /// The name occurrences that contain or end at byte `offset`.
+    pub fn mentions_at(&self, offset: usize) -> impl Iterator<Item = &NameOccurrence> {
+        self.mentions.iter().filter(move |m| m.span.start <= offset && offset <= m.span.end)
     }
 
     /// The nodes that contain byte `offset`, outermost first.

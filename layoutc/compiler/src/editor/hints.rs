@@ -25,7 +25,7 @@ pub fn hints(known: &ProjectSnapshot, path: &str) -> Vec<AxisHint> {
             // Steps inside a transform are shown at the `apply` step: the last one wins.
             let place = step.within.as_ref().unwrap_or(&step.place);
             if place.file.as_ref() == path {
-                let text = describe::axes(&step.axes, &layout.symbols, &step.separators);
+                let text = describe::axes(&step.axes, layout.symbols(), &step.separators);
                 found.insert(place.end, text);
             }
         }

@@ -21,9 +21,7 @@ pub struct Hover {
 /// and summary.
 pub fn hover(known: &ProjectSnapshot, path: &str, offset: usize) -> Option<Hover> {
     let file = known.files.get(path)?;
-    let mentions = file.mentions.iter();
-    let mut here = mentions.filter(|m| m.span.start <= offset && offset <= m.span.end);
-    let named = here.find_map(|mention| {
+    let named = file.mentions_at(offset).find_map(|mention| {
         let found = declaration(&known.files, path, mention)?;
         Some(Hover { text: of_declaration(known, found, path), span: mention.span.clone() })
     });

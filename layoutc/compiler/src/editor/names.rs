@@ -119,76 +119,87 @@ struct NameCollector<'t> {
 }
 
 impl NameCollector<'_> {
-    fn push(&mut self, kind: NameKind, owner: &str, span: &Range<usize>, is_declared: bool) {
-        let name = slice(self.text, span).to_owned();
-        let (owner, span) = (owner.to_owned(), span.clone());
-        if !name.is_empty() {
-            self.found.push(NameOccurrence { kind, name, owner, span, is_declared });
-        }
-    }
-
-    fn declare(&mut self, kind: NameKind, span: Option<&Range<usize>>) {
-        if let Some(span) = span {
-            self.push(kind, "", span, true);
-        }
-    }
-
-    fn refer(&mut self, kind: NameKind, span: Option<&Range<usize>>) {
-        if let Some(span) = span {
-            self.push(kind, "", span, false);
-        }
-    }
-
-    /// Records the identifiers in an expression.
-    fn expression(&mut self, span: &Range<usize>) {
-        for word in words(self.text, span) {
-            let name = slice(self.text, &word);
-            let is_own = self.scope.names.iter().any(|own| own == name);
-            let rest = self.text.get(word.end..span.end).unwrap_or_default();
-            match self.scope.own.filter(|_| is_own) {
-                Some(kind) => {
-                    let owner = self.scope.owner.clone();
-                    self.push(kind, &owner, &word, false);
-                }
-                None if self.scope.reads && rest.trim_start().starts_with('[') => {
-                    self.push(NameKind::Tensor, "", &word, false);
-                }
-                None => self.push(NameKind::Value, "", &word, false),
+    fn push<'r>(
+        &mut self,
+        kind: NameKind,
+        owner: &str,
+        spans: impl IntoIterator<Item = &'r Range<usize>>,
+        is_declared: bool,
+    ) {
+        for span in spans {
+            let name = slice(self.text, span).to_owned();
+            let (owner, span) = (owner.to_owned(), span.clone());
+            if !name.is_empty() {
+                self.found.push(NameOccurrence { kind, name, owner, span, is_declared });
             }
         }
+    }
+
+    fn declare<'r>(&mut self, kind: NameKind, spans: impl IntoIterator<Item = &'r Range<usize>>) {
+        self.push(kind, "", spans, true);
+    }
+
+    fn refer<'r>(&mut self, kind: NameKind, spans: impl IntoIterator<Item = &'r Range<usize>>) {
+        self.push(kind, "", spans, false);
+    }
+
+    /// Records a reference to a parameter or operand of the item itself; returns false if the name is none.
+    fn refer_own(&mut self, span: &Range<usize>) -> bool {
+        let name = slice(self.text, span);
+        let is_own = self.scope.names.iter().any(|own| own == name);
+        let Some(kind) = self.scope.own.filter(|_| is_own) else { return false };
+        let owner = self.scope.owner.clone();
+        self.push(kind, &owner, [span], false);
+        true
+    }
+
+    /// Records the identifiers in expressions.
+    fn expressions<'r>(&mut self, spans: impl IntoIterator<Item = &'r Range<usize>>) {
+        for span in spans {
+            for word in words(self.text, span) {
+                let rest = self.text.get(word.end..span.end).unwrap_or_default();
+                let is_read = self.scope.reads && rest.trim_start().starts_with('[');
+                let kind = if is_read { NameKind::Tensor } else { NameKind::Value };
+                if !self.refer_own(&word) {
+                    self.refer(kind, [&word]);
+                }
+            }
+        }
+    }
+
+    fn owned(&self, name: Option<&Range<usize>>) -> String {
+        name.map(|name| slice(self.text, name).to_owned()).unwrap_or_default()
     }
 
     fn item(&mut self, node: &LenientNode) {
         let mut args = node.args();
         let first = args.next();
-        let owner = first.map(|name| slice(self.text, name).to_owned()).unwrap_or_default();
+        let owner = self.owned(first);
         match node.name(self.text) {
             "const" => {
                 self.declare(NameKind::Value, first);
-                args.for_each(|value| self.expression(value));
+                self.expressions(args);
             }
             "symbol" => {
                 self.declare(NameKind::Value, first);
-                node.props().for_each(|(_, value)| self.expression(value));
+                self.expressions(node.values());
             }
             "memory-space" => {
                 self.declare(NameKind::Space, first);
-                node.props().for_each(|(_, value)| self.expression(value));
+                self.expressions(node.values());
             }
             "mesh" => {
                 self.declare(NameKind::Mesh, first);
                 for axis in &node.children {
-                    self.declare(NameKind::MeshAxis, Some(&axis.name));
-                    axis.args().for_each(|size| self.expression(size));
+                    self.declare(NameKind::MeshAxis, [&axis.name]);
+                    self.expressions(axis.args());
                 }
             }
             "transform" => {
                 self.declare(NameKind::Transform, first);
-                let keys: Vec<Range<usize>> = node.props().map(|(key, _)| key.clone()).collect();
-                for key in &keys {
-                    self.push(NameKind::Parameter, &owner, key, true);
-                }
-                let names = keys.iter().map(|key| slice(self.text, key).to_owned()).collect();
+                let keys = || node.props().map(|(key, _)| key);
+                self.push(NameKind::Parameter, &owner, keys(), true);
+                let names = keys().map(|key| slice(self.text, key).to_owned()).collect();
                 self.scope =
                     NameScope { own: Some(NameKind::Parameter), owner, names, reads: false };
                 self.steps(node);
@@ -202,9 +213,7 @@ impl NameCollector<'_> {
             "convert" => {
                 self.refer(NameKind::Tensor, first);
                 self.refer(NameKind::Tensor, node.prop(self.text, "to"));
-                if let Some(bytes) = node.prop(self.text, "max-staging") {
-                    self.expression(bytes);
-                }
+                self.expressions(node.prop(self.text, "max-staging"));
             }
             "kernel" => {
                 self.declare(NameKind::Kernel, first);
@@ -226,36 +235,28 @@ impl NameCollector<'_> {
 
     fn tensor(&mut self, node: &LenientNode) {
         match node.name(self.text) {
-            "shape" => self.shape(node),
+            "shape" => {
+                for axis in &node.children {
+                    self.expressions(axis.args().next());
+                }
+            }
             "layout" => self.layout(node),
-            "map" => node.args().for_each(|text| self.expression(text)),
+            "map" => self.expressions(node.args()),
             "memory" => self.refer(NameKind::Space, node.args().next()),
             "shard" => {
                 self.refer(NameKind::Mesh, node.args().next());
-                for (_, cuts) in node.props() {
-                    for axis in words(self.text, cuts) {
-                        self.refer(NameKind::MeshAxis, Some(&axis));
-                    }
+                for cuts in node.values() {
+                    self.refer(NameKind::MeshAxis, &words(self.text, cuts));
                 }
             }
-            "ring" => node.props().for_each(|(_, held)| self.expression(held)),
+            "ring" => self.expressions(node.values()),
             "require" => {
                 self.refer(NameKind::Tensor, node.prop(self.text, "same-as"));
                 for key in ["bytes-below", "vector"] {
-                    if let Some(value) = node.prop(self.text, key) {
-                        self.expression(value);
-                    }
+                    self.expressions(node.prop(self.text, key));
                 }
             }
             _ => {}
-        }
-    }
-
-    fn shape(&mut self, node: &LenientNode) {
-        for axis in &node.children {
-            if let Some(extent) = axis.args().next() {
-                self.expression(extent);
-            }
         }
     }
 
@@ -266,17 +267,24 @@ impl NameCollector<'_> {
         self.steps(node);
     }
 
+    /// Collects the names in the layout nodes of a block.
+    fn layouts(&mut self, node: &LenientNode) {
+        for inner in node.children.iter().filter(|inner| inner.name(self.text) == "layout") {
+            self.layout(inner);
+        }
+    }
+
     fn apply(&mut self, node: &LenientNode) {
         let name = node.args().next();
         self.refer(NameKind::Transform, name);
-        let owner = name.map(|name| slice(self.text, name).to_owned()).unwrap_or_default();
+        let owner = self.owned(name);
         let is_notation = |key: &Range<usize>| FOREIGN.contains(&slice(self.text, key));
         if owner.is_empty() || node.props().any(|(key, _)| is_notation(key)) {
             return;
         }
         for (key, value) in node.props() {
-            self.push(NameKind::Parameter, &owner, key, false);
-            self.expression(value);
+            self.push(NameKind::Parameter, &owner, [key], false);
+            self.expressions([value]);
         }
     }
 
@@ -284,43 +292,28 @@ impl NameCollector<'_> {
         for step in &node.children {
             match step.name(self.text) {
                 "apply" => self.apply(step),
-                "map" | "tile" | "strides" => {
-                    step.args().for_each(|value| self.expression(value));
-                }
-                "align" => {
-                    if let Some(bytes) = step.args().last() {
-                        self.expression(bytes);
-                    }
-                }
+                "map" | "tile" | "strides" => self.expressions(step.args()),
+                "align" => self.expressions(step.args().last()),
                 _ => {}
             }
             for key in ["by", "multiple", "before", "after"] {
-                if let Some(value) = step.prop(self.text, key) {
-                    self.expression(value);
-                }
+                self.expressions(step.prop(self.text, key));
             }
         }
     }
 
     fn kernel(&mut self, node: &LenientNode, owner: String) {
         let operands = node.children.iter().find(|child| child.name(self.text) == "operands");
-        let spans: Vec<Range<usize>> =
-            operands.map(|node| node.args().cloned().collect()).unwrap_or_default();
-        for span in &spans {
-            self.push(NameKind::Operand, &owner, span, true);
-        }
-        let names = spans.iter().map(|span| slice(self.text, span).to_owned()).collect();
+        let spans = || operands.into_iter().flat_map(LenientNode::args);
+        self.push(NameKind::Operand, &owner, spans(), true);
+        let names = spans().map(|span| slice(self.text, span).to_owned()).collect();
         let reads = operands.is_none();
         self.scope = NameScope { own: Some(NameKind::Operand), owner, names, reads };
         for child in &node.children {
             match child.name(self.text) {
-                "compute" => child.args().for_each(|text| self.expression(text)),
-                "range" => child.args().skip(1).for_each(|extent| self.expression(extent)),
-                "local" => child
-                    .children
-                    .iter()
-                    .filter(|inner| inner.name(self.text) == "layout")
-                    .for_each(|layout| self.layout(layout)),
+                "compute" => self.expressions(child.args()),
+                "range" => self.expressions(child.args().skip(1)),
+                "local" => self.layouts(child),
                 _ => self.schedule(child),
             }
         }
@@ -329,28 +322,15 @@ impl NameCollector<'_> {
     /// The loop schedule of a kernel or an instance.
     fn schedule(&mut self, node: &LenientNode) {
         match node.name(self.text) {
-            "split" | "tile" => {
-                if let Some(by) = node.prop(self.text, "by") {
-                    self.expression(by);
-                }
-            }
+            "split" | "tile" => self.expressions(node.prop(self.text, "by")),
             "cache" => {
-                let tensor = node.args().next();
-                match (tensor, self.scope.own) {
-                    (Some(span), Some(kind))
-                        if self.scope.names.iter().any(|own| own == slice(self.text, span)) =>
-                    {
-                        let owner = self.scope.owner.clone();
-                        self.push(kind, &owner, span, false);
-                    }
-                    (tensor, _) if self.scope.reads => self.refer(NameKind::Tensor, tensor),
-                    _ => {}
+                if let Some(tensor) = node.args().next()
+                    && !self.refer_own(tensor)
+                    && self.scope.reads
+                {
+                    self.refer(NameKind::Tensor, [tensor]);
                 }
-                for inner in &node.children {
-                    if inner.name(self.text) == "layout" {
-                        self.layout(inner);
-                    }
-                }
+                self.layouts(node);
             }
             _ => {}
         }
@@ -360,11 +340,11 @@ impl NameCollector<'_> {
         self.declare(NameKind::Instance, name);
         let of = node.prop(self.text, "of");
         self.refer(NameKind::Kernel, of);
-        let owner = of.map(|of| slice(self.text, of).to_owned()).unwrap_or_default();
+        let owner = self.owned(of);
         let mut names = Vec::new();
         for (key, value) in node.props().filter(|(key, _)| slice(self.text, key) != "of") {
-            self.push(NameKind::Operand, &owner, key, false);
-            self.refer(NameKind::Tensor, Some(value));
+            self.push(NameKind::Operand, &owner, [key], false);
+            self.refer(NameKind::Tensor, [value]);
             names.push(slice(self.text, key).to_owned());
         }
         self.scope = NameScope { own: Some(NameKind::Operand), owner, names, reads: false };
@@ -374,31 +354,13 @@ impl NameCollector<'_> {
     fn graph(&mut self, node: &LenientNode, owner: &str) {
         let tensor = NameKind::GraphTensor;
         match node.name(self.text) {
-            "input" | "constant" => {
-                if let Some(name) = node.args().next() {
-                    self.push(tensor, owner, name, true);
-                }
+            "input" | "constant" | "out" => {
+                self.push(tensor, owner, node.args().next(), true);
                 node.children.iter().for_each(|child| self.tensor(child));
             }
-            "output" | "keep" | "forbid" => {
-                if let Some(name) = node.args().next() {
-                    self.push(tensor, owner, name, false);
-                }
-            }
-            "node" => {
-                for child in &node.children {
-                    match child.name(self.text) {
-                        "in" => child.args().for_each(|name| self.push(tensor, owner, name, false)),
-                        "out" => {
-                            if let Some(name) = child.args().next() {
-                                self.push(tensor, owner, name, true);
-                            }
-                            child.children.iter().for_each(|inner| self.tensor(inner));
-                        }
-                        _ => {}
-                    }
-                }
-            }
+            "in" => self.push(tensor, owner, node.args(), false),
+            "output" | "keep" | "forbid" => self.push(tensor, owner, node.args().next(), false),
+            "node" => node.children.iter().for_each(|child| self.graph(child, owner)),
             _ => {}
         }
     }

@@ -55,22 +55,16 @@ fn item(text: &str, node: &LenientNode) -> Option<OutlineItem> {
     };
     let name_span = node.args().next()?.clone();
     let name = slice(text, &name_span).to_owned();
-    let tells = match word {
+    let value = match word {
         "tensor" => node.prop(text, "dtype"),
         "view" | "instance" => node.prop(text, "of"),
         "convert" => node.prop(text, "to"),
         "const" => node.args().nth(1),
         _ => None,
     };
-    let detail = tells.map_or(String::new(), |span| format!(" {}", slice(text, span)));
-    let span = node.span.clone();
-    (!name.is_empty()).then(|| OutlineItem {
-        name,
-        detail: format!("{word}{detail}"),
-        icon,
-        span,
-        name_span,
-    })
+    let detail = value.map_or(String::new(), |span| format!(" {}", slice(text, span)));
+    let (detail, span) = (format!("{word}{detail}"), node.span.clone());
+    (!name.is_empty()).then_some(OutlineItem { name, detail, icon, span, name_span })
 }
 
 /// The blocks of a manifest, including braces, in pre-order: a block comes before the blocks inside it.

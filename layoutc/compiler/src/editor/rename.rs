@@ -36,7 +36,7 @@ pub fn at<'f>(
     offset: usize,
 ) -> Result<(&'f NameOccurrence, Declaration<'f>), RenameError> {
     let file = files.get(path).ok_or(RenameError::Nothing)?;
-    let mut here = file.mentions.iter().filter(|m| m.span.start <= offset && offset <= m.span.end);
+    let mut here = file.mentions_at(offset);
     here.find_map(|mention| Some((mention, declaration(files, path, mention)?)))
         .ok_or(RenameError::Nothing)
 }

@@ -18,9 +18,9 @@ pub(super) fn tensor(context: &Context<'_>) -> Result<BenchUnit, PlanError> {
     let facts: Vec<&Symbol> = context.symbols.iter().map(|symbol| symbol.facts).collect();
     let sizes = Sizes::new(&facts, &[context], &|_| true);
     let layout = &context.layout;
-    let moved = sizes.value(context, &buffer_bytes(context, &layout.logical_elements)?)?;
-    let dense = sizes.value(context, &logical_bytes(context, &count(&layout.logical)?)?)?;
-    let slots = sizes.value(context, &buffer_bytes(context, &layout.physical_elements)?)?;
+    let moved = sizes.value(context, &buffer_bytes(context, layout.logical_elements())?)?;
+    let dense = sizes.value(context, &logical_bytes(context, &count(layout.logical())?)?)?;
+    let slots = sizes.value(context, &buffer_bytes(context, layout.physical_elements())?)?;
     Ok(sizes.unit([moved.min(dense), dense, slots]))
 }
 
@@ -33,10 +33,10 @@ pub(super) fn convert(
     let sizes = Sizes::new(symbols, &[from, to], &|_| true);
     let bytes =
         |side: &Context<'_>, elements: &Algebra| sizes.value(side, &buffer_bytes(side, elements)?);
-    let read = bytes(from, &from.layout.logical_elements)?;
-    let written = bytes(to, &to.layout.logical_elements)?;
-    let source = bytes(from, &from.layout.physical_elements)?;
-    let destination = bytes(to, &to.layout.physical_elements)?;
+    let read = bytes(from, from.layout.logical_elements())?;
+    let written = bytes(to, to.layout.logical_elements())?;
+    let source = bytes(from, from.layout.physical_elements())?;
+    let destination = bytes(to, to.layout.physical_elements())?;
     Ok(sizes.unit([read.min(written), source, destination]))
 }
 
@@ -64,9 +64,9 @@ impl<'a> Sizes<'a> {
                 least(symbol).saturating_add(symbol.multiple.max(1).saturating_mul(*steps))
             };
             let values: Vec<i128> = symbols.iter().zip(&steps).map(value).collect();
-            let is_good = fits(symbols, &values, contexts) && is_short(&values);
+            let is_valid = fits(symbols, &values, contexts) && is_short(&values);
             match steps.iter_mut().max() {
-                Some(most) if *most > 0 && !is_good => *most >>= 1,
+                Some(most) if *most > 0 && !is_valid => *most >>= 1,
                 _ => return Self { symbols, values },
             }
         }

@@ -41,15 +41,15 @@ pub(super) fn compute(
     let mut memory = Vec::new();
     for (context, operand) in contexts.iter().zip(&compute.operands) {
         let elements = |elements: &Algebra| sizes.value(context, &buffer_bytes(context, elements)?);
-        bytes = bytes.saturating_add(elements(&context.layout.logical_elements)?);
-        let slots = elements(&context.layout.physical_elements)?;
+        bytes = bytes.saturating_add(elements(context.layout.logical_elements())?);
+        let slots = elements(context.layout.physical_elements())?;
         // An index that the caller has promised lies inside.
         let number = i128::from(operand.range.is_none());
         memory.push(memory_of(context.tensor, (slots, number), dialect));
     }
     for tensor in compute.locals.iter().filter(|tensor| is_given(tensor)) {
         let context = Context::new(tensor, naming);
-        let slots = buffer_bytes(&context, &tensor.layout.physical_elements)?;
+        let slots = buffer_bytes(&context, tensor.layout.physical_elements())?;
         memory.push(memory_of(tensor, (sizes.value(&context, &slots)?, 1), dialect));
     }
     let mut elements = 0_i128;

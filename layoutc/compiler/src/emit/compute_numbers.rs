@@ -139,7 +139,7 @@ fn axes<'m>(manifest: &'m Manifest, compute: &'m KernelInstance, buffer: BufferR
         }
         BufferRef::Local(k) => compute.locals.get(k),
     };
-    tensor.map(|tensor| tensor.layout.logical.as_slice()).unwrap_or_default()
+    tensor.map(|tensor| tensor.layout.logical()).unwrap_or_default()
 }
 
 /// The first of the numbers of a tensor that are picked, and how many there are.

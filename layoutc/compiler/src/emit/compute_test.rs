@@ -127,7 +127,7 @@ fn locals(
             let number = all.position(|symbol| symbol.name == known.facts.name)?;
             Some(Binding { tree: ir::Expr::name(symbols.get(number)?), range: Range::NATURAL })
         };
-        let bytes = buffer_bytes(&context, &tensor.layout.physical_elements)?;
+        let bytes = buffer_bytes(&context, tensor.layout.physical_elements())?;
         units.push(LocalUnit {
             name: namer.name(&tensor.name),
             in_buffer: element::type_name(dialect, &tensor.dtype.to_string(), true),

@@ -19,7 +19,7 @@ pub(super) fn index_fault(
 ) -> Option<Diagnostic> {
     let dialect = settings.dialect;
     // What has no element has no index.
-    let empty = tensor.layout.logical_elements.as_const() == Some(0);
+    let empty = tensor.layout.logical_elements().as_const() == Some(0);
     if dialect.index_max == i64::MAX || empty {
         return None;
     }
@@ -46,21 +46,21 @@ fn excess(context: &Context<'_>, max: i128, counts_bytes: bool) -> Option<String
     let symbol = |var| context.symbol(var);
     let logical = |var: Var| match var {
         Var::Axis(k) => {
-            let axis = layout.logical.get(usize::try_from(k).ok()?)?;
+            let axis = layout.logical().get(usize::try_from(k).ok()?)?;
             Some(counted(&axis.extent, &symbol))
         }
         other => context.symbol(other),
     };
     let physical = |var: Var| match var {
         Var::Physical(k) => {
-            Some(counted(layout.physical_shape.get(usize::try_from(k).ok()?)?, &symbol))
+            Some(counted(layout.physical_shape().get(usize::try_from(k).ok()?)?, &symbol))
         }
         other => context.symbol(other),
     };
-    let counts = [&layout.physical_elements, &layout.logical_elements];
+    let counts = [layout.physical_elements(), layout.logical_elements()];
     let all_bytes = [
-        buffer_bytes(context, &layout.physical_elements).ok()?,
-        logical_bytes(context, &index::count(&layout.logical).ok()?).ok()?,
+        buffer_bytes(context, layout.physical_elements()).ok()?,
+        logical_bytes(context, &index::count(layout.logical()).ok()?).ok()?,
     ];
     for bytes in all_bytes.into_iter().filter(|_| counts_bytes) {
         if let Some(what) = over(&bytes, &symbol, max, "bytes") {
@@ -72,11 +72,13 @@ fn excess(context: &Context<'_>, max: i128, counts_bytes: bool) -> Option<String
     if let Some(what) = counts.find_map(|count| over(count, &symbol, max, "elements")) {
         return Some(what);
     }
-    let extents = layout.logical.iter().chain(&layout.storage).map(|axis| &axis.extent);
-    let over_symbols = extents.chain(&layout.strides).chain(&layout.physical_shape);
-    let over_axes = layout.storage_map.iter().chain(&layout.physical_map).chain([&layout.offset]);
-    let valid = layout.valid.iter().flat_map(|valid| &valid.all);
-    let over_slots = layout.inverse.iter().flatten().chain(valid.flat_map(|c| [&c.left, &c.right]));
+    let extents = layout.logical().iter().chain(layout.storage()).map(|axis| &axis.extent);
+    let over_symbols = extents.chain(layout.strides()).chain(layout.physical_shape());
+    let over_axes =
+        layout.storage_map().iter().chain(layout.physical_map()).chain([layout.offset()]);
+    let valid = layout.valid().into_iter().flat_map(|valid| &valid.all);
+    let over_slots =
+        layout.inverse().into_iter().flatten().chain(valid.flat_map(|c| [&c.left, &c.right]));
     let reached = over_symbols
         .map(|expr| reach(expr, &symbol))
         .chain(over_axes.map(|expr| reach(expr, &logical)))

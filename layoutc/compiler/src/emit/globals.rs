@@ -4,7 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::dialect::{Name, Names};
+use super::file_names::{Name, Names};
 use super::model::Files;
 use super::{Part, Settings};
 use crate::base::codes::Code;
@@ -108,7 +108,7 @@ impl<'a> Claims<'a> {
             }
             Entry::Vacant(entry) => {
                 let name = entry.key().as_str();
-                let Some(language) = self.settings.dialect.reserved_function(name) else {
+                let Some(language) = self.settings.dialect.keywords.reserved_function(name) else {
                     entry.insert(owner);
                     return;
                 };
@@ -139,7 +139,7 @@ impl<'a> Claims<'a> {
                 }
             }
         }
-        if tensor.layout.domain.is_some() {
+        if tensor.layout.domain().is_some() {
             claim(joined(&ident, "in_domain"), What::Word("in_domain"));
         }
         if tensor.ring.is_some() {
@@ -155,7 +155,7 @@ impl<'a> Claims<'a> {
                 }
             }
         }
-        let physical = 0..tensor.layout.physical_shape.len();
+        let physical = 0..tensor.layout.physical_shape().len();
         for k in physical.clone() {
             claim(format!("{ident}_index_{k}"), What::Word("an index function"));
         }
@@ -300,12 +300,12 @@ fn quantity_names(tensor: &Tensor) -> Vec<String> {
         .chain(&["bytes", "alignment"])
         .map(|name| (*name).to_owned())
         .collect();
-    names.extend(layout.logical.iter().map(|axis| joined("extent", &axis.name)));
-    for axis in &layout.storage {
+    names.extend(layout.logical().iter().map(|axis| joined("extent", &axis.name)));
+    for axis in layout.storage() {
         names.push(joined("storage_extent", &axis.name));
         names.push(joined("stride", &axis.name));
     }
-    names.extend((0..layout.physical_shape.len()).map(|k| format!("physical_extent_{k}")));
+    names.extend((0..layout.physical_shape().len()).map(|k| format!("physical_extent_{k}")));
     if let Some(sharded) = &tensor.sharded {
         names.extend(["devices", "whole_elements"].map(str::to_owned));
         let mesh = sharded.mesh.axes.iter();
@@ -316,7 +316,7 @@ fn quantity_names(tensor: &Tensor) -> Vec<String> {
         names.push("whole_elements".to_owned());
         names.extend(ring.whole.iter().map(|axis| joined("whole_extent", &axis.name)));
     }
-    if layout.origin.is_some() {
+    if layout.origin().is_some() {
         names.push("origin_offset".to_owned());
     }
     if matches!(tensor.memory, Memory::Image2d | Memory::Image2dArray) {
@@ -331,7 +331,7 @@ fn view_quantities(view: &View) -> Vec<String> {
     if !view.is_window() {
         return quantity_names(&view.tensor);
     }
-    let axes = view.tensor.layout.logical.iter();
+    let axes = view.tensor.layout.logical().iter();
     let own = axes.flat_map(|axis| ["extent", "stride"].map(|what| joined(what, &axis.name)));
     let counts = ["rank", "origin", "logical_elements", "bytes"].map(str::to_owned);
     own.chain(counts).collect()
@@ -340,7 +340,7 @@ fn view_quantities(view: &View) -> Vec<String> {
 /// The macros of labels, `INPUT_FIELD_X`, each with its label.
 pub(super) fn label_names<'t>(tensor: &'t Tensor, upper: &str) -> Vec<(String, &'t str)> {
     let mut names = Vec::new();
-    for (axis, labels) in tensor.layout.logical.iter().zip(&tensor.labels) {
+    for (axis, labels) in tensor.layout.logical().iter().zip(&tensor.labels) {
         let axis_upper = axis.name.to_ascii_uppercase();
         for label in labels {
             let name = format!("{upper}_{axis_upper}_{}", label.to_ascii_uppercase());

@@ -3,6 +3,7 @@
 use super::Part;
 use super::dialect::{C, CUDA, Dialect, OPENCL};
 use crate::base::dtype::Scalar;
+use crate::target::limits::{self, Limits};
 
 /// A language of generated files.
 #[derive(Debug)]
@@ -15,13 +16,10 @@ pub struct Language {
     pub wider_index: &'static str,
     /// Whether tensors are moved by kernels, one work item for each piece, instead of loops.
     pub kernels: bool,
-    /// The greatest images that its devices have: texels along a row, rows, images; of a single image, and of an
-    /// array. A configuration may say otherwise.
-    pub image_max: [[u64; 3]; 2],
     /// The key of a configuration that says how great images are.
     pub image_key: Option<&'static str>,
-    /// The most work items of a launch of one axis.
-    pub launch_max: i128,
+    /// Limits of its devices.
+    pub limits: &'static Limits,
     /// What is put before `_H`, `_STAMP` in the names of macros, so that headers of two languages do not meet.
     pub macros: &'static str,
     /// The headers that every header includes.
@@ -52,9 +50,8 @@ pub const C_FILES: Language = Language {
     dialect: &C,
     wider_index: "int64_t",
     kernels: false,
-    image_max: [[u64::MAX; 3]; 2],
     image_key: None,
-    launch_max: i128::MAX,
+    limits: &limits::C,
     macros: "",
     includes: &["stdbool.h", "stdint.h"],
     scalar_includes: &[],
@@ -76,9 +73,8 @@ pub const OPENCL_FILES: Language = Language {
     dialect: &OPENCL,
     wider_index: "long",
     kernels: true,
-    image_max: [[16384, 16384, 1], [16384, 16384, 2048]],
     image_key: Some("image-max"),
-    launch_max: i128::MAX,
+    limits: &limits::OPENCL,
     macros: "_OPENCL",
     includes: &["stdbool.h", "stdint.h"],
     scalar_includes: &[],
@@ -95,10 +91,8 @@ pub const CUDA_FILES: Language = Language {
     dialect: &CUDA,
     wider_index: "int64_t",
     kernels: true,
-    image_max: [[131_072, 65536, 1], [32768, 32768, 2048]],
     image_key: None,
-    // 2^31 - 1 blocks of 256 threads.
-    launch_max: ((1 << 31) - 1) * 256,
+    limits: &limits::CUDA,
     macros: "_CUDA",
     includes: &["cuda_runtime.h", "stdint.h"],
     scalar_includes: &[(Scalar::F16, "cuda_fp16.h"), (Scalar::Bf16, "cuda_bf16.h")],

@@ -17,10 +17,12 @@ mod compute_numbers;
 mod compute_test;
 pub mod dialect;
 mod element;
+mod file_names;
 mod filters;
 mod fits;
 mod float_bits;
 mod globals;
+mod jobs;
 mod kernel_model;
 mod kernels;
 pub mod language;
@@ -28,6 +30,7 @@ mod macros;
 pub mod model;
 mod needs;
 mod once;
+pub mod outputs;
 pub mod print;
 mod record;
 pub mod render;
@@ -36,6 +39,7 @@ mod reshard_unit;
 mod schedule_model;
 mod schedule_unit;
 mod seen;
+mod settings;
 mod suits;
 pub mod syntax;
 mod teams;
@@ -47,17 +51,15 @@ mod unit;
 mod view_unit;
 pub mod whole;
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+pub use self::jobs::{EmitJob, Emitter};
 pub use self::render::Templates;
-pub use self::umbrella::umbrella;
+pub use self::settings::{OwnFile, Part, Settings};
 
-use self::dialect::Dialect;
 use self::filters::Dialects;
-use self::language::{C_FILES, Language};
 use self::render::Frames;
 use self::seen::Seen;
 use crate::base::codes::Code;
@@ -65,117 +67,15 @@ use crate::base::content_hash;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::base::nearest::nearest;
 use crate::model::Manifest;
-use crate::plan::cores::Cores;
 use crate::plan::lower::PlanError;
-use crate::plan::nest::{Moves, Ways};
 
-/// What is written for a target, and how.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// The target's name, which is that of its folder: a language's, or one of the user's own.
-    pub target: String,
-    /// The language of the model.
-    pub language: &'static Language,
-    /// The language with its index type.
-    pub dialect: &'static Dialect,
-    /// Put before every generated identifier, in upper case before every macro.
-    pub prefix: String,
-    /// The edition that the files name: `c99`, `1.2`.
-    pub standard: String,
-    /// What is asked for.
-    pub emit: BTreeSet<Part>,
-    /// How many cores pack, unpack and convert use.
-    pub cores: Cores,
-    /// The greatest images: texels along a row, rows, images; of a single image, and of an array.
-    pub image_max: [[u64; 3]; 2],
-    /// The template and the extension of a target of the user's own, in place of the language's files.
-    pub own: Option<OwnFile>,
-}
-
-/// The one file that a target of the user's own writes for each manifest.
+/// Generated file, not written yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnFile {
-    /// The template, below the templates folder.
-    pub template: String,
-    /// The extension of what it writes, without the dot.
-    pub extension: String,
-    /// Where the configuration says so.
-    pub place: FileSpan,
-}
-
-impl Settings {
-    /// What a language has where nothing else is said.
-    pub fn of(language: &'static Language) -> Self {
-        let parts = [Part::Constants, Part::Index, Part::Pack, Part::Test];
-        Self {
-            target: language.name.to_owned(),
-            language,
-            dialect: language.dialect,
-            prefix: String::new(),
-            standard: String::new(),
-            emit: parts.into_iter().collect(),
-            cores: Cores::One,
-            image_max: language.image_max,
-            own: None,
-        }
-    }
-
-    /// What is written: what is asked for, and what that needs.
-    fn parts(&self) -> model::Parts {
-        let asked = |part| self.emit.contains(&part);
-        let (test, bench) = (asked(Part::Test), asked(Part::Bench));
-        let moves = asked(Part::Pack) || test || bench;
-        model::Parts {
-            constants: asked(Part::Constants) || test,
-            index: asked(Part::Index) || moves,
-            pack: moves,
-            test,
-            bench,
-            macros: asked(Part::Macros),
-            openmp: self.cores == Cores::All,
-        }
-    }
-
-    /// How pack, unpack and convert are done: a target of the user's own has no functions that move blocks.
-    fn ways(&self) -> Ways {
-        let blocks = self.own.is_none() && self.language.name == C_FILES.name;
-        let moves = if blocks { Moves::Blocks } else { Moves::Elements };
-        Ways { cores: self.cores, moves }
-    }
-
-    /// C99 as it is without a configuration.
-    pub fn c() -> Self {
-        Self { standard: "c99".to_owned(), ..Self::of(&C_FILES) }
-    }
-}
-
-/// A part of the generated code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// Constants and counts.
-    Constants,
-    /// Index functions.
-    Index,
-    /// pack, unpack and convert; brings the index functions along.
-    Pack,
-    /// The test program; brings everything along.
-    Test,
-    /// The program that times; brings pack along.
-    Bench,
-    /// Index functions as macros too.
-    Macros,
-    /// Conversions between devices; where there are some, with pack.
-    Reshard,
-    /// Their test program; where there are some, with the test program.
-    ReshardTest,
-}
-
-/// A file to be written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
-    /// Its path below the target's folder, with `/`.
+pub struct GeneratedFile {
+    /// Path with `/`: below the target's folder as [`Target`] gives it, below the output folder, with the target's
+    /// folder at its front, as [`Compiler`](crate::Compiler) gives it.
     pub path: String,
-    /// Its text, sealed.
+    /// Text, with its seal ([`content_hash`]).
     pub text: String,
 }
 
@@ -247,7 +147,7 @@ impl<'a> Target<'a> {
         &self,
         manifest: &Manifest,
         out_stem: &str,
-    ) -> Result<Vec<Output>, Vec<Diagnostic>> {
+    ) -> Result<Vec<GeneratedFile>, Vec<Diagnostic>> {
         let Self { settings, templates, texts, .. } = self;
         let (unit, frames) = rayon::join(|| self.unit(manifest, out_stem), || self.frames());
         let mut unit = unit?;
@@ -259,9 +159,9 @@ impl<'a> Target<'a> {
         let file = |(name, path): (String, String)| {
             let text = frames.render(&name, model.clone(), fuel(manifest, templates))?;
             let text = if settings.own.is_some() { ended(text) } else { tidy(&text) };
-            Ok(Output { text: content_hash::seal(&path, &text), path })
+            Ok(GeneratedFile { text: content_hash::seal(&path, &text), path })
         };
-        let files: Vec<Result<Output, Diagnostic>> =
+        let files: Vec<Result<GeneratedFile, Diagnostic>> =
             wanted(settings, out_stem, manifest.needs_mpi()).into_par_iter().map(file).collect();
         let (mut outputs, mut faults) = (Vec::new(), Vec::new());
         for file in files {
@@ -283,7 +183,7 @@ pub fn emit(
     settings: &Settings,
     out_stem: &str,
     templates: &Templates,
-) -> Result<Vec<Output>, Vec<Diagnostic>> {
+) -> Result<Vec<GeneratedFile>, Vec<Diagnostic>> {
     Target::new(settings, templates).files(manifest, out_stem)
 }
 
@@ -395,8 +295,8 @@ fn limit(at: FileSpan, name: &str, what: &str) -> Diagnostic {
 
 /// What is said of a plan that cannot be made.
 pub(crate) fn plan_fault(at: FileSpan, name: &str, error: &PlanError) -> Diagnostic {
-    if let PlanError::Choice { message, help, place } = error {
-        return Diagnostic::error(Code::LimitChoice, message, place.clone(), "").help(help);
+    if let Some(refusal) = error.refusal() {
+        return refusal;
     }
     let help = match error {
         PlanError::Depth | PlanError::Expr(_) => {

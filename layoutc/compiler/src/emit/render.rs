@@ -16,6 +16,7 @@ use super::filters::{self, Dialects, text_of, too_long};
 use super::once;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::config::Config;
 
 /// The most that one template may write, in bytes.
 pub const MAX_OUTPUT: usize = 64 << 20;
@@ -107,6 +108,16 @@ impl Default for Templates {
 }
 
 impl Templates {
+    /// The user's templates, and those that are not UTF-8 with their number of valid bytes, by name; in the folder of
+    /// the configuration.
+    pub fn new(
+        config: &Config,
+        user: BTreeMap<String, String>,
+        unreadable: BTreeMap<String, usize>,
+    ) -> Self {
+        Self { user, unreadable, folder: config.project.templates_dir.clone() }
+    }
+
     /// The text of a template: the user's, else the built-in one.
     pub fn get(&self, name: &str) -> Option<&str> {
         let built_in = || BUILT_IN.iter().find(|(known, _)| *known == name).map(|row| row.1);

@@ -56,7 +56,8 @@ pub(super) fn ring(
     Ok(RingUnit {
         axis: ring.axis,
         name: ring.name().to_owned(),
-        held: i64::try_from(ring.held).map_err(|_| PlanError::Literal { value: ring.held })?,
+        held: i64::try_from(ring.capacity)
+            .map_err(|_| PlanError::Literal { value: ring.capacity })?,
         whole: ring.whole.iter().map(axis).collect::<Result<Vec<_>, PlanError>>()?,
         at: plan.at.into(),
     })
@@ -114,6 +115,6 @@ pub(super) fn reshard(
 
 /// Whether parts of the tensor have padding that is filled.
 fn fills(tensor: &Tensor, sharded: &DeviceSharding) -> bool {
-    let is_padded = tensor.layout.verdict == Verdict::Padded || sharded.is_uneven();
+    let is_padded = tensor.layout.verdict() == Verdict::Padded || sharded.is_uneven();
     is_padded && tensor.fill != Fill::Nothing
 }

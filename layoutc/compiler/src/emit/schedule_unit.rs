@@ -94,7 +94,7 @@ fn buffer_unit(buffer: &GraphBuffer, upper: &str, settings: &Settings) -> Buffer
         bytes: buffer.bytes,
         bytes_name: buffer_bytes(upper, &buffer.name),
         role: role.to_owned(),
-        held: buffer.held.iter().map(held_unit).collect(),
+        held: buffer.aliases.iter().map(held_unit).collect(),
     }
 }
 

@@ -214,7 +214,7 @@ mod tests {
     use crate::config::Config;
     use crate::emit::language::LANGUAGES;
     use crate::emit::{Part, Settings, unit};
-    use crate::{MemorySources, check};
+    use crate::{Compiler, MemorySources};
 
     const MANIFEST: &str = r#"
 symbol batch min=0 max=1000
@@ -273,8 +273,8 @@ instance rows of=sums A=halves B=bytes
 
     #[test]
     fn templates_see_what_is_serialised() -> Result<(), serde_json::Error> {
-        let checked =
-            check(&MemorySources::of("a.kdl", MANIFEST), &["a.kdl".to_owned()], &Config::default());
+        let sources = MemorySources::of("a.kdl", MANIFEST);
+        let checked = Compiler::new(&sources, &Config::default()).check(&["a.kdl".to_owned()]);
         assert_eq!(checked.diagnostics, []);
         let asked =
             [Part::Constants, Part::Index, Part::Pack, Part::Test, Part::Bench, Part::Macros];

@@ -38,10 +38,10 @@ fn of_tensor(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
 
 /// The fault of a tensor with more elements than one launch has work items.
 fn launch_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
-    let counts = [&tensor.layout.physical_elements, &tensor.layout.logical_elements];
+    let counts = [tensor.layout.physical_elements(), tensor.layout.logical_elements()];
     let most = counts.map(|count| greatest(tensor, count).unwrap_or(i128::MAX));
     let most = most.into_iter().max()?;
-    let limit = settings.language.launch_max;
+    let limit = settings.language.limits.launch_max;
     if most <= limit {
         return None;
     }
@@ -75,7 +75,7 @@ fn called(memory: Memory) -> &'static str {
 }
 
 fn rank_fault(tensor: &Tensor, rank: u32, settings: &Settings) -> Option<Diagnostic> {
-    let found = tensor.layout.physical_shape.len();
+    let found = tensor.layout.physical_shape().len();
     if u32::try_from(found) == Ok(rank) {
         return None;
     }
@@ -108,7 +108,7 @@ fn rank_fault(tensor: &Tensor, rank: u32, settings: &Settings) -> Option<Diagnos
 
 /// What to write so that a tensor in an image becomes one in a buffer, which has one axis.
 fn into_buffer(tensor: &Tensor) -> &'static str {
-    match tensor.layout.separators.len() {
+    match tensor.layout.separators().len() {
         0 => "`memory global`",
         1 => "`memory global`, and no separator",
         _ => "`memory global`, and no separators",
@@ -131,7 +131,7 @@ fn format_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
 }
 
 fn texel_fault(tensor: &Tensor) -> Option<Diagnostic> {
-    let extent = tensor.layout.physical_shape.last()?;
+    let extent = tensor.layout.physical_shape().last()?;
     if image::is_whole(tensor, extent) {
         return None;
     }
@@ -149,7 +149,7 @@ fn texel_fault(tensor: &Tensor) -> Option<Diagnostic> {
 
 /// How to round the last axis up: before the step that separates, or in the map that does.
 fn whole_texels(tensor: &Tensor) -> String {
-    let Some(last) = tensor.layout.storage.last() else { return String::new() };
+    let Some(last) = tensor.layout.storage().last() else { return String::new() };
     let by_step = tensor.steps.iter().any(|step| step.starts_with("axis-separators"));
     let lanes = i128::from(LANES);
     match last.extent.as_const() {

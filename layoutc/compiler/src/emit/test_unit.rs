@@ -99,25 +99,26 @@ pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, P
     let mut namer = Namer::new(&avoid);
     let (symbols, axes) = named(&context, &mut namer)?;
     let mut physical = Vec::new();
-    for (k, extent) in layout.physical_shape.iter().enumerate() {
+    for (k, extent) in layout.physical_shape().iter().enumerate() {
         let extent = lower(extent, &symbol)?.into();
         let name = namer.name(&format!("p{k}"));
         physical.push(AxisUnit { name, extent, labels: Vec::new() });
     }
     let names = |axes: &[AxisUnit]| axes.iter().map(|axis| axis.name.clone()).collect::<Vec<_>>();
-    let elements = count(&layout.logical)?;
+    let elements = count(layout.logical())?;
     let facts: Vec<&Symbol> = context.symbols.iter().map(|symbol| symbol.facts).collect();
     Ok(TestUnit {
         plain: plain_offset(&context)?.into(),
         cases: cases(&facts, &[&context]),
-        dense: dense_offset(&layout.logical, &names(&axes), &symbol)?.into(),
+        dense: dense_offset(layout.logical(), &names(&axes), &symbol)?.into(),
         slot: physical_offset(&context, &names(&physical))?.into(),
-        elements: lower(&layout.logical_elements, &symbol)?.into(),
+        elements: lower(layout.logical_elements(), &symbol)?.into(),
         dense_elements: lower(&elements, &symbol)?.into(),
         outside: context.fills_outside().then(|| fill_stmt(tensor).into()),
-        slots: lower(&layout.physical_elements, &symbol)?.into(),
+        slots: lower(layout.physical_elements(), &symbol)?.into(),
         logical_bytes: lower(&logical_bytes(&context, &elements)?, &symbol)?.into(),
-        physical_bytes: lower(&buffer_bytes(&context, &layout.physical_elements)?, &symbol)?.into(),
+        physical_bytes: lower(&buffer_bytes(&context, layout.physical_elements())?, &symbol)?
+            .into(),
         fill: context.fills().then(|| fill_stmt(tensor).into()),
         searches: searches(layout)?,
         symbols,
@@ -131,12 +132,12 @@ const VISITED: i128 = 1 << 26;
 
 /// How often the inverse is asked for where that is a search; `None` where it is an expression.
 fn searches(layout: &Layout) -> Result<Option<i64>, PlanError> {
-    if layout.inverse.is_some() || layout.logical_elements.as_const() == Some(0) {
+    if layout.inverse().is_some() || layout.logical_elements().as_const() == Some(0) {
         return Ok(None);
     }
     let mut visited = 1_i128;
     for part in layout.decompose()?.components.iter().filter(|part| part.inverse.is_none()) {
-        let extents = part.axes.iter().filter_map(|axis| layout.logical.get(*axis));
+        let extents = part.axes.iter().filter_map(|axis| layout.logical().get(*axis));
         let points = extents.map(|axis| axis.extent.as_const().unwrap_or(i128::MAX));
         visited = visited.saturating_add(points.fold(1, i128::saturating_mul));
     }
@@ -151,7 +152,7 @@ fn named(
 ) -> Result<(Vec<String>, Vec<AxisUnit>), PlanError> {
     let symbols = context.symbols.iter().map(|symbol| namer.name(&symbol.facts.name)).collect();
     let mut axes = Vec::new();
-    for axis in &context.layout.logical {
+    for axis in context.layout.logical() {
         let extent = lower(&axis.extent, &|var| context.symbol(var))?.into();
         axes.push(AxisUnit { name: namer.name(&axis.name), extent, labels: Vec::new() });
     }
@@ -185,11 +186,11 @@ pub(super) fn view(
         plain_lane: plain_lane.map(Whole::<Function>::from),
         joined: i64::try_from(joined).map_err(|_| PlanError::Literal { value: joined })?,
         cases: cases(&facts, &[&context]),
-        dense: dense_offset(&layout.logical, &names, &symbol)?.into(),
+        dense: dense_offset(layout.logical(), &names, &symbol)?.into(),
         elements: lower(&elements, &symbol)?.into(),
-        slots: lower(&layout.physical_elements, &symbol)?.into(),
+        slots: lower(layout.physical_elements(), &symbol)?.into(),
         dense_bytes: lower(&dense_bytes, &symbol)?.into(),
-        bytes: lower(&buffer_bytes(&context, &layout.physical_elements)?, &symbol)?.into(),
+        bytes: lower(&buffer_bytes(&context, layout.physical_elements())?, &symbol)?.into(),
         symbols,
         axes,
     })
@@ -257,9 +258,9 @@ pub(super) fn fits(symbols: &[&Symbol], values: &[i128], contexts: &[&Context<'_
             let place = symbols.iter().position(|symbol| symbol.name == known.facts.name)?;
             values.get(place).copied()
         };
-        let slots = &context.layout.physical_elements;
+        let slots = context.layout.physical_elements();
         let small = |size: &Algebra| size.evaluate(&value).is_ok_and(|size| size < LIMIT_BYTES);
-        let dense = count(&context.layout.logical);
+        let dense = count(context.layout.logical());
         let dense = dense.and_then(|dense| logical_bytes(context, &dense));
         let sizes = [buffer_bytes(context, slots), dense];
         small(slots) && sizes.iter().all(|size| size.as_ref().is_ok_and(small))

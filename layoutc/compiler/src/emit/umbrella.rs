@@ -1,12 +1,18 @@
 //! One header that includes those of all manifests.
 
+use std::sync::Arc;
+
 use super::filters::Dialects;
 use super::globals::file_names;
+use super::language::C_FILES;
+use super::outputs::umbrella_header;
 use super::render::Frames;
 use super::seen::Seen;
-use super::{Output, Templates, tidy};
+use super::{GeneratedFile, Templates, tidy};
+use crate::base::codes::Code;
 use crate::base::content_hash;
-use crate::base::diagnostic::Diagnostic;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::config::Config;
 
 /// Steps for each header that its template may take.
 const FUEL_PER_HEADER: u64 = 1000;
@@ -19,17 +25,44 @@ pub(super) struct Umbrella {
     pub(super) includes: Vec<String>,
 }
 
+/// See [`Emitter::umbrella`](super::Emitter::umbrella).
+pub(super) fn umbrella(
+    config: &Config,
+    outputs: &[&str],
+    templates: &Templates,
+) -> Result<Option<GeneratedFile>, Box<Diagnostic>> {
+    let Some((c, path)) = umbrella_header(config) else { return Ok(None) };
+    let below = |output: &&str| output.strip_prefix("c/").map(str::to_owned);
+    let others: Vec<String> = outputs.iter().filter_map(below).collect();
+    if let Some(other) = others.iter().find(|other| other.eq_ignore_ascii_case(&path)) {
+        let place = FileSpan::new(&Arc::from("layoutc.toml"), c.umbrella_span.clone());
+        let message =
+            format!("two outputs have the same path: the umbrella header and `c/{other}`");
+        let fault = Diagnostic::error(Code::OutputCollision, message, place, "");
+        return Err(Box::new(fault.help("give the umbrella header another name")));
+    }
+    let suffix = C_FILES.files.first().map_or("", |file| file.suffix);
+    // Headers that need MPI are left out: most users of the umbrella header do not have MPI.
+    let needs_mpi = |path: &str| {
+        path.strip_suffix("_mpi.h").is_some_and(|stem| others.contains(&format!("{stem}{suffix}")))
+    };
+    let is_included = |path: &&String| path.ends_with(suffix) && !needs_mpi(path);
+    let headers: Vec<String> = others.iter().filter(is_included).cloned().collect();
+    let header = header(&path, &headers, &config.project.prefix, templates)?;
+    Ok(Some(GeneratedFile { path: format!("c/{}", header.path), text: header.text }))
+}
+
 /// The header at `path` that includes `headers`, all below one folder; sorted, and by their paths from its own folder.
 ///
 /// # Errors
 /// The faults of a template of the user's: `template::*`.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
-pub fn umbrella(
+fn header(
     path: &str,
     headers: &[String],
     prefix: &str,
     templates: &Templates,
-) -> Result<Output, Diagnostic> {
+) -> Result<GeneratedFile, Diagnostic> {
     let mut includes: Vec<String> = headers.iter().map(|header| relative(path, header)).collect();
     includes.sort();
     let fuel = FUEL_PER_HEADER.saturating_mul(u64::try_from(includes.len()).unwrap_or(u64::MAX));
@@ -41,7 +74,7 @@ pub fn umbrella(
     };
     let frames = Frames::new(templates, "c", Dialects::default());
     let text = frames.render("c/umbrella.h.j2", model.seen(), FUEL.saturating_add(fuel))?;
-    Ok(Output { text: content_hash::seal(path, &tidy(&text)), path: path.to_owned() })
+    Ok(GeneratedFile { text: content_hash::seal(path, &tidy(&text)), path: path.to_owned() })
 }
 
 /// `to` from the folder of `from`: `../a.h` from `include/all.h` to `a.h`.

@@ -41,7 +41,9 @@ pub(super) fn build(
     let globals = globals::globals(manifest, settings)?;
     let (dialect, language) = (settings.dialect, settings.language);
     let avoid = |name: &str| {
-        dialect.reserved(name).is_some() || dialect.called.contains(&name) || globals.contains(name)
+        dialect.keywords.reserved(name).is_some()
+            || dialect.called.contains(&name)
+            || globals.contains(name)
     };
     let naming = Naming { prefix: &settings.prefix, avoid: &avoid, ways: settings.ways() };
     let mut tensors = Vec::new();
@@ -225,11 +227,11 @@ fn tensor_unit(
             })
             .collect::<Result<Vec<_>, PlanError>>()
     };
-    let mut logical = axes(&layout.logical)?;
+    let mut logical = axes(layout.logical())?;
     for (axis, labels) in logical.iter_mut().zip(&tensor.labels) {
         axis.labels.clone_from(labels);
     }
-    let physical = layout.physical_shape.iter().map(|extent| lower(extent, &symbol));
+    let physical = layout.physical_shape().iter().map(|extent| lower(extent, &symbol));
     Ok(TensorUnit {
         name: tensor.name.clone(),
         element: element::type_name(settings.dialect, &dtype, false),
@@ -237,7 +239,7 @@ fn tensor_unit(
         pack_from: tensor.pack_from.map(|logical| pack_from(logical, settings)),
         packed: packed(tensor, &ident),
         axes: logical,
-        storage_axes: axes(&layout.storage)?.into(),
+        storage_axes: axes(layout.storage())?.into(),
         physical: physical
             .map(|extent| extent.map(Whole::<Expr>::from))
             .collect::<Result<_, _>>()?,
@@ -333,7 +335,7 @@ pub(super) fn constants(
 /// `(n, h, w, c) -> (n, c // 4, h | w, c % 4)`.
 pub(super) fn map_text(tensor: &Tensor) -> Result<String, PlanError> {
     let layout = &tensor.layout;
-    index_text(layout, &layout.storage_map, &layout.separators)
+    index_text(layout, layout.storage_map(), layout.separators())
 }
 
 /// The same for other indices over the logical axes.
@@ -347,14 +349,14 @@ pub(super) fn index_text(
         Some(Binding { tree: ir::Expr::name(&axis.name), range: Range::NATURAL })
     };
     let scope = |var: Var| match var {
-        Var::Axis(k) => named(&layout.logical, k),
+        Var::Axis(k) => named(layout.logical(), k),
         Var::Symbol(k) => {
-            let symbol = layout.symbols.get(usize::try_from(k).ok()?)?;
+            let symbol = layout.symbols().get(usize::try_from(k).ok()?)?;
             Some(Binding { tree: ir::Expr::name(&symbol.name), range: Range::NATURAL })
         }
         Var::Storage(_) | Var::Physical(_) | Var::Digit(_) => None,
     };
-    let names: Vec<&str> = layout.logical.iter().map(|axis| axis.name.as_str()).collect();
+    let names: Vec<&str> = layout.logical().iter().map(|axis| axis.name.as_str()).collect();
     let mut items = String::new();
     for (k, index) in indices.iter().enumerate() {
         if k > 0 {
@@ -370,8 +372,8 @@ pub(super) fn index_text(
 /// behind it.
 pub(super) fn counts_guard(upper: &str, tensor: &Tensor) -> String {
     let layout = &tensor.layout;
-    let sizes = (&layout.logical, &layout.storage, &layout.strides, &layout.physical_shape);
-    let text = format!("{:?} {sizes:?} {}", layout.symbols, tensor.dtype.element_bits());
+    let sizes = (layout.logical(), layout.storage(), layout.strides(), layout.physical_shape());
+    let text = format!("{:?} {sizes:?} {}", layout.symbols(), tensor.dtype.element_bits());
     let hash = blake3::hash(text.as_bytes()).to_hex();
     let hash = hash.as_str().get(..8).unwrap_or_default().to_ascii_uppercase();
     format!("LAYOUTC_COUNTS_OF_{upper}_{hash}")

@@ -53,7 +53,7 @@ fn unit(
             })
             .collect::<Result<Vec<_>, PlanError>>()
     };
-    let physical = layout.physical_shape.iter().map(|extent| lower(extent, &symbol));
+    let physical = layout.physical_shape().iter().map(|extent| lower(extent, &symbol));
     let dtype = tensor.dtype;
     let buffer = manifest.tensors.get(view.buffer).ok_or(PlanError::Scope)?.dtype;
     let dialect = settings.dialect;
@@ -80,7 +80,7 @@ fn unit(
         recast,
         element_bytes: dtype.element_bits().checked_div(8).unwrap_or(0),
         packed: packed(tensor, &ident),
-        axes: axes(&layout.logical)?,
+        axes: axes(layout.logical())?,
         physical: physical
             .map(|extent| extent.map(Whole::<Expr>::from))
             .collect::<Result<_, _>>()?,

@@ -24,24 +24,24 @@ impl Executor for RayonExecutor<'_> {
     }
 
     fn learn(&self, question: &str) {
-        self.0.keep(&key(question), Vec::new());
+        self.0.store(&key(question), Vec::new());
     }
 }
 
 /// Executor that records whether a proof enumerated many points.
 pub(crate) struct CostTrackingExecutor<'a> {
     threads: RayonExecutor<'a>,
-    has_asked: AtomicBool,
+    has_queried: AtomicBool,
 }
 
 impl<'a> CostTrackingExecutor<'a> {
     pub(crate) fn new(memo: &'a dyn ResultCache) -> Self {
-        Self { threads: RayonExecutor(memo), has_asked: AtomicBool::new(false) }
+        Self { threads: RayonExecutor(memo), has_queried: AtomicBool::new(false) }
     }
 
     /// True if a proof enumerated enough points to be worth caching, in this or an earlier run.
     pub(crate) fn has_visited_many(&self) -> bool {
-        self.has_asked.load(Ordering::Relaxed)
+        self.has_queried.load(Ordering::Relaxed)
     }
 }
 
@@ -51,7 +51,7 @@ impl Executor for CostTrackingExecutor<'_> {
     }
 
     fn knows(&self, question: &str) -> bool {
-        self.has_asked.store(true, Ordering::Relaxed);
+        self.has_queried.store(true, Ordering::Relaxed);
         self.threads.knows(question)
     }
 

@@ -24,7 +24,7 @@ pub trait ResultCache: Sync {
     /// Returns the bytes stored under a key.
     fn recall(&self, key: &CacheKey) -> Option<Vec<u8>>;
     /// Stores a result.
-    fn keep(&self, key: &CacheKey, value: Vec<u8>);
+    fn store(&self, key: &CacheKey, value: Vec<u8>);
 }
 
 /// Cache that stores nothing.
@@ -36,7 +36,7 @@ impl ResultCache for NoCache {
         None
     }
 
-    fn keep(&self, _key: &CacheKey, _value: Vec<u8>) {}
+    fn store(&self, _key: &CacheKey, _value: Vec<u8>) {}
 }
 
 /// Stage in the compilation of a manifest.
@@ -96,6 +96,12 @@ pub struct CompileEnv<'a> {
     pub memo: &'a dyn ResultCache,
     /// Progress observer.
     pub observer: &'a dyn Observer,
+}
+
+impl<'a, S: SourceLoader> From<&'a S> for CompileEnv<'a> {
+    fn from(sources: &'a S) -> Self {
+        Self::new(sources)
+    }
 }
 
 impl<'a> CompileEnv<'a> {

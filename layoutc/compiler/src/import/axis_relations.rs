@@ -4,7 +4,7 @@ use super::axis_attributes::along;
 use super::call::OnnxCall;
 use super::infer::is_broadcast;
 use super::network::{NetworkOperator, OnnxNetwork};
-use super::operator::{GLOBAL_POOLS, OnnxOperatorKind};
+use super::operator::{OnnxOperatorKind, WindowKind};
 
 /// Relation of a tensor's axes to those of the whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,12 +30,12 @@ pub(super) fn relations(
     operator: &NetworkOperator<'_>,
 ) -> Option<AxisRelations> {
     let call = network.call(operator);
-    let is_global = GLOBAL_POOLS.contains(&operator.node.op_type.as_str());
     let site = RelationBuilder { network, operator, call: &call };
     match operator.kind {
         OnnxOperatorKind::Elementwise => site.elementwise(),
-        OnnxOperatorKind::ByLetter => site.by_letter(),
-        OnnxOperatorKind::Window(_) if is_global => site.by_letter(),
+        OnnxOperatorKind::ByLetter | OnnxOperatorKind::Window(WindowKind::GlobalPool) => {
+            site.by_letter()
+        }
         OnnxOperatorKind::Window(_) | OnnxOperatorKind::Transpose | OnnxOperatorKind::RowMajor => {
             None
         }
@@ -114,12 +114,12 @@ impl RelationBuilder<'_> {
         let first = *self.operator.outputs.first()?;
         let whole = if is_of_result { first } else { self.operator.read(0)? };
         let rank = self.network.rank(whole);
-        let kept = || (0..rank).filter(|k| !axes.contains(k)).map(Some).collect::<Vec<_>>();
+        let remaining = || (0..rank).filter(|k| !axes.contains(k)).map(Some).collect::<Vec<_>>();
         let mut others = Vec::new();
         for operand in &self.operator.inputs {
             let own = self.network.rank(operand.tensor);
             let axes = match (self.op(), operand.slot) {
-                ("Unsqueeze", 0) => kept(),
+                ("Unsqueeze", 0) => remaining(),
                 ("Concat", _) | (_, 0) => last(own, rank)?,
                 ("GatherElements" | "Scatter" | "ScatterElements", _) => {
                     last(own, rank).filter(|_| own == rank)?
@@ -142,9 +142,9 @@ impl RelationBuilder<'_> {
             let own = self.network.rank(*result);
             let axes = match self.op() {
                 "BatchNormalization" if k > 0 => vec![Some(1); own],
-                "Squeeze" => kept(),
+                "Squeeze" => remaining(),
                 _ if own == rank => last(own, rank)?,
-                _ => kept(),
+                _ => remaining(),
             };
             if axes.len() != own {
                 return None;

@@ -1,7 +1,7 @@
 //! Operator with its operands, the input of shape inference.
 
 use super::elements::{ConstantElements, scalar};
-use super::error::{ShapeError, ShapeResult, mismatch};
+use super::error::{ShapeError, ShapeResult, listed, mismatch};
 use super::proto;
 use crate::base::dtype::Scalar;
 
@@ -18,6 +18,25 @@ impl ShapedTensor {
     pub(super) fn new(dtype: Scalar, shape: Vec<u64>) -> Self {
         Self { dtype, shape, known: None }
     }
+
+    /// Constant scalar.
+    pub(super) fn integer(dtype: Scalar, value: i64) -> Self {
+        let known = Some(ConstantElements::Integers(vec![value]));
+        Self { dtype, shape: Vec::new(), known }
+    }
+
+    /// Tensor of the same type and shape whose elements are unknown.
+    pub(super) fn unknown(&self) -> Self {
+        Self::new(self.dtype, self.shape.clone())
+    }
+
+    /// Value of a constant with one integer.
+    pub(super) fn number(&self) -> Option<i64> {
+        match self.known.as_ref()?.integers()? {
+            [number] => Some(*number),
+            _ => None,
+        }
+    }
 }
 
 /// Operator with its operands; an omitted operand is `None`.
@@ -33,10 +52,7 @@ pub(super) struct OnnxCall<'a> {
 impl<'a> OnnxCall<'a> {
     /// Required operand.
     pub(super) fn input(&self, k: usize) -> ShapeResult<&'a ShapedTensor> {
-        match self.optional(k) {
-            Some(input) => Ok(input),
-            None => mismatch(format!("operand {k} is missing")),
-        }
+        self.optional(k).map_or_else(|| mismatch(format!("operand {k} is missing")), Ok)
     }
 
     pub(super) fn optional(&self, k: usize) -> Option<&'a ShapedTensor> {
@@ -74,14 +90,26 @@ impl<'a> OnnxCall<'a> {
         std::str::from_utf8(self.attribute(name)?.s.as_ref()?).ok()
     }
 
+    /// Operand split into batch, channels and spatial axes.
+    pub(super) fn image(&self, k: usize) -> ShapeResult<(u64, u64, &'a [u64])> {
+        match self.shape(k)? {
+            [batch, channels, space @ ..] => Ok((*batch, *channels, space)),
+            shape => mismatch(format!("{} has no channels", listed(shape))),
+        }
+    }
+
+    /// Normalized axis of the attribute `axis`, of `rank` axes.
+    pub(super) fn own_axis(&self, default: i64, rank: usize) -> ShapeResult<usize> {
+        Self::axis(self.integer("axis").unwrap_or(default), rank)
+    }
+
     /// Integers from an attribute (older opsets) or a constant operand (newer opsets); `None` if both are missing.
     pub(super) fn parameter(&self, name: &str, k: usize) -> ShapeResult<Option<Vec<i64>>> {
         if let Some(own) = self.integers(name) {
             return Ok(Some(own.to_vec()));
         }
         let Some(input) = self.optional(k) else { return Ok(None) };
-        let known = input.known.as_ref().and_then(ConstantElements::integers);
-        match known {
+        match input.known.as_ref().and_then(ConstantElements::integers) {
             Some(values) => Ok(Some(values.to_vec())),
             None => {
                 Err(ShapeError::DataDependent(format!("operand {k}, `{name}`, is not a constant")))
@@ -126,24 +154,20 @@ pub(super) fn count(shape: &[u64]) -> ShapeResult<u64> {
 
 /// Checked conversion to an extent.
 pub(super) fn extent(value: i64) -> ShapeResult<u64> {
-    match u64::try_from(value) {
-        Ok(extent) => Ok(extent),
-        Err(_) => mismatch(format!("invalid extent {value}")),
-    }
+    u64::try_from(value).or_else(|_| mismatch(format!("invalid extent {value}")))
+}
+
+/// Checked conversion to a shape.
+pub(super) fn extents(values: impl IntoIterator<Item = i64>) -> ShapeResult<Vec<u64>> {
+    values.into_iter().map(extent).collect()
 }
 
 /// Signed value of an extent.
 pub(super) fn signed(extent: u64) -> ShapeResult<i64> {
-    match i64::try_from(extent) {
-        Ok(value) => Ok(value),
-        Err(_) => mismatch(format!("invalid extent {extent}")),
-    }
+    i64::try_from(extent).or_else(|_| mismatch(format!("invalid extent {extent}")))
 }
 
 /// Reports an overflow of 64 bits.
 pub(super) fn check_overflow<T>(value: Option<T>) -> ShapeResult<T> {
-    match value {
-        Some(value) => Ok(value),
-        None => mismatch("an extent does not fit 64 bits"),
-    }
+    value.map_or_else(|| mismatch("an extent does not fit 64 bits"), Ok)
 }

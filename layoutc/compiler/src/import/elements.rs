@@ -1,5 +1,6 @@
 //! Element types of ONNX, and the elements of small constant tensors such as shapes, axes and scales.
 
+use super::error::{ShapeError, ShapeResult};
 use super::proto;
 use crate::base::dtype::Scalar;
 
@@ -92,7 +93,7 @@ pub(super) fn rounded(value: f64, dtype: Scalar) -> Option<f64> {
 }
 
 /// True if an integer type, or `bool`, represents a number.
-pub(super) fn holds(dtype: Scalar, value: i64) -> bool {
+pub(super) fn represents(dtype: Scalar, value: i64) -> bool {
     match dtype {
         Scalar::I64 => true,
         Scalar::I32 => i32::try_from(value).is_ok(),
@@ -107,7 +108,7 @@ pub(super) fn holds(dtype: Scalar, value: i64) -> bool {
     }
 }
 
-/// Element type of a number of `TensorProto.DataType`.
+/// Element type of a number of `TensorProto.DataType`; `None` without a counterpart here.
 pub(super) fn scalar(number: i32) -> Option<Scalar> {
     Some(match number {
         1 => Scalar::F32,
@@ -141,6 +142,14 @@ pub(super) fn scalar(number: i32) -> Option<Scalar> {
     })
 }
 
+/// Element type of a number of `TensorProto.DataType`.
+///
+/// # Errors
+/// [`ShapeError::ElementType`].
+pub(super) fn element_type(number: i32) -> ShapeResult<Scalar> {
+    scalar(number).ok_or(ShapeError::ElementType(number.into()))
+}
+
 /// Description of elements whose type has no element type here.
 pub(super) fn element_type_name(number: i64) -> String {
     match number {
@@ -160,8 +169,9 @@ pub(super) fn values(
     let count = usize::try_from(count).ok().filter(|count| *count <= MAX_KNOWN)?;
     let raw = tensor.raw_data.as_ref();
     let known = if raw.is_empty() { listed(tensor, dtype)? } else { packed(raw, dtype)? };
-    let is_held = known.integers().is_none_or(|all| all.iter().all(|one| holds(dtype, *one)));
-    (known.len() == count && is_held).then_some(known)
+    let is_representable =
+        known.integers().is_none_or(|all| all.iter().all(|one| represents(dtype, *one)));
+    (known.len() == count && is_representable).then_some(known)
 }
 
 /// Elements in the typed fields.
@@ -185,34 +195,26 @@ fn listed(tensor: &proto::OnnxTensor, dtype: Scalar) -> Option<ConstantElements>
 
 /// Elements as little-endian bytes.
 fn packed(raw: &[u8], dtype: Scalar) -> Option<ConstantElements> {
-    Some(match dtype {
-        Scalar::I64 => ConstantElements::Integers(parts(raw, i64::from_le_bytes)),
-        Scalar::I32 => {
-            ConstantElements::Integers(parts(raw, |part| i32::from_le_bytes(part).into()))
-        }
-        Scalar::I16 => {
-            ConstantElements::Integers(parts(raw, |part| i16::from_le_bytes(part).into()))
-        }
-        Scalar::I8 => ConstantElements::Integers(parts(raw, |part| i8::from_le_bytes(part).into())),
+    let integers = match dtype {
+        Scalar::I64 => parts(raw, i64::from_le_bytes),
+        Scalar::I32 => parts(raw, |part| i32::from_le_bytes(part).into()),
+        Scalar::I16 => parts(raw, |part| i16::from_le_bytes(part).into()),
+        Scalar::I8 => parts(raw, |part| i8::from_le_bytes(part).into()),
         Scalar::U64 => {
             let all = parts(raw, u64::from_le_bytes).into_iter();
-            ConstantElements::Integers(
-                all.map(|value| i64::try_from(value).ok()).collect::<Option<_>>()?,
-            )
+            all.map(|value| i64::try_from(value).ok()).collect::<Option<_>>()?
         }
-        Scalar::U32 => {
-            ConstantElements::Integers(parts(raw, |part| u32::from_le_bytes(part).into()))
+        Scalar::U32 => parts(raw, |part| u32::from_le_bytes(part).into()),
+        Scalar::U16 => parts(raw, |part| u16::from_le_bytes(part).into()),
+        Scalar::U8 | Scalar::Bool => raw.iter().copied().map(i64::from).collect(),
+        Scalar::F32 => {
+            let floats = parts(raw, |part| f32::from_le_bytes(part).into());
+            return Some(ConstantElements::Floats(floats));
         }
-        Scalar::U16 => {
-            ConstantElements::Integers(parts(raw, |part| u16::from_le_bytes(part).into()))
-        }
-        Scalar::U8 | Scalar::Bool => {
-            ConstantElements::Integers(raw.iter().copied().map(i64::from).collect())
-        }
-        Scalar::F32 => ConstantElements::Floats(parts(raw, |part| f32::from_le_bytes(part).into())),
-        Scalar::F64 => ConstantElements::Floats(parts(raw, f64::from_le_bytes)),
+        Scalar::F64 => return Some(ConstantElements::Floats(parts(raw, f64::from_le_bytes))),
         _ => return None,
-    })
+    };
+    Some(ConstantElements::Integers(integers))
 }
 
 /// Bytes split into numbers of `N` bytes; an incomplete one at the end is dropped.

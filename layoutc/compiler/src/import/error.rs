@@ -6,7 +6,7 @@ use crate::base::diagnostic::Diagnostic;
 #[derive(Debug, Clone, PartialEq)]
 pub enum ImportError {
     /// Invalid option; one line.
-    Asked(String),
+    InvalidOption(String),
     /// Error in the model.
     Faulty(Box<Diagnostic>),
 }

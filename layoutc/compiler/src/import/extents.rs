@@ -30,13 +30,13 @@ pub(super) fn check_option_names(
     for (name, _) in options.sizes {
         if !names.contains(name.as_str()) {
             let line = format!("`--set {name}=…`: no input has a dimension of that name");
-            return Err(ImportError::Asked(format!("{line}; {}", there(&names))));
+            return Err(ImportError::InvalidOption(format!("{line}; {}", there(&names))));
         }
     }
     for (name, _) in options.shapes {
         if !inputs.contains(name.as_str()) {
             let line = format!("`--shape {name}=…`: the model has no input of that name");
-            return Err(ImportError::Asked(format!("{line}; {}", there(&inputs))));
+            return Err(ImportError::InvalidOption(format!("{line}; {}", there(&inputs))));
         }
     }
     Ok(())
@@ -110,7 +110,7 @@ pub(super) fn given(
     if let Some((_, shape)) = requested {
         if let Some(rank) = own.map(|own| own.dim.len()).filter(|rank| *rank != shape.len()) {
             let line = format!("`--shape {name}=…`: {} for {rank} axes", listed(shape));
-            return Err(ImportError::Asked(line));
+            return Err(ImportError::InvalidOption(line));
         }
         return Ok(shape.clone());
     }

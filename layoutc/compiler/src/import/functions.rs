@@ -47,8 +47,9 @@ pub(super) fn inline(model: &mut OnnxModel) -> InlineResult<()> {
 struct FunctionInliner {
     functions: BTreeMap<FunctionKey, OnnxFunction>,
     calls: usize,
-    /// Size of the inlined operators so far.
+    /// Number of operators, names and attributes inlined so far.
     parts: usize,
+    /// Encoded size of the functions inlined so far.
     bytes: usize,
 }
 
@@ -101,7 +102,8 @@ fn parts(nodes: &[OnnxNode]) -> usize {
     nodes.iter().map(own).sum()
 }
 
-/// Operators of a function, renamed for a call.
+/// Operators of a function's body, with the call's operands and results in place of its parameters. Other names get
+/// `number` as a prefix.
 fn called(function: &OnnxFunction, call: &OnnxNode, number: usize) -> Vec<OnnxNode> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     for (k, name) in function.input.iter().enumerate() {

@@ -63,15 +63,15 @@ pub(super) fn letters(network: &mut OnnxNetwork<'_>) -> Result<LetterAssignment,
         operator.kind == OnnxOperatorKind::Transpose
             && operator.outputs.first().is_some_and(|out| same.get(*out) != Some(out))
     };
-    let mut kept = Vec::new();
+    let mut remaining = Vec::new();
     let mut named = Vec::new();
     for (operator, is_named) in network.operators.drain(..).zip(is_named) {
         if !is_gone(&operator) {
-            kept.push(operator);
+            remaining.push(operator);
             named.push(is_named);
         }
     }
-    network.operators = kept;
+    network.operators = remaining;
     let of = assign_default_letters(&mut axes, network)?;
     // A copy of a constant is its own alias.
     let same = (0..of.len()).map(|k| same.get(k).copied().unwrap_or(k)).collect();
@@ -150,7 +150,7 @@ fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> Transpos
     let mut orders: Vec<Vec<usize>> =
         network.tensors.iter().map(|tensor| (0..tensor.rank()).collect()).collect();
     // An output is produced once, under its own name.
-    let mut asked_for: Vec<usize> = Vec::new();
+    let mut requested: Vec<usize> = Vec::new();
     for operator in
         network.operators.iter().filter(|operator| operator.kind == OnnxOperatorKind::Transpose)
     {
@@ -160,8 +160,8 @@ fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> Transpos
         let root = same.get(from).copied().unwrap_or(from);
         let is_output = network.outputs.contains(to);
         let is_known = network.outputs.contains(&root) || network.inputs.contains(&root);
-        let is_asked = is_known || asked_for.contains(&root);
-        if (is_output && is_asked) || network.rank(*to) > MAX_LETTERS {
+        let is_requested = is_known || requested.contains(&root);
+        if (is_output && is_requested) || network.rank(*to) > MAX_LETTERS {
             continue;
         }
         let Ok(order) = permutation(&network.call(operator)) else { continue };
@@ -175,7 +175,7 @@ fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> Transpos
             if let Some(slot) = orders.get_mut(*to) {
                 *slot = composed;
             }
-            asked_for.extend(is_output.then_some(root));
+            requested.extend(is_output.then_some(root));
         }
     }
     TransposeAliases { same, order: orders }

@@ -12,7 +12,7 @@ pub(super) struct LetterClasses {
     done: Vec<UndoEntry>,
 }
 
-/// Change to undo.
+/// A change of the classes, with what undoing it restores.
 enum UndoEntry {
     Union { inner: usize, outer: usize, tensors: usize, letter: Option<char> },
     Letter { class: usize },

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::call::{OnnxCall, ShapedTensor, check_overflow, extent};
-use super::elements::ConstantElements;
 use super::error::{ShapeError, ShapeResult, listed};
 use super::proto;
 use super::shape_inference::{InferResult, ShapeInference};
@@ -45,10 +44,7 @@ impl<'a> ShapeInference<'a> {
 
     fn start(&self, inputs: &[Option<usize>]) -> Option<LoopStart> {
         let shaped = |k: usize| inputs.get(k).copied().flatten().and_then(|k| self.shaped(k));
-        let number = |k: usize| match shaped(k)?.known.as_ref()?.integers()? {
-            [number] => Some(*number),
-            _ => None,
-        };
+        let number = |k: usize| shaped(k)?.number();
         let is_left_out = |k: usize| inputs.get(k).copied().flatten().is_none();
         let carried = (2..inputs.len()).map(|k| shaped(k).cloned()).collect::<Option<_>>()?;
         let is_begun = if is_left_out(1) { Some(true) } else { number(1).map(|truth| truth != 0) };
@@ -72,7 +68,8 @@ impl<'a> ShapeInference<'a> {
             return Ok((Err(ShapeError::Mismatch("`Loop` has no results".to_owned())), found.read));
         };
         // The loop runs to its maximum trip count if the condition is passed through or constant true.
-        let runs_on = truth(condition) == Some(true) || found.same.first() == Some(&Some(1));
+        let runs_on = condition.number().is_some_and(|truth| truth != 0)
+            || found.same.first() == Some(&Some(1));
         let turns = start.most.filter(|_| start.is_begun == Some(true) && runs_on);
         Ok((after(&carried, results, turns, &[]), found.read))
     }
@@ -98,16 +95,18 @@ impl<'a> ShapeInference<'a> {
                 let message = format!("there may be more than {MAX_TURNS} iterations");
                 return Ok((Err(ShapeError::DataDependent(message)), read.into_iter().collect()));
             }
-            let number = |dtype, value| ShapedTensor {
-                dtype,
-                shape: Vec::new(),
-                known: Some(ConstantElements::Integers(vec![value])),
-            };
-            let mut operands = vec![number(Scalar::I64, turn), number(Scalar::Bool, 1)];
+            let mut operands = vec![
+                ShapedTensor::integer(Scalar::I64, turn),
+                ShapedTensor::integer(Scalar::Bool, 1),
+            ];
             operands.extend(turns.carried.iter().cloned());
             let found = self.body(body, operands)?;
             read.extend(found.read.iter().copied());
-            goes_on = found.results.first().and_then(truth);
+            goes_on = found
+                .results
+                .first()
+                .and_then(|condition| condition.number())
+                .map(|truth| truth != 0);
             if let Err(why) = turns.take(found) {
                 return Ok((Err(why), read.into_iter().collect()));
             }
@@ -116,23 +115,20 @@ impl<'a> ShapeInference<'a> {
         Ok((turns.results(), read.into_iter().collect()))
     }
 
-    /// Operands: (states, scanned tensors); of the body: (states, one element of each).
+    /// Shapes of a `Scan`. Its operands are states, then scanned tensors; the body takes the states, then one slice of each
+    /// scanned tensor.
     pub(super) fn infer_scan(
         &mut self,
         node: &proto::OnnxNode,
         inputs: &[Option<usize>],
         body: &'a proto::OnnxGraph,
     ) -> InferResult<LoopShapes> {
-        let call = OnnxCall { node, opset: self.opset(), inputs: Vec::new(), outputs: 0 };
+        let call = OnnxCall { node, opset: self.network.opset, inputs: Vec::new(), outputs: 0 };
         let scanned = call.integer("num_scan_inputs").unwrap_or(0);
         let states =
             usize::try_from(scanned).ok().and_then(|count| inputs.len().checked_sub(count));
-        let all: Option<Vec<ShapedTensor>> = inputs
-            .iter()
-            .map(|k| {
-                self.shaped((*k)?).map(|shaped| ShapedTensor { known: None, ..shaped.clone() })
-            })
-            .collect();
+        let all: Option<Vec<ShapedTensor>> =
+            inputs.iter().map(|k| self.shaped((*k)?).map(ShapedTensor::unknown)).collect();
         let (Some(states), Some(mut operands)) = (states, all) else {
             return Ok((Err(ShapeError::Mismatch("an operand is missing".to_owned())), Vec::new()));
         };
@@ -166,8 +162,7 @@ impl UnrolledLoop {
     fn take(&mut self, found: SubgraphSummary) -> ShapeResult<()> {
         let mut results = found.results.into_iter().skip(1);
         self.carried = results.by_ref().take(self.carried.len()).collect();
-        let scanned: Vec<ShapedTensor> =
-            results.map(|one| ShapedTensor { known: None, ..one }).collect();
+        let scanned: Vec<ShapedTensor> = results.map(|one| one.unknown()).collect();
         match &self.scanned {
             Some(before) if *before != scanned => Err(ShapeError::DataDependent(
                 "scan outputs have different shapes in two iterations".to_owned(),
@@ -198,14 +193,6 @@ impl UnrolledLoop {
         let turns = Some(*turns).filter(|_| others.is_empty());
         let all = [carried.as_slice(), &scanned].concat();
         after(carried, &all, turns, &[])
-    }
-}
-
-/// Value of a condition, if constant.
-fn truth(condition: &ShapedTensor) -> Option<bool> {
-    match condition.known.as_ref()?.integers()? {
-        [truth] => Some(*truth != 0),
-        _ => None,
     }
 }
 

@@ -41,7 +41,6 @@ use crate::base::diagnostic::Diagnostic;
 use limits::{LimitExcess, MAX_DEPTH, MAX_PARTS, excess};
 
 pub use error::ImportError;
-pub(crate) use names::ReservedPredicate;
 
 /// Options of an import.
 #[derive(Debug, Clone, Default)]
@@ -60,7 +59,7 @@ pub struct ImportOptions<'a> {
     pub shapes: &'a [(String, Vec<u64>)],
 }
 
-/// Imported graph.
+/// Manifest of an imported graph, with counts for the summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedGraph {
     /// Text of the manifest.
@@ -82,20 +81,26 @@ pub struct ImportedGraph {
     pub map: serde_json::Value,
 }
 
-/// Imports the graph of a model.
+/// Imports the graph of an ONNX model as the text of a manifest.
 ///
 /// # Errors
 /// An option does not match the model, or the model is malformed or unsupported: codes `import::…`.
-pub(crate) fn import(
-    file: Bytes,
+pub fn import_onnx(
+    file: Vec<u8>,
     options: &ImportOptions<'_>,
-    is_reserved: &ReservedPredicate<'_>,
 ) -> Result<ImportedGraph, ImportError> {
-    let mut model = decode(file)?;
+    let mut model = decode(file.into())?;
     functions::inline(&mut model)?;
-    let (mut network, assumed) = open_extents::infer_network(&model, options)?;
+    let Some(graph) = &model.graph else {
+        let message = "the file has no graph, so it is not an ONNX model";
+        let found = Diagnostic::without_span(Code::ImportMalformed, message);
+        return Err(Box::new(found.help("expected a file written by `onnx.save`")).into());
+    };
+    let own = |set: &&proto::OnnxOpset| ["", "ai.onnx"].contains(&set.domain.as_str());
+    let opset = model.opset_import.iter().find(own).map_or(1, |set| set.version);
+    let (mut network, assumed) = open_extents::infer_network(graph, opset, options)?;
     let letters = letter_assignment::letters(&mut network)?;
-    let mut imported = write::write(&network, &letters, options, is_reserved);
+    let mut imported = write::write(&network, &letters, options);
     if !assumed.is_empty() {
         let list: Vec<String> =
             assumed.iter().map(|(name, size)| format!("{name}={size}")).collect();
@@ -118,17 +123,9 @@ fn decode(file: Bytes) -> Result<proto::OnnxModel, Box<Diagnostic>> {
         return Err(Box::new(Diagnostic::without_span(Code::LimitGraph, message)));
     }
     let bytes = file.len();
-    let model = proto::OnnxModel::decode(file).map_err(|fault| {
+    proto::OnnxModel::decode(file).map_err(|fault| {
         let message = "the file is not an ONNX model";
         let found = Diagnostic::without_span(Code::ImportMalformed, message);
         Box::new(found.note(fault.to_string()).note(format!("it has {bytes} bytes")))
-    })?;
-    if model.graph.is_some() {
-        return Ok(model);
-    }
-    let found = Diagnostic::without_span(
-        Code::ImportMalformed,
-        "the file has no graph, so it is not an ONNX model",
-    );
-    Err(Box::new(found.help("expected a file written by `onnx.save`")))
+    })
 }

@@ -2,33 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Predicate for reserved words of target languages.
-pub(crate) type ReservedPredicate<'a> = dyn Fn(&str) -> bool + 'a;
+use crate::target::keywords::is_reserved;
 
 /// Maximum length of a name.
 const MAX_LENGTH: usize = 96;
 
 /// Generator of unique names.
-pub(super) struct ManifestNamer<'a> {
+pub(super) struct ManifestNamer {
     /// Used names, in upper case.
     taken: BTreeSet<String>,
     /// Number of requests for each name.
     counts: BTreeMap<String, usize>,
-    is_reserved: &'a ReservedPredicate<'a>,
     /// Prefix of a name that would start with a digit.
     before_digit: char,
     /// Base of a name without letters.
     fallback: &'static str,
 }
 
-impl<'a> ManifestNamer<'a> {
-    pub(super) fn new(
-        is_reserved: &'a ReservedPredicate<'a>,
-        before_digit: char,
-        fallback: &'static str,
-    ) -> Self {
+impl ManifestNamer {
+    pub(super) fn new(before_digit: char, fallback: &'static str) -> Self {
         let (taken, counts) = (BTreeSet::new(), BTreeMap::new());
-        Self { taken, counts, is_reserved, before_digit, fallback }
+        Self { taken, counts, before_digit, fallback }
     }
 
     /// Unique name similar to `own`, or to `hint` if `own` has no usable character.
@@ -47,7 +41,7 @@ impl<'a> ManifestNamer<'a> {
         loop {
             *count += 1;
             let name = if *count == 1 { base.clone() } else { format!("{base}_{count}") };
-            if !(self.is_reserved)(&name) && self.taken.insert(name.to_ascii_uppercase()) {
+            if !is_reserved(&name) && self.taken.insert(name.to_ascii_uppercase()) {
                 return name;
             }
         }

@@ -19,7 +19,7 @@ const MAX_TRIES: usize = 64;
 /// Maximum number of open extents for which sizes are tried.
 const MAX_SLOTS: usize = 64;
 
-/// Open extent.
+/// An extent that neither the model nor an option sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum OpenExtent<'a> {
     /// Dimension parameter.
@@ -43,23 +43,26 @@ impl OpenExtent<'_> {
 /// # Errors
 /// Error in the model or in the options, or no assignment of sizes succeeds.
 pub(super) fn infer_network<'a>(
-    model: &'a proto::OnnxModel,
+    graph: &'a proto::OnnxGraph,
+    opset: i64,
     options: &ImportOptions<'_>,
 ) -> Result<(OnnxNetwork<'a>, Vec<(String, u64)>), ImportError> {
-    let slots = model.graph.as_ref().and_then(|graph| slots(graph, options)).unwrap_or_default();
-    let Some(graph) = model.graph.as_ref().filter(|_| !slots.is_empty()) else {
-        return trace(model, options).map(|network| (network, Vec::new()));
-    };
+    let slots = slots(graph, options).unwrap_or_default();
+    if slots.is_empty() {
+        return trace(graph, opset, options).map(|network| (network, Vec::new()));
+    }
     let mut first: Option<Box<Diagnostic>> = None;
     for sizes in tries(&slots) {
         let chosen: Vec<(&OpenExtent<'_>, u64)> =
             slots.iter().map(|(slot, _)| slot).zip(sizes).collect();
-        match trace(model, &with(graph, options, &chosen).applied_to(options)) {
+        let ExtentAssignment { sizes, shapes } = with(graph, options, &chosen);
+        let assumed = ImportOptions { sizes: &sizes, shapes: &shapes, ..options.clone() };
+        match trace(graph, opset, &assumed) {
             Ok(network) => {
                 let assumed = chosen.iter().map(|(slot, size)| (slot.shown(), *size));
                 return Ok((network, assumed.collect()));
             }
-            Err(ImportError::Asked(line)) => return Err(ImportError::Asked(line)),
+            Err(ImportError::InvalidOption(line)) => return Err(ImportError::InvalidOption(line)),
             Err(ImportError::Faulty(fault)) => match fault.code {
                 Code::ImportOperands | Code::ImportShape => first = first.or(Some(fault)),
                 _ => return Err(fault.into()),
@@ -176,12 +179,6 @@ fn sizes(
 struct ExtentAssignment {
     sizes: Vec<(String, u64)>,
     shapes: Vec<(String, Vec<u64>)>,
-}
-
-impl ExtentAssignment {
-    fn applied_to<'a>(&'a self, options: &ImportOptions<'a>) -> ImportOptions<'a> {
-        ImportOptions { sizes: &self.sizes, shapes: &self.shapes, ..options.clone() }
-    }
 }
 
 fn with(

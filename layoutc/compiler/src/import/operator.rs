@@ -1,6 +1,6 @@
 //! Properties of ONNX operators other than shapes.
 
-use super::infer::is_elementwise;
+use super::infer::family;
 use super::proto;
 
 /// Use of axes by an operator.
@@ -27,86 +27,9 @@ pub(super) enum WindowKind {
     ConvTranspose,
     /// No filter.
     Pool,
+    /// All spatial axes. The axes have roles, but any layout is accepted.
+    GlobalPool,
 }
-
-/// Operators that work along given axes, independent of the order of the others.
-pub(super) const BY_LETTER: &[&str] = &[
-    "ArgMax",
-    "ArgMin",
-    "BatchNormalization",
-    "Concat",
-    "CumProd",
-    "CumSum",
-    "Expand",
-    "GatherElements",
-    "GroupNormalization",
-    "Hardmax",
-    "InstanceNormalization",
-    "LRN",
-    "LayerNormalization",
-    "LogSoftmax",
-    "LpNormalization",
-    "MeanVarianceNormalization",
-    "Pad",
-    "RMSNormalization",
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
-    "Resize",
-    "Scatter",
-    "ScatterElements",
-    "Slice",
-    "Softmax",
-    "Split",
-    "Squeeze",
-    "Tile",
-    "TopK",
-    "Unsqueeze",
-    "Upsample",
-];
-
-/// Pools over all axes but the first two. Like windows they have axis roles, but they accept any layout.
-pub(super) const GLOBAL_POOLS: &[&str] = &["GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool"];
-
-/// Operators whose operands after the first are parameters: shapes, axes, counts.
-const PARAMETERS: &[&str] = &[
-    "CenterCropPad",
-    "Clip",
-    "ConstantOfShape",
-    "CumSum",
-    "Dropout",
-    "Expand",
-    "OneHot",
-    "Pad",
-    "Range",
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
-    "Reshape",
-    "Resize",
-    "Slice",
-    "Split",
-    "Squeeze",
-    "Tile",
-    "TopK",
-    "Trilu",
-    "Unsqueeze",
-    "Upsample",
-];
 
 /// Operators with random results.
 const RANDOM: &[&str] = &[
@@ -125,7 +48,7 @@ impl WindowKind {
     /// Letters of operand `k` with `rank` axes, in ONNX's order; `None` if it has no axis roles.
     pub(super) fn operand(self, k: usize, rank: usize) -> Option<String> {
         let axes = match (self, k) {
-            (Self::Pool, 0) => "NC",
+            (Self::Pool | Self::GlobalPool, 0) => "NC",
             (_, 2) => return (rank == 1).then(|| "C".to_owned()),
             // Needs at least one spatial axis.
             (_, _) if rank < 3 => return None,
@@ -148,16 +71,7 @@ pub(super) fn kind(node: &proto::OnnxNode) -> OnnxOperatorKind {
     if !is_standard(node) {
         return OnnxOperatorKind::RowMajor;
     }
-    match node.op_type.as_str() {
-        "Conv" => OnnxOperatorKind::Window(WindowKind::Conv),
-        "ConvTranspose" => OnnxOperatorKind::Window(WindowKind::ConvTranspose),
-        "MaxPool" | "AveragePool" | "LpPool" | "GlobalAveragePool" | "GlobalMaxPool"
-        | "GlobalLpPool" => OnnxOperatorKind::Window(WindowKind::Pool),
-        "Transpose" => OnnxOperatorKind::Transpose,
-        op if is_elementwise(op) => OnnxOperatorKind::Elementwise,
-        op if BY_LETTER.contains(&op) => OnnxOperatorKind::ByLetter,
-        _ => OnnxOperatorKind::RowMajor,
-    }
+    family(&node.op_type).map_or(OnnxOperatorKind::RowMajor, |family| family.kind)
 }
 
 /// True for an operator of the standard domain.
@@ -167,7 +81,8 @@ pub(super) fn is_standard(node: &proto::OnnxNode) -> bool {
 
 /// True if operand `k` is a parameter, provided that it is constant.
 pub(super) fn is_parameter(node: &proto::OnnxNode, k: usize) -> bool {
-    is_standard(node) && k > 0 && PARAMETERS.contains(&node.op_type.as_str())
+    let family = family(&node.op_type).filter(|_| is_standard(node));
+    k > 0 && family.is_some_and(|family| !family.parameters.is_empty())
 }
 
 /// True if only the element type of operand `k` is used.
@@ -186,24 +101,10 @@ pub(super) fn parameter_name(
     slot: usize,
     opset: i64,
 ) -> Option<&'static str> {
-    let names: &[&str] = match node.op_type.as_str() {
-        "Clip" => &["min", "max"],
-        "CenterCropPad" | "Expand" | "Reshape" => &["shape"],
-        "CumSum" => &["axis"],
-        "Dropout" => &["ratio", "training_mode"],
-        "OneHot" => &["depth", "values"],
-        "Pad" => &["pads", "value", "axes"],
-        "Range" => &["limit", "delta"],
-        "Resize" if opset < 11 => &["scales"],
-        "Resize" => &["roi", "scales", "sizes"],
-        "Slice" => &["starts", "ends", "axes", "steps"],
-        "Split" => &["split"],
-        "Tile" => &["repeats"],
-        "TopK" | "Trilu" => &["k"],
-        "Upsample" => &["scales"],
-        _ => &["axes"],
-    };
-    names.get(slot.checked_sub(1)?).copied()
+    match node.op_type.as_str() {
+        "Resize" if opset < 11 => (slot == 1).then_some("scales"),
+        op => family(op)?.parameters.get(slot.checked_sub(1)?).copied(),
+    }
 }
 
 /// True if the first result equals the first operand.

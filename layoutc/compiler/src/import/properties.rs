@@ -8,7 +8,7 @@ use super::infer::permutation;
 use super::kdl_text::word;
 use super::letter_assignment::{LetterAssignment, compose_permutations};
 use super::network::{NetworkOperator, OnnxNetwork};
-use super::operator::{GLOBAL_POOLS, OnnxOperatorKind, is_standard, parameter_name};
+use super::operator::{OnnxOperatorKind, WindowKind, is_standard, parameter_name};
 use super::proto;
 use crate::base::dtype::Scalar;
 
@@ -87,9 +87,12 @@ fn by_letter(
     operator: &NetworkOperator<'_>,
 ) {
     let op = operator.node.op_type.as_str();
-    let is_letters =
-        matches!(operator.kind, OnnxOperatorKind::Elementwise | OnnxOperatorKind::ByLetter)
-            || (is_standard(operator.node) && GLOBAL_POOLS.contains(&op));
+    let is_letters = matches!(
+        operator.kind,
+        OnnxOperatorKind::Elementwise
+            | OnnxOperatorKind::ByLetter
+            | OnnxOperatorKind::Window(WindowKind::GlobalPool)
+    );
     if !is_letters || !is_standard(operator.node) {
         return;
     }

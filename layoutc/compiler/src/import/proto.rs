@@ -108,7 +108,7 @@ pub(super) struct OnnxAttribute {
 }
 
 impl OnnxAttribute {
-    /// Subgraphs.
+    /// Subgraphs in `g` and `graphs`.
     pub(super) fn bodies(&self) -> impl Iterator<Item = &OnnxGraph> {
         self.g.as_deref().into_iter().chain(&self.graphs)
     }

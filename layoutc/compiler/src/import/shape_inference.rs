@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ImportOptions;
-use super::call::{OnnxCall, ShapedTensor, extent};
+use super::call::{OnnxCall, ShapedTensor, extents};
 use super::elements::{ConstantElements, element_type_name, scalar, values};
 use super::error::{ImportError, ShapeError, ShapeResult, shown};
 use super::extents::{
@@ -27,21 +27,14 @@ const MAX_STEPS: usize = 8_000_000;
 
 pub(super) type InferResult<T> = Result<T, Box<Diagnostic>>;
 
-/// Infers the network of a model.
+/// Infers the network of a model with an opset version of the standard domain.
 pub(super) fn trace<'a>(
-    model: &'a proto::OnnxModel,
+    graph: &'a proto::OnnxGraph,
+    opset: i64,
     options: &ImportOptions<'_>,
 ) -> Result<OnnxNetwork<'a>, ImportError> {
-    let Some(graph) = &model.graph else {
-        return Err(Box::new(Diagnostic::without_span(
-            Code::ImportMalformed,
-            "the file has no graph",
-        ))
-        .into());
-    };
     check_option_names(graph, options)?;
     let mut tracer = ShapeInference {
-        opset: opset(model),
         declared: declared(graph, options),
         outputs: graph.output.iter().map(|output| output.name.as_str()).collect(),
         scopes: vec![OnnxScope::default()],
@@ -49,7 +42,7 @@ pub(super) fn trace<'a>(
         steps: 0,
         network: OnnxNetwork {
             name: &graph.name,
-            opset: opset(model),
+            opset,
             tensors: Vec::new(),
             operators: Vec::new(),
             inputs: Vec::new(),
@@ -66,12 +59,6 @@ pub(super) fn trace<'a>(
     Ok(tracer.network)
 }
 
-/// Opset version of the standard domain; 1 if the model declares none.
-fn opset(model: &proto::OnnxModel) -> i64 {
-    let own = |set: &&proto::OnnxOpset| ["", "ai.onnx"].contains(&set.domain.as_str());
-    model.opset_import.iter().find(own).map_or(1, |set| set.version)
-}
-
 /// Names of a graph. A subgraph also sees the names of the enclosing graphs.
 #[derive(Default)]
 pub(super) struct OnnxScope<'a> {
@@ -81,7 +68,6 @@ pub(super) struct OnnxScope<'a> {
 }
 
 pub(super) struct ShapeInference<'a> {
-    opset: i64,
     pub(super) declared: BTreeMap<&'a str, ShapedTensor>,
     outputs: BTreeSet<&'a str>,
     pub(super) scopes: Vec<OnnxScope<'a>>,
@@ -124,10 +110,6 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    pub(super) fn opset(&self) -> i64 {
-        self.opset
-    }
-
     /// Records the reason why a name has no supported type.
     fn refuse(&mut self, name: &'a str, reason: String) {
         if let Some(scope) = self.scopes.last_mut() {
@@ -141,8 +123,7 @@ impl<'a> ShapeInference<'a> {
                 self.refuse(&tensor.name, element_type_name(tensor.data_type.into()));
                 continue;
             };
-            let shape: Result<Vec<u64>, _> = tensor.dims.iter().copied().map(extent).collect();
-            let Ok(shape) = shape else {
+            let Ok(shape) = extents(tensor.dims.iter().copied()) else {
                 let name = shown(&tensor.name);
                 let message = format!("the constant `{name}` has the shape {:?}", tensor.dims);
                 return Err(Box::new(Diagnostic::without_span(Code::ImportMalformed, message)));
@@ -199,7 +180,7 @@ impl<'a> ShapeInference<'a> {
             return self.with_bodies(node);
         }
         let inputs = self.operands(node)?;
-        let results = self.results(node, &inputs, outputs(node))?;
+        let results = self.or_declared(node, self.inferred(node, &inputs))?;
         let is_output =
             node.output.first().is_some_and(|name| self.outputs.contains(name.as_str()));
         if let (Some(Some(operand)), Some(name), true, false) =
@@ -210,14 +191,12 @@ impl<'a> ShapeInference<'a> {
         let read = inputs.iter().enumerate().filter(|(k, _)| !is_unread(node, *k));
         let read = read.filter_map(|(k, operand)| Some((k, (*operand)?)));
         let read: Vec<(usize, usize)> = read.collect();
-        let is_constant =
-            |k: &usize| self.network.tensors.get(*k).is_some_and(|tensor| tensor.is_constant);
         let is_made_here = is_pure(node)
-            && (read.iter().all(|(_, operand)| is_constant(operand))
+            && (read.iter().all(|(_, operand)| self.network.is_constant(*operand))
                 || results.iter().all(|one| one.known.is_some()));
         let is_known = |operand: usize| {
-            let tensor = self.network.tensors.get(operand);
-            tensor.is_some_and(|tensor| tensor.is_constant && tensor.shaped.known.is_some())
+            self.network.is_constant(operand)
+                && self.shaped(operand).is_some_and(|shaped| shaped.known.is_some())
         };
         let operands =
             read.iter().map(|(slot, tensor)| NetworkOperand { slot: *slot, tensor: *tensor });
@@ -269,17 +248,14 @@ impl<'a> ShapeInference<'a> {
         self.network.tensors.get(position).map(|tensor| &tensor.shaped)
     }
 
-    /// Shapes of an operator's results, inferred or else as declared by the model.
-    fn results(
+    /// The results inferred for the operands.
+    pub(super) fn inferred(
         &self,
         node: &proto::OnnxNode,
         inputs: &[Option<usize>],
-        outputs: usize,
-    ) -> InferResult<Vec<ShapedTensor>> {
-        let inputs: Vec<Option<&ShapedTensor>> =
-            inputs.iter().map(|position| self.shaped((*position)?)).collect();
-        let call = OnnxCall { node, opset: self.opset, inputs, outputs };
-        self.or_declared(node, infer(&call))
+    ) -> ShapeResult<Vec<ShapedTensor>> {
+        let inputs = inputs.iter().map(|position| self.shaped((*position)?)).collect();
+        infer(&OnnxCall { node, opset: self.network.opset, inputs, outputs: outputs(node) })
     }
 
     /// The inferred results, or else those declared by the model.

@@ -6,14 +6,12 @@
 
 use std::collections::BTreeSet;
 
-use super::call::{OnnxCall, ShapedTensor};
-use super::elements::ConstantElements;
+use super::call::ShapedTensor;
 use super::error::{ShapeError, ShapeResult, listed};
-use super::infer::infer;
 use super::network::{NetworkOperand, NetworkOperator};
 use super::operator::{OnnxOperatorKind, is_standard};
 use super::proto;
-use super::shape_inference::{InferResult, OnnxScope, ShapeInference, outputs};
+use super::shape_inference::{InferResult, OnnxScope, ShapeInference};
 use crate::base::codes::Code;
 
 /// Results of a subgraph, and the outer tensors that it reads.
@@ -39,7 +37,7 @@ impl<'a> ShapeInference<'a> {
         }
         let (found, read) = match (node.op_type.as_str(), graph("body")) {
             ("Loop", Some(body)) if is_standard(node) => self.infer_loop(&inputs, body)?,
-            ("Scan", Some(body)) if is_standard(node) && self.opset() >= 9 => {
+            ("Scan", Some(body)) if is_standard(node) && self.network.opset >= 9 => {
                 self.infer_scan(node, &inputs, body)?
             }
             ("SequenceMap", _) => (Err(ShapeError::NotTensor("sequences of tensors")), Vec::new()),
@@ -47,15 +45,6 @@ impl<'a> ShapeInference<'a> {
         };
         let results = self.or_declared(node, found)?;
         self.opaque(node, &inputs, &read, results)
-    }
-
-    fn inferred(
-        &self,
-        node: &proto::OnnxNode,
-        inputs: &[Option<usize>],
-    ) -> ShapeResult<Vec<ShapedTensor>> {
-        let inputs = inputs.iter().map(|position| self.shaped((*position)?)).collect();
-        infer(&OnnxCall { node, opset: self.opset(), inputs, outputs: outputs(node) })
     }
 
     /// Outer tensors named in the subgraphs of an operator.
@@ -108,9 +97,8 @@ impl<'a> ShapeInference<'a> {
         no: &'a proto::OnnxGraph,
     ) -> InferResult<()> {
         let condition = inputs.first().copied().flatten().and_then(|k| self.shaped(k));
-        let known = condition.and_then(|condition| condition.known.as_ref());
-        if let Some([truth]) = known.and_then(ConstantElements::integers) {
-            return self.inline_branch(node, if *truth == 0 { no } else { yes });
+        if let Some(truth) = condition.and_then(ShapedTensor::number) {
+            return self.inline_branch(node, if truth == 0 { no } else { yes });
         }
         let (yes, no) = (self.body(yes, Vec::new()), self.body(no, Vec::new()));
         let (found, read) = match (yes, no) {

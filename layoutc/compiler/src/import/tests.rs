@@ -1,10 +1,10 @@
 use prost::Message;
 use prost::bytes::Bytes;
 
-use super::infer::elementwise;
+use super::infer::names_of;
 use super::letter_assignment::USUAL;
-use super::operator::{BY_LETTER, GLOBAL_POOLS};
-use super::{ImportError, ImportOptions, ImportedGraph, import, proto};
+use super::operator::{OnnxOperatorKind, WindowKind};
+use super::{ImportError, ImportOptions, ImportedGraph, import_onnx, proto};
 use crate::base::codes::Code;
 
 pub(super) fn value(name: &str, extents: &[Option<i64>]) -> proto::OnnxValueInfo {
@@ -76,7 +76,7 @@ pub(super) fn options<'a>() -> ImportOptions<'a> {
 }
 
 pub(super) fn imported(model: &proto::OnnxModel) -> Result<ImportedGraph, ImportError> {
-    import(model.encode_to_vec().into(), &options(), &|name| name == "int")
+    import_onnx(model.encode_to_vec(), &options())
 }
 
 /// Declaration of `y` in the manifest.
@@ -385,12 +385,9 @@ fn the_profile_says_the_same() {
         let lines = profile.lines().filter(|line| line.split(' ').any(|word| word == rule));
         lines.filter_map(|line| line.trim().strip_prefix("op ")?.split(' ').next()).collect()
     };
-    let mut named: Vec<&str> = elementwise().collect();
-    named.sort_unstable();
-    assert_eq!(listed("elementwise"), named);
-    let mut named = [BY_LETTER, GLOBAL_POOLS].concat();
-    named.sort_unstable();
-    assert_eq!(listed("by-letter"), named);
+    assert_eq!(listed("elementwise"), names_of(&[OnnxOperatorKind::Elementwise]));
+    let by_letter = [OnnxOperatorKind::ByLetter, OnnxOperatorKind::Window(WindowKind::GlobalPool)];
+    assert_eq!(listed("by-letter"), names_of(&by_letter));
     for (rank, letters) in USUAL.iter().enumerate().skip(2) {
         assert!(profile.contains(&format!("default-layout {rank} {letters}\n")), "{letters}");
     }
@@ -475,8 +472,7 @@ fn open_extents_are_assumed_or_given() {
     let found = imported(&open).unwrap();
     assert_eq!(found.assumed, [("batch".to_owned(), 1)]);
     assert!(found.text.starts_with("// The model leaves extents open; assumed: batch=1\n"));
-    let import =
-        |options: &ImportOptions<'_>| import(open.encode_to_vec().into(), options, &|_| false);
+    let import = |options: &ImportOptions<'_>| import_onnx(open.encode_to_vec(), options);
     let sizes = [("batch".to_owned(), 7)];
     let found = import(&ImportOptions { sizes: &sizes, ..options() }).unwrap();
     assert!(found.text.contains("input x dtype=f32 layout=NC { shape { N 7; C 3 } }"));
@@ -486,7 +482,9 @@ fn open_extents_are_assumed_or_given() {
     assert!(found.text.contains("shape { N 5; C 6 }"));
     let sizes = [("bath".to_owned(), 7)];
     let wrong = import(&ImportOptions { sizes: &sizes, ..options() });
-    assert!(matches!(wrong, Err(ImportError::Asked(line)) if line.contains("there is `batch`")));
+    assert!(
+        matches!(wrong, Err(ImportError::InvalidOption(line)) if line.contains("there is `batch`"))
+    );
 }
 
 #[test]
@@ -520,7 +518,7 @@ fn no_damage_to_a_file_does_any_harm() {
                 _ => file[at] = u8::try_from(next(256)).unwrap(),
             }
         }
-        good += usize::from(import(file.into(), &options(), &|_| false).is_ok());
+        good += usize::from(import_onnx(file, &options()).is_ok());
     }
     assert!(good > 100, "{good}");
 }
@@ -532,6 +530,6 @@ fn a_file_of_very_many_parts_is_refused_before_it_is_decoded() {
     let mut file = vec![0x3a];
     prost::encoding::encode_varint(graph.len().try_into().unwrap(), &mut file);
     file.extend(graph);
-    let found = import(file.into(), &options(), &|_| false);
+    let found = import_onnx(file, &options());
     assert!(matches!(found, Err(ImportError::Faulty(fault)) if fault.code == Code::LimitGraph));
 }

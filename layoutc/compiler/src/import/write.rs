@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::kdl_text::{quoted, word};
 use super::letter_assignment::{LetterAssignment, MAX_LETTERS, USUAL};
 use super::name_map::map;
-use super::names::{ManifestNamer, ReservedPredicate};
+use super::names::ManifestNamer;
 use super::network::{NetworkOperator, OnnxNetwork};
 use super::operator::{OnnxOperatorKind, is_standard};
 use super::properties::properties;
@@ -21,15 +21,14 @@ pub(super) fn write(
     network: &OnnxNetwork<'_>,
     letters: &LetterAssignment,
     options: &ImportOptions<'_>,
-    is_reserved: &ReservedPredicate<'_>,
 ) -> ImportedGraph {
-    let mut graphs = ManifestNamer::new(is_reserved, 'g', "model");
+    let mut graphs = ManifestNamer::new('g', "model");
     let graph = graphs.give(options.name, network.name);
     let mut writer = ManifestWriter {
         network,
         letters,
-        names: tensor_names(network, letters, is_reserved),
-        nodes: ManifestNamer::new(is_reserved, 'n', "node"),
+        names: tensor_names(network, letters),
+        nodes: ManifestNamer::new('n', "node"),
         aliases: aliases(letters),
         node_names: Vec::new(),
         written: BTreeSet::new(),
@@ -61,11 +60,7 @@ fn aliases(letters: &LetterAssignment) -> BTreeMap<usize, Vec<usize>> {
 }
 
 /// Names of tensors. A tensor with aliases has the name of the model's input or output, if one of them is.
-fn tensor_names(
-    network: &OnnxNetwork<'_>,
-    letters: &LetterAssignment,
-    is_reserved: &ReservedPredicate<'_>,
-) -> Vec<String> {
+fn tensor_names(network: &OnnxNetwork<'_>, letters: &LetterAssignment) -> Vec<String> {
     let mut own: Vec<&str> = network.tensors.iter().map(|tensor| tensor.name).collect();
     for output in &network.outputs {
         let root = letters.same.get(*output).copied().unwrap_or(*output);
@@ -76,7 +71,7 @@ fn tensor_names(
             *slot = name;
         }
     }
-    let mut names = ManifestNamer::new(is_reserved, 't', "tensor");
+    let mut names = ManifestNamer::new('t', "tensor");
     let mut all = vec![String::new(); own.len()];
     let is_root = |k: &usize| letters.same.get(*k) == Some(k);
     // Inputs and outputs come first, so that they keep their names.
@@ -96,7 +91,7 @@ struct ManifestWriter<'a> {
     network: &'a OnnxNetwork<'a>,
     letters: &'a LetterAssignment,
     names: Vec<String>,
-    nodes: ManifestNamer<'a>,
+    nodes: ManifestNamer,
     /// Transposed aliases of each tensor.
     aliases: BTreeMap<usize, Vec<usize>>,
     /// Names of the operators.

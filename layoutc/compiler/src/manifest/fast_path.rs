@@ -48,14 +48,6 @@ fn string<'t>(text: &'t str, token: &KdlToken) -> Option<&'t str> {
             let inside = word.strip_prefix('"')?.strip_suffix('"')?;
             inside.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'\\').then_some(inside)
         }
-        KdlTokenKind::Quoted { .. }
-        | KdlTokenKind::MultiLine
-        | KdlTokenKind::Bad
-        | KdlTokenKind::Open
-        | KdlTokenKind::Close
-        | KdlTokenKind::Equals
-        | KdlTokenKind::End
-        | KdlTokenKind::SlashDash
-        | KdlTokenKind::Stray => None,
+        _ => None,
     }
 }

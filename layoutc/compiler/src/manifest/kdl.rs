@@ -138,10 +138,7 @@ fn entry(text: &str, token: &KdlToken, value: ManifestValue) -> Entry {
     let content = content(token);
     let plain = match &value {
         ManifestValue::String(string) => text.get(content.clone()) == Some(string.as_str()),
-        ManifestValue::Integer(_)
-        | ManifestValue::Float(_)
-        | ManifestValue::Bool(_)
-        | ManifestValue::Null => true,
+        _ => true,
     };
     let quoted = token.kind != KdlTokenKind::Bare;
     Entry { value, span: token.span.clone(), content, quoted, plain }
@@ -152,14 +149,7 @@ fn content(token: &KdlToken) -> Range<usize> {
     let quotes = match token.kind {
         KdlTokenKind::Quoted { hashes } => hashes + 1,
         KdlTokenKind::MultiLine => 3,
-        KdlTokenKind::Bare
-        | KdlTokenKind::Bad
-        | KdlTokenKind::Open
-        | KdlTokenKind::Close
-        | KdlTokenKind::Equals
-        | KdlTokenKind::End
-        | KdlTokenKind::SlashDash
-        | KdlTokenKind::Stray => 0,
+        _ => 0,
     };
     token.span.start + quotes..token.span.end.saturating_sub(quotes).max(token.span.start + quotes)
 }

@@ -48,6 +48,11 @@ impl LenientNode {
         self.parts.iter().filter_map(|part| part.key.as_ref().zip(part.value.as_ref()))
     }
 
+    /// The spans of the values of all properties.
+    pub fn values(&self) -> impl Iterator<Item = &Range<usize>> {
+        self.props().map(|(_, value)| value)
+    }
+
     /// The span of the value of a property.
     pub fn prop(&self, text: &str, name: &str) -> Option<&Range<usize>> {
         self.props().find(|(key, _)| slice(text, key) == name).map(|(_, value)| value)
@@ -175,10 +180,7 @@ impl LenientParser<'_> {
                 }
             }
             KdlTokenKind::Stray => {}
-            KdlTokenKind::Bare
-            | KdlTokenKind::Quoted { .. }
-            | KdlTokenKind::MultiLine
-            | KdlTokenKind::Bad => self.word(token),
+            _ => self.word(token),
         }
     }
 

@@ -51,25 +51,24 @@ pub(super) struct KdlToken {
 
 /// The tokens of a text; `None` if a delimiter is unclosed or the nesting is too deep.
 pub(super) fn lex(text: &str, faults: &mut DiagnosticSink) -> Option<Vec<KdlToken>> {
-    let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), faults };
-    if text.starts_with('\u{feff}') {
-        lexer.at = '\u{feff}'.len_utf8();
-    }
-    while lexer.at < text.len() {
-        lexer.step()?;
-    }
-    Some(lexer.tokens)
+    let (tokens, is_whole) = lexed(text, faults);
+    is_whole.then_some(tokens)
 }
 
 /// The tokens of a text up to the first fatal error; nothing is reported.
 pub(super) fn lex_lossy(text: &str) -> Vec<KdlToken> {
-    let mut faults = DiagnosticSink::new(&Arc::from(""));
-    let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), faults: &mut faults };
-    if text.starts_with('\u{feff}') {
-        lexer.at = '\u{feff}'.len_utf8();
+    lexed(text, &mut DiagnosticSink::new(&Arc::from(""))).0
+}
+
+/// The tokens of a text up to the first fatal error, and true if there is none.
+fn lexed(text: &str, faults: &mut DiagnosticSink) -> (Vec<KdlToken>, bool) {
+    let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let mut lexer = Lexer { text, at, tokens: Vec::new(), faults };
+    let mut is_whole = true;
+    while is_whole && lexer.at < text.len() {
+        is_whole = lexer.step().is_some();
     }
-    while lexer.at < text.len() && lexer.step().is_some() {}
-    lexer.tokens
+    (lexer.tokens, is_whole)
 }
 
 /// Returns true if a text contains a comment or `/-`.
@@ -126,10 +125,8 @@ impl Lexer<'_, '_> {
             self.block_comment()?;
         } else if rest.starts_with("/-") {
             self.single(KdlTokenKind::SlashDash, 2);
-        } else if let Some(hashes) = raw_hashes(rest) {
-            self.raw_string(hashes)?;
-        } else if first == '"' {
-            self.string()?;
+        } else if let Some(hashes) = string_hashes(rest) {
+            self.string(hashes)?;
         } else if is_disallowed(first) {
             self.disallowed(first);
             self.single(KdlTokenKind::Bad, first.len_utf8());
@@ -238,7 +235,8 @@ impl Lexer<'_, '_> {
         }
     }
 
-    fn raw_string(&mut self, hashes: usize) -> Option<()> {
+    /// Reads a string with `hashes` number signs on each side: a raw one, without escapes, if there are any.
+    fn string(&mut self, hashes: usize) -> Option<()> {
         let start = self.at;
         self.at += hashes;
         let triple = self.rest().starts_with("\"\"\"");
@@ -253,30 +251,7 @@ impl Lexer<'_, '_> {
                 self.push(if clean { kind } else { KdlTokenKind::Bad }, start);
                 return Some(());
             }
-            if !triple && newline(self.rest()).is_some() {
-                break;
-            }
-            clean &= !self.disallowed(c);
-            self.at += c.len_utf8();
-        }
-        self.unclosed_string(start, &end, triple)
-    }
-
-    fn string(&mut self) -> Option<()> {
-        let start = self.at;
-        let triple = self.rest().starts_with("\"\"\"");
-        let end = if triple { "\"\"\"" } else { "\"" };
-        self.at += end.len();
-        let kind =
-            if triple { KdlTokenKind::MultiLine } else { KdlTokenKind::Quoted { hashes: 0 } };
-        let mut clean = true;
-        while let Some(c) = self.peek() {
-            if self.rest().starts_with(end) {
-                self.at += end.len();
-                self.push(if clean { kind } else { KdlTokenKind::Bad }, start);
-                return Some(());
-            }
-            if c == '\\' {
+            if hashes == 0 && c == '\\' {
                 self.escape();
                 continue;
             }
@@ -286,7 +261,7 @@ impl Lexer<'_, '_> {
             clean &= !self.disallowed(c);
             self.at += c.len_utf8();
         }
-        self.unclosed_string(start, end, triple)
+        self.unclosed_string(start, &end, triple)
     }
 
     /// Skips a backslash in a string and what it escapes: one character, or white space with line ends.
@@ -367,8 +342,8 @@ fn is_bare(c: char) -> bool {
         && !is_disallowed(c)
 }
 
-/// Number of `#` before the quote of a raw string; `None` if `rest` does not begin with one.
-fn raw_hashes(rest: &str) -> Option<usize> {
+/// Number of `#` before the quote of a string; `None` if `rest` does not begin with one.
+fn string_hashes(rest: &str) -> Option<usize> {
     let hashes = rest.bytes().take_while(|&b| b == b'#').count();
-    (hashes > 0 && rest.as_bytes().get(hashes) == Some(&b'"')).then_some(hashes)
+    (rest.as_bytes().get(hashes) == Some(&b'"')).then_some(hashes)
 }

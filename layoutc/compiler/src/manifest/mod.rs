@@ -24,7 +24,7 @@ use diagnostic_sink::DiagnosticSink;
 pub use format::{difference, format};
 pub(crate) use read::MEMORIES;
 pub use read::bytes;
-use syntax::ManifestSyntax;
+use syntax::{Identifier, ManifestSyntax};
 
 /// Parses a manifest. Returns its items and all diagnostics, in textual order. Items with errors are left out and
 /// listed in [`ManifestSyntax::broken`]. Terminates on any input without panic or stack overflow, in near-linear time.
@@ -42,4 +42,14 @@ pub fn parse_tree(file: &Arc<str>, text: &str) -> (tree::ManifestTree, Vec<Diagn
     let tree = tree_builder::tree(text, &mut faults);
     faults.cap();
     (tree, faults.finish())
+}
+
+/// True if the text of a manifest, as parsed, converts sharded tensors.
+pub fn text_needs_mpi(text: &str) -> bool {
+    let (manifest, _) = parse(&Arc::from(""), text);
+    let is_cut = |name: &Identifier| {
+        let mut tensors = manifest.tensors.iter();
+        tensors.any(|tensor| tensor.name.value == name.value && tensor.shard.is_some())
+    };
+    manifest.converts.iter().any(|convert| is_cut(&convert.from))
 }

@@ -54,14 +54,7 @@ pub(super) fn check(
             lines(text, token, faults);
             false
         }
-        KdlTokenKind::Quoted { .. }
-        | KdlTokenKind::Bad
-        | KdlTokenKind::Open
-        | KdlTokenKind::Close
-        | KdlTokenKind::Equals
-        | KdlTokenKind::End
-        | KdlTokenKind::SlashDash
-        | KdlTokenKind::Stray => true,
+        _ => true,
     });
     if !words {
         return false;

@@ -13,8 +13,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::base::cast::CastMode;
+use crate::base::diagnostic::FileSpan;
 
-pub use convert::{ConvertItem, ConvertScheduleItem, ConvertScheduleKind, ViewItem};
+pub use convert::{
+    ConvertItem, ConvertScheduleItem, ConvertScheduleKind, FillStrategy, InnerKernel, StorePolicy,
+    ViewItem,
+};
 pub use graph::{
     AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, FiniteFloat, GraphItem,
     GraphTensorItem, NodeItem, OperatorItem, OperatorRule, OutputItem, PinItem, PropertyItem,
@@ -38,7 +42,7 @@ pub struct SpannedText {
 }
 
 /// A name: `[A-Za-z_][A-Za-z0-9_]*`, at most 128 characters.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identifier {
     /// The name.
     pub value: String,
@@ -64,7 +68,26 @@ pub enum IntegerExpr {
     Text(SpannedText),
 }
 
+impl SpannedText {
+    /// Its location in `file`.
+    pub fn at(&self, file: &Arc<str>) -> FileSpan {
+        FileSpan::new(file, self.span.clone())
+    }
+}
+
+impl Identifier {
+    /// Its location in `file`.
+    pub fn at(&self, file: &Arc<str>) -> FileSpan {
+        FileSpan::new(file, self.span.clone())
+    }
+}
+
 impl IntegerExpr {
+    /// Its location in `file`.
+    pub fn at(&self, file: &Arc<str>) -> FileSpan {
+        FileSpan::new(file, self.span())
+    }
+
     /// The bytes in the file, without quotes.
     pub fn span(&self) -> Range<usize> {
         match self {
@@ -102,7 +125,7 @@ pub enum ItemKind {
 }
 
 /// The items of a manifest, each kind in textual order.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ManifestSyntax {
     /// The path of the manifest as given; not serialized, so that the cached form does not depend on the path.
     #[serde(skip)]
@@ -211,7 +234,7 @@ pub enum NibbleOrder {
 }
 
 /// `tensor input dtype=f32 { … }`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TensorItem {
     /// The declared name.
     pub name: Identifier,
@@ -241,6 +264,28 @@ pub struct TensorItem {
     pub pack_from: Option<PackFromItem>,
     /// The span of the node.
     pub span: Range<usize>,
+}
+
+impl TensorItem {
+    /// A tensor with an element type, and nothing else.
+    pub fn new(name: Identifier, dtype: SpannedText, span: Range<usize>) -> Self {
+        Self {
+            name,
+            dtype: Some(dtype),
+            record: None,
+            like: None,
+            shape: None,
+            layout: None,
+            memory: None,
+            shard: None,
+            ring: None,
+            gates: Vec::new(),
+            targets: None,
+            nibbles: None,
+            pack_from: None,
+            span,
+        }
+    }
 }
 
 /// `pack-from=f32 cast=saturate`
@@ -459,20 +504,32 @@ pub struct MemoryItem {
     pub span: Range<usize>,
 }
 
-/// The kinds of memory.
+/// The memory of a tensor as written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the variants are the keywords of the manifest")]
 pub enum MemoryKind {
-    Global,
-    Constant,
-    /// `image2d`, or `texture`
-    Image2d,
-    Image2dArray,
-    Shared,
-    Local,
-    None,
-    /// A declared memory space
+    /// A keyword.
+    Kind(Memory),
+    /// A declared memory space.
     Space(Identifier),
+}
+
+/// Kind of memory of a tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Memory {
+    /// Ordinary buffer.
+    Global,
+    /// Read-only buffer.
+    Constant,
+    /// Two-dimensional image (`image2d`, or `texture`).
+    Image2d,
+    /// Array of two-dimensional images.
+    Image2dArray,
+    /// Memory shared by the threads of a block.
+    Shared,
+    /// OpenCL local memory of a work-group.
+    Local,
+    /// No memory: constants and index functions only.
+    None,
 }
 
 /// One condition of a `require` node.
@@ -490,7 +547,7 @@ pub enum GateKind {
     /// `bijective`: every slot has an element.
     Bijective,
     /// `padding-below=0.10`: upper bound of the fraction of bytes that are padding.
-    PaddingBelow(Fraction),
+    PaddingBelow(Decimal),
     /// `bytes-below="64 MiB"`
     BytesBelow(IntegerExpr),
     /// `contiguous c`: consecutive indices along an axis are adjacent in memory.
@@ -501,13 +558,4 @@ pub enum GateKind {
     Fits,
     /// `same-as=other`: both tensors store every element at the same offset.
     SameAs(Identifier),
-}
-
-/// An exact fraction `digits / 10^places`, above 0 and at most 1.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fraction {
-    /// The digits without the decimal point.
-    pub digits: i128,
-    /// Number of digits after the decimal point, at most 18.
-    pub places: u32,
 }

@@ -46,6 +46,16 @@ pub struct Entry {
     pub plain: bool,
 }
 
+impl Entry {
+    /// The value, if it is a string.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            ManifestValue::String(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
 /// The key of a property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PropertyKey {

@@ -74,21 +74,12 @@ impl<'t> TreeBuilder<'t, '_> {
                 KdlTokenKind::Close => self.close(token),
                 KdlTokenKind::Open => self.open(token)?,
                 KdlTokenKind::SlashDash => self.slash_dash(token)?,
-                KdlTokenKind::Bare
-                | KdlTokenKind::Quoted { .. }
-                | KdlTokenKind::MultiLine
-                | KdlTokenKind::Bad
-                | KdlTokenKind::Equals
-                | KdlTokenKind::Stray => self.part(token),
+                _ => self.part(token),
             }
         }
         self.finish();
-        let Some(frame) = self.frames.last() else { return Some(()) };
-        if !self.faults.tail_lost {
-            let span = frame.brace.span.clone();
-            let fault = self.faults.error(Code::KdlSyntax, "unclosed block", span, "");
-            fault.add_help("close it with `}`");
-        }
+        let Some(brace) = self.frames.last().map(|frame| frame.brace) else { return Some(()) };
+        self.unclosed(brace);
         while let Some(frame) = self.frames.pop() {
             self.nodes = frame.nodes;
         }
@@ -252,14 +243,7 @@ impl<'t> TreeBuilder<'t, '_> {
             match token.kind {
                 KdlTokenKind::Open => depth += 1,
                 KdlTokenKind::Close => depth -= 1,
-                KdlTokenKind::Bare
-                | KdlTokenKind::Quoted { .. }
-                | KdlTokenKind::MultiLine
-                | KdlTokenKind::Bad
-                | KdlTokenKind::Equals
-                | KdlTokenKind::End
-                | KdlTokenKind::SlashDash
-                | KdlTokenKind::Stray => {}
+                _ => {}
             }
             if depth == 0 {
                 return Some(());
@@ -269,12 +253,16 @@ impl<'t> TreeBuilder<'t, '_> {
                 return None;
             }
         }
+        self.unclosed(brace);
+        None
+    }
+
+    fn unclosed(&mut self, brace: &KdlToken) {
         if !self.faults.tail_lost {
             let span = brace.span.clone();
             let fault = self.faults.error(Code::KdlSyntax, "unclosed block", span, "");
             fault.add_help("close it with `}`");
         }
-        None
     }
 
     /// Skips an argument or property that `/-` comments out.

@@ -13,6 +13,7 @@ use crate::base::dtype::Scalar;
 
 /// Kernel bound to the tensors of one instance.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct KernelInstance {
     /// Name of the generated function: the instance's, or the kernel's if the kernel names tensors itself.
     pub name: String,
@@ -150,34 +151,38 @@ pub struct TypedExpr {
 }
 
 impl TypedExpr {
-    /// Calls `visit` on this expression and all subexpressions, including boundary values.
-    pub fn walk<'v>(&'v self, visit: &mut dyn FnMut(&'v TypedExpr)) {
-        visit(self);
+    /// `op` on two operands, with a result of type `ty`.
+    pub fn binary(ty: Scalar, op: Arithmetic, a: TypedExpr, b: TypedExpr) -> Self {
+        Self { ty, kind: TypedExprKind::Binary(op, Box::new(a), Box::new(b)) }
+    }
+
+    /// Direct subexpressions, including boundary values.
+    pub fn children(&self) -> Vec<&TypedExpr> {
         match &self.kind {
             TypedExprKind::Read(read) => {
-                if let Some(outside) = &read.outside {
-                    outside.value.walk(visit);
-                }
+                read.outside.iter().map(|outside| &outside.value).collect()
             }
             TypedExprKind::Gather(gather) => {
-                gather.index.iter().for_each(|index| index.value.walk(visit));
-                gather.outside.walk(visit);
+                let index = gather.index.iter().map(|index| &index.value);
+                index.chain([&gather.outside]).collect()
             }
             TypedExprKind::Negate(a) | TypedExprKind::Not(a) | TypedExprKind::Convert(a) => {
-                a.walk(visit);
+                vec![a]
             }
-            TypedExprKind::Binary(_, a, b) | TypedExprKind::Compare(_, a, b) => {
-                [a, b].into_iter().for_each(|part| part.walk(visit));
-            }
-            TypedExprKind::Select(condition, then, otherwise) => {
-                [condition, then, otherwise].into_iter().for_each(|part| part.walk(visit));
-            }
-            TypedExprKind::Call(_, args) => args.iter().for_each(|arg| arg.walk(visit)),
+            TypedExprKind::Binary(_, a, b) | TypedExprKind::Compare(_, a, b) => vec![a, b],
+            TypedExprKind::Select(condition, then, otherwise) => vec![condition, then, otherwise],
+            TypedExprKind::Call(_, args) => args.iter().collect(),
             TypedExprKind::Integer(_)
             | TypedExprKind::Float(_)
             | TypedExprKind::Bool(_)
-            | TypedExprKind::Index(_) => {}
+            | TypedExprKind::Index(_) => Vec::new(),
         }
+    }
+
+    /// Calls `visit` on this expression and all subexpressions, including boundary values.
+    pub fn walk<'v>(&'v self, visit: &mut dyn FnMut(&'v TypedExpr)) {
+        visit(self);
+        self.children().into_iter().for_each(|part| part.walk(visit));
     }
 
     /// Reads at affine indices, without duplicates.

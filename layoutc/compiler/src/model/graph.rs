@@ -8,6 +8,7 @@ use crate::model::Tensor;
 
 /// Graph of operators. Lists refer to each other by position; every tensor is written before it is read.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Graph {
     /// Name of the graph.
     pub name: String,
@@ -170,7 +171,7 @@ impl LayoutCandidate {
     pub fn glow_satisfaction(&self, required: &Self) -> Option<glow::Satisfaction> {
         let (own, required) = (self.string.as_ref()?, required.string.as_ref()?);
         let strides: Option<Vec<i128>> =
-            self.tensor.layout.strides.iter().map(Expr::as_const).collect();
+            self.tensor.layout.strides().iter().map(Expr::as_const).collect();
         let element_bits = self.tensor.dtype.element_bits();
         let tensor = glow::GlowTensor { strides: &strides?, element_bits, layout: Some(own) };
         Some(glow::check_satisfied(&tensor, required))

@@ -27,14 +27,45 @@ pub fn symbol_expr(expr: &Expr, symbols: &[Symbol]) -> String {
     print::expr(expr, &|var| variable(var, &[], &[], symbols))
 }
 
+/// Expressions over symbols: `16, 4 * n`.
+pub fn list(exprs: &[Expr], symbols: &[Symbol]) -> String {
+    let texts: Vec<String> = exprs.iter().map(|expr| symbol_expr(expr, symbols)).collect();
+    texts.join(", ")
+}
+
+/// Axes with their extents over symbols: `n 16`, `h 64`.
+pub fn axes(axes: &[Axis], symbols: &[Symbol]) -> Vec<String> {
+    let one = |axis: &Axis| format!("{} {}", axis.name, symbol_expr(&axis.extent, symbols));
+    axes.iter().map(one).collect()
+}
+
+/// Axes with their extents over symbols: `{ n 16; h 64 }`.
+pub fn shape(axes: &[Axis], symbols: &[Symbol]) -> String {
+    match self::axes(axes, symbols).join("; ").as_str() {
+        "" => "{}".to_owned(),
+        axes => format!("{{ {axes} }}"),
+    }
+}
+
+/// Texts of axes, with `|` at the axis separators: `n, c_outer, h | w, c_inner`.
+pub fn separated(axes: &[String], separators: &[usize]) -> String {
+    let last = axes.len().saturating_sub(1);
+    let after = |k| match k {
+        k if k == last => "",
+        k if separators.contains(&k) => " | ",
+        _ => ", ",
+    };
+    axes.iter().enumerate().flat_map(|(k, axis)| [axis.as_str(), after(k)]).collect()
+}
+
 /// Expression of a layout in the manifest's syntax.
 pub fn layout_expr(expr: &Expr, layout: &Layout) -> String {
-    print::expr(expr, &|var| variable(var, &layout.logical, &layout.storage, &layout.symbols))
+    print::expr(expr, &|var| variable(var, layout.logical(), layout.storage(), layout.symbols()))
 }
 
 /// Domain of a tensor as the text of `where`; `None` if every index is an element.
 pub fn domain(tensor: &Tensor) -> Option<String> {
     let layout = &tensor.layout;
-    let names = |var| variable(var, &layout.logical, &layout.storage, &layout.symbols);
-    layout.domain.as_ref().map(|domain| print::predicate(domain, &names))
+    let names = |var| variable(var, layout.logical(), layout.storage(), layout.symbols());
+    layout.domain().map(|domain| print::predicate(domain, &names))
 }

@@ -1,4 +1,5 @@
-//! Checked model of a manifest. Only [`crate::check()`] constructs one; later stages rely on its invariants.
+//! Checked model of a manifest. Only [`check`](crate::check) makes one, and later stages rely on its
+//! invariants: outside of the crate its structures cannot be written as literals, inside a test holds the rule.
 
 pub mod layout_names;
 
@@ -22,31 +23,13 @@ use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::base::dtype::Dtype;
 use crate::base::fill;
 pub use crate::base::fill::{Fill, FillValue};
+pub use crate::manifest::syntax::{FillStrategy, InnerKernel, Memory, StorePolicy};
 
 use self::compute::KernelInstance;
 use self::graph::Graph;
 use self::reshard::{DeviceSharding, Reshard};
 use self::ring::Ring;
 use self::schedule::GraphSchedule;
-
-/// Kind of memory of a tensor, as declared in the manifest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Memory {
-    /// Ordinary buffer.
-    Global,
-    /// Read-only buffer.
-    Constant,
-    /// Two-dimensional image (`texture`).
-    Image2d,
-    /// Array of two-dimensional images.
-    Image2dArray,
-    /// Memory shared by the threads of a block.
-    Shared,
-    /// OpenCL local memory of a work-group.
-    Local,
-    /// No memory: constants and index functions only.
-    None,
-}
 
 /// Memory space declared by the project. Generated code treats it as global memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +46,7 @@ pub struct MemorySpace {
 
 /// Checked tensor.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Tensor {
     /// Path of its manifest, as given.
     pub file: String,
@@ -140,7 +124,7 @@ impl TensorSpans {
 
 /// Diagnostic for a padded tensor whose element type cannot represent its fill value.
 pub fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
-    if tensor.layout.verdict == Verdict::Bijective {
+    if tensor.layout.verdict() == Verdict::Bijective {
         return None;
     }
     let fault = fill::bits(tensor.dtype, tensor.fill).err()?;
@@ -149,8 +133,10 @@ pub fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
         Fill::Value(FillValue::Float(value)) => format!("{value:?}"),
         Fill::Nothing => return None,
     };
-    let dtype =
-        tensor.dtype.record().and_then(|record| fill::record::holds_not(record, tensor.fill));
+    let dtype = tensor
+        .dtype
+        .record()
+        .and_then(|record| fill::record::first_unrepresentable(record, tensor.fill));
     let (field, dtype) = match dtype {
         Some(field) => (format!(" in the field `{}`", field.name), field.dtype),
         None => (String::new(), tensor.dtype),
@@ -174,6 +160,7 @@ pub fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
 /// Checked relayout: copies a logical tensor from one layout to another. Axes are matched by name: `axes[k]` is the
 /// position in `to` of axis `k` of `from`.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Convert {
     /// Position of the source in [`Manifest::tensors`].
     pub from: usize,
@@ -205,10 +192,9 @@ pub struct ConvertSchedule {
 }
 
 impl Convert {
-    /// Relayout between tensors with the same `axes` axes in the same order, scheduled by the planner.
-    pub fn between(from: usize, to: usize, axes: usize, place: FileSpan) -> Self {
-        let choices = ConvertSchedule::default();
-        Self { from, to, axes: (0..axes).collect(), cast: None, choices, place }
+    /// Relayout without a cast, scheduled by the planner. `axes` are the positions in `to` of the axes of `from`.
+    pub(crate) fn between(from: usize, to: usize, axes: Vec<usize>, place: FileSpan) -> Self {
+        Self { from, to, axes, cast: None, choices: ConvertSchedule::default(), place }
     }
 }
 
@@ -242,35 +228,6 @@ pub struct Spanned<T> {
     pub place: FileSpan,
 }
 
-/// Kernel inside all loops of a relayout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InnerKernel {
-    /// Transpose of a tile.
-    Transpose,
-    /// Copy of contiguous runs.
-    CopyRuns,
-    /// Copy of one element, or of one run.
-    Elementwise,
-}
-
-/// Store policy for the destination.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StorePolicy {
-    /// Streaming (non-temporal) stores, for any size.
-    Streaming,
-    /// Ordinary stores, for any size.
-    Cached,
-}
-
-/// Strategy for filling padding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FillStrategy {
-    /// Fills the whole destination before the copy.
-    WholeFirst,
-    /// Fills padding only.
-    PaddingOnly,
-}
-
 /// Base of a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ViewTarget {
@@ -301,6 +258,7 @@ pub enum ViewKind {
 
 /// Checked view: the memory of a tensor with other axes or another element type. It has no memory of its own.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct View {
     /// The view as a tensor in the buffer.
     pub tensor: Tensor,
@@ -326,7 +284,8 @@ impl View {
 }
 
 /// Checked manifest. Contains only declarations without errors.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Manifest {
     /// Path as given.
     pub path: String,
@@ -356,6 +315,26 @@ pub struct MemoryFootprint {
 }
 
 impl Tensor {
+    /// The tensor under another name.
+    pub(crate) fn with_name(&self, name: String) -> Self {
+        Self { name, ..self.clone() }
+    }
+
+    /// The tensor in another layout.
+    pub(crate) fn with_layout(&self, layout: Layout) -> Self {
+        Self { layout, ..self.clone() }
+    }
+
+    /// The tensor in another kind of memory.
+    pub(crate) fn with_memory(&self, memory: Memory) -> Self {
+        Self { memory, ..self.clone() }
+    }
+
+    /// The tensor with its stored element type also on the logical side of pack and unpack.
+    pub(crate) fn without_cast(&self) -> Self {
+        Self { pack_from: None, ..self.clone() }
+    }
+
     /// Element type on the logical side of pack and unpack.
     pub fn logical_dtype(&self) -> Dtype {
         self.pack_from.map_or(self.dtype, |logical| logical.dtype)
@@ -363,7 +342,7 @@ impl Tensor {
 
     /// Axes of the whole tensor; those of the layout unless the tensor is sharded.
     pub fn whole_axes(&self) -> &[Axis] {
-        self.sharded.as_ref().map_or(&self.layout.logical, |sharded| &sharded.whole)
+        self.sharded.as_ref().map_or(self.layout.logical(), |sharded| &sharded.whole)
     }
 
     /// Keyword or memory space name in manifests.
@@ -383,8 +362,8 @@ impl Tensor {
     /// Size of the buffer. The check of the layout's size excludes overflow of 64 bits.
     pub fn counts(&self) -> MemoryFootprint {
         let layout = &self.layout;
-        let all = &layout.physical_elements;
-        let padding = Expr::binary(BinOp::Sub, all, &layout.logical_elements);
+        let all = layout.physical_elements();
+        let padding = Expr::binary(BinOp::Sub, all, layout.logical_elements());
         MemoryFootprint {
             padding_elements: simple(padding, layout),
             bytes: layout_bytes(layout, self.dtype.element_bits()),
@@ -394,7 +373,7 @@ impl Tensor {
 
 /// Bytes of a layout's buffer, over symbols: ceil(slots * element bits / 8).
 pub fn layout_bytes(layout: &Layout, element_bits: u32) -> Expr {
-    let all = &layout.physical_elements;
+    let all = layout.physical_elements();
     let bits = i128::from(element_bits);
     let bytes = if bits % 8 == 0 {
         Expr::binary(BinOp::Mul, all, &Expr::constant(bits / 8))
@@ -408,11 +387,25 @@ pub fn layout_bytes(layout: &Layout, element_bits: u32) -> Expr {
 
 /// Simplified count over symbols.
 fn simple(expr: Result<Expr, ExprError>, layout: &Layout) -> Expr {
-    let facts = Facts::new(&layout.symbols);
-    expr.and_then(|e| facts.simplify(&e)).unwrap_or_else(|_| layout.physical_elements.clone())
+    let facts = Facts::new(layout.symbols());
+    expr.and_then(|e| facts.simplify(&e)).unwrap_or_else(|_| layout.physical_elements().clone())
 }
 
 impl Manifest {
+    /// Manifest without declarations.
+    pub(crate) fn empty(path: String) -> Self {
+        Self {
+            path,
+            tensors: Vec::new(),
+            views: Vec::new(),
+            converts: Vec::new(),
+            reshards: Vec::new(),
+            computes: Vec::new(),
+            graphs: Vec::new(),
+            schedules: Vec::new(),
+        }
+    }
+
     /// True if it converts sharded tensors. MPI files are generated then, also if every device converts only its own
     /// shard.
     pub fn needs_mpi(&self) -> bool {

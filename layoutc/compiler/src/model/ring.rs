@@ -2,13 +2,13 @@
 
 use layoutc_algebra::symbol::Axis;
 
-/// Ring buffer along an axis: index `k` is stored at index `k % held` of the layout.
+/// Ring buffer along an axis: index `k` is stored at index `k % capacity` of the layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ring {
     /// Position of the axis.
     pub axis: usize,
     /// Number of consecutive indices in memory, at least 1.
-    pub held: i128,
+    pub capacity: i128,
     /// Axes of the whole tensor.
     pub whole: Vec<Axis>,
 }

@@ -40,7 +40,7 @@ pub struct GraphBuffer {
     /// Role.
     pub use_of: BufferRole,
     /// Other tensors in the same memory.
-    pub held: Vec<BufferAlias>,
+    pub aliases: Vec<BufferAlias>,
 }
 
 /// Another tensor, or another layout of the same tensor, that shares a buffer's memory without a copy.

@@ -10,7 +10,7 @@ use crate::ir::{Expr, Function, Returns, Stmt};
 
 /// Whether the index with its axes named so is an element; `None` where every index is one.
 pub(super) fn holds(context: &Context<'_>, names: &[String]) -> Result<Option<Expr>, PlanError> {
-    let Some(domain) = &context.layout.domain else { return Ok(None) };
+    let Some(domain) = context.layout.domain() else { return Ok(None) };
     let scope = |var| match var {
         Var::Axis(k) => {
             let name = names.get(usize::try_from(k).ok()?)?;
@@ -23,9 +23,9 @@ pub(super) fn holds(context: &Context<'_>, names: &[String]) -> Result<Option<Ex
 
 /// `in_domain(symbols, axes)`: whether an index is an element; `None` where every index is one.
 pub(super) fn in_domain(context: &Context<'_>) -> Result<Option<Function>, PlanError> {
-    let Some(domain) = &context.layout.domain else { return Ok(None) };
+    let Some(domain) = context.layout.domain() else { return Ok(None) };
     let mut namer = Namer::new(context.naming.avoid);
-    let signature = Signature::new(context, &mut namer, &context.layout.logical);
+    let signature = Signature::new(context, &mut namer, context.layout.logical());
     let value = lower_predicate(domain, &|var| signature.binding(var))?;
     let doc = vec![
         "Whether an index of the shape is an element: the others have no slot, and no offset."

@@ -56,7 +56,7 @@ pub fn has_format(dtype: Dtype) -> bool {
 
 /// Whether rows of `extent` elements are whole texels, for all values of the symbols.
 pub fn is_whole(tensor: &Tensor, extent: &Algebra) -> bool {
-    tensor.dtype.lanes == LANES || is_multiple(extent, i128::from(LANES), &tensor.layout.symbols)
+    tensor.dtype.lanes == LANES || is_multiple(extent, i128::from(LANES), tensor.layout.symbols())
 }
 
 /// The image that a tensor lives in; `None` where it lives in none, or in one that cannot hold it.
@@ -64,9 +64,9 @@ pub fn is_whole(tensor: &Tensor, extent: &Algebra) -> bool {
 /// # Errors
 /// [`PlanError`] where a size leaves the integer range.
 pub fn of(tensor: &Tensor) -> Result<Option<Image>, PlanError> {
-    let shape = &tensor.layout.physical_shape;
+    let shape = tensor.layout.physical_shape();
     let per_texel = if tensor.dtype.lanes == LANES { 1 } else { LANES };
-    let (rank, layers, height, along) = match (tensor.memory, shape.as_slice()) {
+    let (rank, layers, height, along) = match (tensor.memory, shape) {
         (Memory::Image2d, [height, along]) => (2, None, height, along),
         (Memory::Image2dArray, [layers, height, along]) => (3, Some(layers.clone()), height, along),
         _ => return Ok(None),

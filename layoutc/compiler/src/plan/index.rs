@@ -98,33 +98,33 @@ pub(super) fn quantities(context: &Context<'_>) -> Result<Vec<Quantity>, PlanErr
         Ok::<(), PlanError>(())
     };
     let rank = |n: usize| i128::try_from(n).map(Algebra::constant).map_err(|_| PlanError::Scope);
-    push("rank".to_owned(), "Logical axes.".to_owned(), &rank(layout.logical.len())?)?;
-    for axis in &layout.logical {
+    push("rank".to_owned(), "Logical axes.".to_owned(), &rank(layout.logical().len())?)?;
+    for axis in layout.logical() {
         let doc = ["Extent of axis ", &axis.name, "."].concat();
         push(["extent_", &axis.name].concat(), doc, &axis.extent)?;
     }
-    for axis in &layout.storage {
+    for axis in layout.storage() {
         let doc = ["Extent of storage axis ", &axis.name, "."].concat();
         push(["storage_extent_", &axis.name].concat(), doc, &axis.extent)?;
     }
-    for (axis, stride) in layout.storage.iter().zip(&layout.strides) {
+    for (axis, stride) in layout.storage().iter().zip(layout.strides()) {
         let doc = ["Elements between neighbours along storage axis ", &axis.name, "."].concat();
         push(["stride_", &axis.name].concat(), doc, stride)?;
     }
-    let physical_rank = rank(layout.physical_shape.len())?;
+    let physical_rank = rank(layout.physical_shape().len())?;
     push("physical_rank".to_owned(), "Physical axes.".to_owned(), &physical_rank)?;
-    for (k, extent) in layout.physical_shape.iter().enumerate() {
+    for (k, extent) in layout.physical_shape().iter().enumerate() {
         push(format!("physical_extent_{k}"), format!("Extent of physical axis {k}."), extent)?;
     }
     let logical = "Elements of the tensor.".to_owned();
-    push("logical_elements".to_owned(), logical, &layout.logical_elements)?;
+    push("logical_elements".to_owned(), logical, layout.logical_elements())?;
     let physical = "Slots of the buffer, padding included.".to_owned();
-    push("physical_elements".to_owned(), physical, &layout.physical_elements)?;
-    let bytes = buffer_bytes(context, &layout.physical_elements)?;
+    push("physical_elements".to_owned(), physical, layout.physical_elements())?;
+    let bytes = buffer_bytes(context, layout.physical_elements())?;
     push("bytes".to_owned(), "Bytes of the buffer.".to_owned(), &bytes)?;
-    let alignment = Algebra::constant(i128::from(layout.alignment_bytes));
+    let alignment = Algebra::constant(i128::from(layout.alignment_bytes()));
     push("alignment".to_owned(), "Alignment of the buffer, in bytes.".to_owned(), &alignment)?;
-    if let Some(origin) = &layout.origin {
+    if let Some(origin) = layout.origin() {
         let doc = "Offset of the first element, in elements: aligned as the buffer is.".to_owned();
         push("origin_offset".to_owned(), doc, &origin.offset)?;
     }
@@ -134,7 +134,8 @@ pub(super) fn quantities(context: &Context<'_>) -> Result<Vec<Quantity>, PlanErr
         if let Some(layers) = &image.layers {
             push("image_layers".to_owned(), "Images of the array.".to_owned(), layers)?;
         }
-        let rows = layout.physical_strides.iter().rev().nth(1).unwrap_or(&layout.physical_elements);
+        let rows =
+            layout.physical_strides().iter().rev().nth(1).unwrap_or(layout.physical_elements());
         let pitch = scale(rows, context.bits().checked_div(8).unwrap_or(1))?;
         push("image_row_pitch".to_owned(), "Bytes of a row.".to_owned(), &pitch)?;
     }
@@ -178,19 +179,19 @@ fn bytes_of_stream(dtype: Dtype, elements: &Algebra, more: i128) -> Result<Algeb
 
 /// `offset(symbols, axes)`: where an element lives in the flat buffer.
 pub(super) fn offset(context: &Context<'_>) -> Result<Function, PlanError> {
-    let axes = &context.layout.logical;
+    let axes = context.layout.logical();
     let doc = format!("Offset of element ({}) in the buffer, in elements.", axis_list(axes));
-    expression(context, "offset", doc, &context.layout.offset)
+    expression(context, "offset", doc, context.layout.offset())
 }
 
 /// One function per physical axis where there are several.
 pub(super) fn indices(context: &Context<'_>) -> Result<Vec<Function>, PlanError> {
-    let map = &context.layout.physical_map;
+    let map = context.layout.physical_map();
     if map.len() < 2 {
         return Ok(Vec::new());
     }
     let one = |(k, expr): (usize, &Algebra)| {
-        let axes = axis_list(&context.layout.logical);
+        let axes = axis_list(context.layout.logical());
         let doc = format!("Index of element ({axes}) along physical axis {k}.");
         expression(context, &format!("index_{k}"), doc, expr)
     };
@@ -204,7 +205,7 @@ fn expression(
     value: &Algebra,
 ) -> Result<Function, PlanError> {
     let mut namer = Namer::new(context.naming.avoid);
-    let signature = Signature::new(context, &mut namer, &context.layout.logical);
+    let signature = Signature::new(context, &mut namer, context.layout.logical());
     let value = lower(value, &|var| signature.binding(var))?;
     let mut doc = vec![doc];
     if divides(&value) {
@@ -239,18 +240,18 @@ fn divides(tree: &Expr) -> bool {
 pub(crate) fn plain_offset(context: &Context<'_>) -> Result<Function, PlanError> {
     let layout = context.layout;
     let mut namer = Namer::new(context.naming.avoid);
-    let signature = Signature::new(context, &mut namer, &layout.logical);
+    let signature = Signature::new(context, &mut namer, layout.logical());
     // Without ranges no division is taken for one of non-negative numbers.
     let scope = |var| signature.binding(var).map(|b| Binding { range: Range::ANY, ..b });
-    let mut offset = lower(&layout.lead, &scope)?;
+    let mut offset = lower(layout.lead(), &scope)?;
     let mut body = Vec::new();
-    let last = layout.separators.last().map_or(0, |last| last + 1);
+    let last = layout.separators().last().map_or(0, |last| last + 1);
     // What lies along the last physical axis is swizzled before the rest is added.
     let mut rest = None;
     for (k, ((axis, index), stride)) in
-        layout.storage.iter().zip(&layout.storage_map).zip(&layout.strides).enumerate()
+        layout.storage().iter().zip(layout.storage_map()).zip(layout.strides()).enumerate()
     {
-        if layout.swizzle.is_some() && k == last {
+        if layout.swizzle().is_some() && k == last {
             rest = Some(std::mem::replace(&mut offset, Expr::int(0)));
         }
         let name = namer.name(&format!("storage_{}", axis.name));
@@ -260,7 +261,7 @@ pub(crate) fn plain_offset(context: &Context<'_>) -> Result<Function, PlanError>
         }
         offset = super::lower::add(offset, term)?;
     }
-    if let Some(swizzle) = layout.swizzle {
+    if let Some(swizzle) = layout.swizzle() {
         let name = namer.name("unswizzled");
         body.push(Stmt::Let { name: name.clone(), value: offset });
         let own = Var::Physical(0);
@@ -286,7 +287,7 @@ pub(crate) fn plain_offset(context: &Context<'_>) -> Result<Function, PlanError>
 pub(crate) fn physical_offset(context: &Context<'_>, names: &[String]) -> Result<Expr, PlanError> {
     let symbol = |var| context.symbol(var);
     let mut offset = Expr::int(0);
-    for (name, stride) in names.iter().zip(&context.layout.physical_strides) {
+    for (name, stride) in names.iter().zip(context.layout.physical_strides()) {
         let term = super::lower::multiply(Expr::name(name), lower(stride, &symbol)?)?;
         offset = super::lower::add(offset, term)?;
     }

@@ -17,14 +17,14 @@ pub(super) fn logical(context: &Context<'_>) -> Result<Function, PlanError> {
     let mut params = symbol_params(context, &mut namer);
     let symbol = |var| context.symbol(var);
     let mut physical = Vec::new();
-    for (k, extent) in layout.physical_shape.iter().enumerate() {
+    for (k, extent) in layout.physical_shape().iter().enumerate() {
         let name = namer.name(&format!("p{k}"));
         let high = range(extent, &symbol).high.map(|extent| extent - 1);
         let tree = Expr::name(&name);
         physical.push(Binding { tree, range: Range { low: Some(0), high } });
         params.push(Param { name, ty: ParamType::Index });
     }
-    let outputs: Vec<String> = layout.logical.iter().map(|axis| namer.name(&axis.name)).collect();
+    let outputs: Vec<String> = layout.logical().iter().map(|axis| namer.name(&axis.name)).collect();
     for name in &outputs {
         params.push(Param { name: name.clone(), ty: ParamType::OutIndex });
     }
@@ -36,9 +36,9 @@ pub(super) fn logical(context: &Context<'_>) -> Result<Function, PlanError> {
     let mut doc = vec![
         "Which element a slot holds. False on padding, where the outputs mean nothing.".to_owned(),
     ];
-    let body = if layout.logical_elements.as_const() == Some(0) {
+    let body = if layout.logical_elements().as_const() == Some(0) {
         vec![Stmt::Return { value: Expr::Bool { value: false } }]
-    } else if let Some(inverse) = &layout.inverse {
+    } else if let Some(inverse) = layout.inverse() {
         read_off(context, inverse, &outputs, &scope)?
     } else {
         let search = search::of(context, &physical, &outputs, &mut namer)?;
@@ -64,7 +64,7 @@ fn read_off(
         body.push(Stmt::Set { name: name.clone(), value: value.clone() });
         values.push(value);
     }
-    let holds = match &context.layout.valid {
+    let holds = match context.layout.valid() {
         Some(valid) => lower_predicate(valid, scope)?,
         None => Expr::Bool { value: true },
     };

@@ -7,7 +7,8 @@ use layoutc_algebra::expr::{
 };
 use thiserror::Error;
 
-use crate::base::diagnostic::FileSpan;
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::ir::{Compare, Expr};
 
 /// The deepest tree that is given: JSON readers commonly stop at 128 levels.
@@ -51,6 +52,14 @@ pub enum PlanError {
     /// An expression could not be built.
     #[error(transparent)]
     Expr(#[from] layoutc_algebra::expr::ExprError),
+}
+
+impl PlanError {
+    /// The diagnostic where the manifest chooses what the move cannot do.
+    pub(crate) fn refusal(&self) -> Option<Diagnostic> {
+        let Self::Choice { message, help, place } = self else { return None };
+        Some(Diagnostic::error(Code::LimitChoice, message, place.clone(), "").help(help))
+    }
 }
 
 /// The values that an expression takes: `low..=high`, `None` where unbounded.

@@ -36,14 +36,15 @@ use crate::base::dtype::Dtype;
 use crate::ir::{Expr, Function};
 use crate::model::{Fill, Memory, Tensor};
 
+pub(crate) use self::compute::tile_extents;
 pub use self::compute::{
-    LoopFacts, Plain, Registers, block_extents, compute, compute_kernels, compute_loops, is_given,
-    plain,
+    LoopFacts, Plain, Registers, compute, compute_kernels, compute_loops, is_given, plain,
 };
 pub use self::kernel::Kernel;
 pub use self::moves::{Move, Padding};
 pub(crate) use self::moves::{past_caches, repeat_in_bytes};
 pub use self::relayout::convert;
+pub(crate) use self::relayout::refused_schedules;
 
 /// What a plan has to know of its target.
 #[derive(Clone, Copy)]
@@ -207,7 +208,7 @@ impl<'a> Context<'a> {
         // They come first in every signature, so their names are the same in all of them.
         let mut namer = Namer::new(naming.avoid);
         let symbols = (0..)
-            .zip(&layout.symbols)
+            .zip(layout.symbols())
             .filter(|(number, _)| used(Var::Symbol(*number)))
             .map(|(number, facts)| NamedSymbol { number, facts, name: namer.name(&facts.name) })
             .collect();
@@ -253,7 +254,7 @@ impl<'a> Context<'a> {
 
     /// Whether pack writes something to padding.
     pub(crate) fn fills(&self) -> bool {
-        let padded = self.layout.verdict == layoutc_algebra::layout::Verdict::Padded;
+        let padded = self.layout.verdict() == layoutc_algebra::layout::Verdict::Padded;
         padded && self.tensor.fill != Fill::Nothing
     }
 
@@ -265,13 +266,13 @@ impl<'a> Context<'a> {
 }
 
 fn all_exprs(layout: &Layout) -> impl Iterator<Item = &Algebra> {
-    let extents = layout.logical.iter().chain(&layout.storage).map(|axis| &axis.extent);
+    let extents = layout.logical().iter().chain(layout.storage()).map(|axis| &axis.extent);
     let shapes =
-        layout.physical_shape.iter().chain(&layout.physical_strides).chain(&layout.strides);
-    let maps = layout.physical_map.iter().chain(&layout.storage_map).chain([&layout.offset]);
-    let origin = layout.origin.iter().map(|origin| &origin.offset).chain([&layout.lead]);
-    let conditions = layout.domain.iter().flat_map(|domain| &domain.all);
+        layout.physical_shape().iter().chain(layout.physical_strides()).chain(layout.strides());
+    let maps = layout.physical_map().iter().chain(layout.storage_map()).chain([layout.offset()]);
+    let origin = layout.origin().into_iter().map(|origin| &origin.offset).chain([layout.lead()]);
+    let conditions = layout.domain().into_iter().flat_map(|domain| &domain.all);
     let conditions = conditions.flat_map(|condition| [&condition.left, &condition.right]);
-    let counts = [&layout.physical_elements, &layout.logical_elements];
+    let counts = [layout.physical_elements(), layout.logical_elements()];
     extents.chain(shapes).chain(maps).chain(origin).chain(conditions).chain(counts)
 }

@@ -26,12 +26,12 @@ pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move,
     let layout = context.layout;
     let linear = match sides {
         Some(Sides { logical, physical }) => {
-            transfer(logical, physical, &layout.logical, &layout.symbols)?
+            transfer(logical, physical, layout.logical(), layout.symbols())?
         }
         None => None,
     };
     let rest = Rest::of(context);
-    parts.prepare_destination(context, &layout.physical_elements, rest, linear.as_ref(), None)?;
+    parts.prepare_destination(context, layout.physical_elements(), rest, linear.as_ref(), None)?;
     let from = parts.buffer(context, 0, "l", "load");
     let to = parts.buffer(context, 1, "p", "store");
     let body = match linear {
@@ -48,10 +48,10 @@ pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Mov
     let mut parts = Parts::unpack(context);
     // Elements of another type on the logical side are whole bytes.
     if context.tensor.pack_from.is_none() {
-        let keeps = context.layout.domain.is_some() && !context.fills_outside();
+        let keeps = context.layout.domain().is_some() && !context.fills_outside();
         parts.prepare_destination(
             context,
-            &count(&context.layout.logical)?,
+            &count(context.layout.logical())?,
             if keeps { Rest::Kept } else { Rest::Zero },
             None,
             None,
@@ -62,7 +62,7 @@ pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Mov
     let layout = context.layout;
     let linear = match sides {
         Some(Sides { logical, physical }) => {
-            transfer(physical, logical, &layout.logical, &layout.symbols)?
+            transfer(physical, logical, layout.logical(), layout.symbols())?
         }
         None => None,
     };
@@ -78,7 +78,7 @@ pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Mov
 fn padding_doc(context: &Context<'_>) -> &'static str {
     if context.fills() {
         "Padding gets the fill value."
-    } else if context.layout.verdict == layoutc_algebra::layout::Verdict::Padded {
+    } else if context.layout.verdict() == layoutc_algebra::layout::Verdict::Padded {
         "Padding is not written."
     } else {
         "There is no padding."
@@ -93,9 +93,9 @@ pub(super) struct Sides {
 
 /// `None` without a normal form.
 pub(super) fn sides(layout: &Layout) -> Result<Option<Sides>, PlanError> {
-    let Some(digits) = &layout.digits else { return Ok(None) };
+    let Some(digits) = layout.digits() else { return Ok(None) };
     let physical = physical_side(layout, digits)?;
-    Ok(logical_side(&layout.logical, &physical)?.map(|logical| Sides { logical, physical }))
+    Ok(logical_side(layout.logical(), &physical)?.map(|logical| Sides { logical, physical }))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -320,7 +320,7 @@ impl<'a> Parts<'a> {
         choices: &ConvertSchedule,
     ) -> Result<Vec<Stmt>, PlanError> {
         let symbol = |var| context.symbol(var).or_else(|| other.symbol(var));
-        let symbols = &context.layout.symbols;
+        let symbols = context.layout.symbols();
         let nest = nest::plan(transfer, symbols, &symbol, buffers, self.ways, choices)?;
         // What converts elements moves one block.
         let nest = if self.cast.is_some() { nest.one_by_one() } else { nest };
@@ -338,7 +338,7 @@ impl<'a> Parts<'a> {
             });
         }
         self.nest = Some(nest);
-        self.symbols.clone_from(symbols);
+        self.symbols = symbols.to_vec();
         Ok(body)
     }
 
@@ -351,7 +351,7 @@ impl<'a> Parts<'a> {
         direction: Direction,
     ) -> Result<Vec<Stmt>, PlanError> {
         let symbol = |var| context.symbol(var);
-        let axes = &context.layout.logical;
+        let axes = context.layout.logical();
         let names: Vec<String> = axes.iter().map(|axis| self.namer.name(&axis.name)).collect();
         let dense = dense_offset(axes, &names, &symbol)?;
         let there = place(context, &names);
@@ -370,7 +370,7 @@ impl<'a> Parts<'a> {
         let stored = self.store(from, to, source, target);
         let stored = domain::guarded(condition, stored, otherwise);
         let mut body = over(axes, names, stored, &symbol)?;
-        let symbols = &context.layout.symbols;
+        let symbols = context.layout.symbols();
         let in_whole = to.in_whole();
         let loops = axes.iter().zip(dense_strides(axes)?).map(|(axis, stride)| Loop {
             // In the dense tensor a round writes one run of a stride; where the layout puts it is not known.
@@ -390,7 +390,7 @@ impl<'a> Parts<'a> {
         [from, to]: [&Buffer; 2],
     ) -> Result<Vec<Stmt>, PlanError> {
         let symbol = |var| target.symbol(var);
-        let logical = &target.layout.logical;
+        let logical = target.layout.logical();
         let names: Vec<String> = logical.iter().map(|axis| self.namer.name(&axis.name)).collect();
         let matched: Vec<String> = axes.iter().filter_map(|k| names.get(*k).cloned()).collect();
         let stored = self.store(from, to, place(source, &matched), place(target, &names));
@@ -406,7 +406,7 @@ impl<'a> Parts<'a> {
         let both = |var| target.symbol(var).or_else(|| source.symbol(var));
         let mut body = over(logical, names, stored, &both)?;
         if to.through.is_none() {
-            let symbols = &target.layout.symbols;
+            let symbols = target.layout.symbols();
             let loops = logical.iter().map(|axis| Loop::over(&axis.extent, symbols, &symbol));
             self.share(&mut body, &loops.collect::<Vec<_>>(), to);
         }

@@ -30,7 +30,7 @@ pub(super) enum Rest {
 impl Rest {
     /// What a tensor's layout asks for.
     pub(super) fn of(context: &Context<'_>) -> Self {
-        match context.layout.verdict {
+        match context.layout.verdict() {
             _ if context.fills() => Self::Fill,
             Verdict::Padded => Self::Kept,
             Verdict::Bijective => Self::Zero,
@@ -87,7 +87,7 @@ impl Parts<'_> {
             }
         } else if rest == Rest::Zero && context.is_packed() {
             let (several, _) = context.tensor.dtype.byte_group();
-            if !is_multiple(elements, several.into(), &context.layout.symbols) {
+            if !is_multiple(elements, several.into(), context.layout.symbols()) {
                 let (whole, all) = whole_bytes(context, elements)?;
                 let (from, to) = (lower(&whole, &symbol)?, lower(&all, &symbol)?);
                 if matches!((&from, &to), (Expr::Int { .. }, Expr::Int { .. })) {
@@ -178,7 +178,7 @@ impl Parts<'_> {
 
     /// How many cores a loop over so many bytes of the destination uses.
     fn cores_for(&self, context: &Context<'_>, bytes: &Algebra) -> Cores {
-        let bytes = typical(bytes, &context.layout.symbols);
+        let bytes = typical(bytes, context.layout.symbols());
         let rounds = Loop { least: bytes, typical: bytes, apart: true };
         match cores::choose(&[rounds], 8) {
             Some(_) => self.ways.cores,

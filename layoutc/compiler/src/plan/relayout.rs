@@ -1,16 +1,17 @@
 //! Functions that move a tensor from one layout into another.
 
-use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::symbol::Symbol;
 
+use super::cores::Cores;
 use super::lower::PlanError;
 use super::moves::{Move, Parts};
-use super::nest::Moves;
+use super::nest::{Moves, Ways};
 use super::prepare::Rest;
 use super::side::{Side, physical_side, renumber};
 use super::transfer::transfer;
 use super::{Context, Naming};
+use crate::base::diagnostic::Diagnostic;
 use crate::model::{Convert, ConvertSchedule, InnerKernel, Manifest, StorePolicy, Tensor};
 
 /// Plans one relayout: `<from>_to_<to>(symbols, from, to)`; padding of the destination gets its fill. `None` where
@@ -27,14 +28,14 @@ pub fn convert(
     let source = Context::new(from, naming);
     let destination = Context::new(&target, naming);
     let mut parts = Parts::convert(&source, &destination, convert.cast);
-    let elements = &destination.layout.physical_elements;
+    let elements = destination.layout.physical_elements();
     let source_buffer = parts.buffer(&source, 0, "s", "load");
     let target_buffer = parts.buffer(&destination, 1, "d", "store");
     let linear = both_sides(&from.layout, &target.layout, &convert.axes)?;
     let linear = match linear {
         Some((a, b)) => {
             let layout = &target.layout;
-            transfer(&a, &b, &layout.logical, &layout.symbols)?
+            transfer(&a, &b, layout.logical(), layout.symbols())?
         }
         None => None,
     };
@@ -55,6 +56,15 @@ pub fn convert(
         parts.by_indices([&source, &destination], &convert.axes, buffers)?
     };
     Ok(Some(parts.finish(body)))
+}
+
+/// Diagnostics for `convert` schedules that their conversions cannot follow. Schedules apply to C.
+pub(crate) fn refused_schedules(manifest: &Manifest) -> Vec<Diagnostic> {
+    let avoid = |_: &str| false;
+    let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
+    let naming = Naming { prefix: "", avoid: &avoid, ways };
+    let scheduled = manifest.converts.iter().filter(|convert| !convert.choices.is_empty());
+    scheduled.filter_map(|own| convert(manifest, own, &naming).err()?.refusal()).collect()
 }
 
 /// Loops over logical axes that ask index functions for both places have no digits to choose from.
@@ -89,8 +99,8 @@ pub(super) fn ends<'m>(
 
 /// The tensor with its symbols renumbered as in `from`, those that `from` lacks at the end.
 fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Tensor, PlanError> {
-    let mut symbols: Vec<Symbol> = from.layout.symbols.clone();
-    for symbol in &to.layout.symbols {
+    let mut symbols: Vec<Symbol> = from.layout.symbols().to_vec();
+    for symbol in to.layout.symbols() {
         if symbols.iter().all(|other| other.name != symbol.name) {
             symbols.push(symbol.clone());
         }
@@ -100,37 +110,8 @@ fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Tensor, PlanError> {
 
 /// The tensor with these symbols in place of its own, matched by name; its own are among them.
 pub(super) fn renumbered(tensor: &Tensor, symbols: &[Symbol]) -> Result<Tensor, PlanError> {
-    let mut tensor = tensor.clone();
-    if tensor.layout.symbols == symbols {
-        return Ok(tensor);
-    }
-    let number = |symbol: &Symbol| symbols.iter().position(|other| other.name == symbol.name);
-    let numbers: Vec<Option<usize>> = tensor.layout.symbols.iter().map(number).collect();
-    let rename = |var: Var| {
-        let Var::Symbol(k) = var else { return None };
-        let number = numbers.get(usize::try_from(k).ok()?)?;
-        Some(Algebra::var(Var::Symbol(u32::try_from((*number)?).ok()?)))
-    };
-    let layout = &mut tensor.layout;
-    layout.symbols = symbols.to_vec();
-    let axes = layout.logical.iter_mut().chain(&mut layout.storage).map(|axis| &mut axis.extent);
-    let conditions = layout.valid.iter_mut().chain(&mut layout.domain);
-    let conditions = conditions.flat_map(|conditions| &mut conditions.all);
-    let lists = axes
-        .chain(&mut layout.strides)
-        .chain(&mut layout.physical_shape)
-        .chain(&mut layout.physical_strides)
-        .chain(&mut layout.physical_map)
-        .chain(&mut layout.storage_map)
-        .chain(layout.inverse.iter_mut().flatten())
-        .chain(conditions.flat_map(|found| [&mut found.left, &mut found.right]))
-        .chain(layout.origin.iter_mut().map(|origin| &mut origin.offset))
-        .chain([&mut layout.lead])
-        .chain([&mut layout.offset, &mut layout.physical_elements, &mut layout.logical_elements]);
-    for expr in lists {
-        *expr = expr.substitute(&rename)?;
-    }
-    Ok(tensor)
+    let layout = tensor.layout.clone().over_symbols(symbols)?;
+    Ok(Tensor { layout, ..tensor.clone() })
 }
 
 /// Both sides of a relayout, over the axes of the destination; `None` where one of them has no normal form.
@@ -139,6 +120,6 @@ pub(super) fn both_sides(
     to: &Layout,
     axes: &[usize],
 ) -> Result<Option<(Side, Side)>, PlanError> {
-    let (Some(a), Some(b)) = (&from.digits, &to.digits) else { return Ok(None) };
+    let (Some(a), Some(b)) = (from.digits(), to.digits()) else { return Ok(None) };
     Ok(Some((renumber(physical_side(from, a)?, axes), physical_side(to, b)?)))
 }

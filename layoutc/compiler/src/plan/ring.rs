@@ -26,20 +26,20 @@ pub struct RingPlan {
 /// As [`super::tensor`].
 pub(crate) fn ring(context: &Context<'_>) -> Result<Option<RingPlan>, PlanError> {
     let Some(ring) = &context.tensor.ring else { return Ok(None) };
-    let mut facts = Facts::new(&context.layout.symbols);
+    let mut facts = Facts::new(context.layout.symbols());
     for (k, axis) in (0..).zip(&ring.whole) {
         facts.set_extent(Var::Axis(k), &axis.extent)?;
     }
     let inside = |var: Var| {
         let is_axis = matches!(var, Var::Axis(k) if usize::try_from(k) == Ok(ring.axis));
-        let held = Algebra::constant(ring.held);
+        let held = Algebra::constant(ring.capacity);
         if is_axis { fold(BinOp::Mod, &Algebra::var(var), &held).ok() } else { None }
     };
-    let offset = facts.simplify(&context.layout.offset.substitute(&inside)?)?;
+    let offset = facts.simplify(&context.layout.offset().substitute(&inside)?)?;
     let mut namer = Namer::new(context.naming.avoid);
     let signature = Signature::new(context, &mut namer, &ring.whole);
     let value = lower(&offset, &|var| signature.binding(var))?;
-    let (name, held) = (ring.name(), ring.held);
+    let (name, held) = (ring.name(), ring.capacity);
     let at = Function {
         name: context.function("at"),
         doc: vec![

@@ -78,7 +78,7 @@ fn cuts(context: &Context<'_>, sharded: &DeviceSharding) -> Vec<Cut> {
         let is_uneven = !list.is_empty() && whole.extent.as_const() != Some(part * parts);
         Cut { by, part, is_uneven }
     };
-    let parts = &context.layout.logical;
+    let parts = context.layout.logical();
     sharded.sharding.over().iter().zip(parts).zip(&sharded.whole).map(one).collect()
 }
 
@@ -100,7 +100,7 @@ fn digit(expr: &Algebra, k: i128, m: Option<i128>) -> Result<Algebra, PlanError>
 impl Planner<'_> {
     /// What is known of the whole tensor's axes.
     fn facts(&self) -> Result<Facts, PlanError> {
-        let mut facts = Facts::new(&self.context.layout.symbols);
+        let mut facts = Facts::new(self.context.layout.symbols());
         for (k, axis) in (0..).zip(&self.sharded.whole) {
             facts.set_extent(Var::Axis(k), &axis.extent)?;
         }
@@ -179,7 +179,7 @@ impl Planner<'_> {
             let cut = self.cuts.get(usize::try_from(k).ok()?).filter(|cut| !cut.by.is_empty())?;
             fold(BinOp::Mod, &Algebra::var(var), &Algebra::constant(cut.part)).ok()
         };
-        let offset = self.context.layout.offset.substitute(&inside)?;
+        let offset = self.context.layout.offset().substitute(&inside)?;
         let offset = self.facts()?.simplify(&offset)?;
         let value = lower(&offset, &|var| signature.binding(var))?;
         Ok(Function {
@@ -279,7 +279,7 @@ impl Planner<'_> {
             params.push(Param { name: name.clone(), ty: ParamType::Index });
         }
         let outputs: Vec<String> =
-            layout.logical.iter().map(|axis| namer.name(&axis.name)).collect();
+            layout.logical().iter().map(|axis| namer.name(&axis.name)).collect();
         for name in &outputs {
             params.push(Param { name: name.clone(), ty: ParamType::OutIndex });
         }
@@ -290,9 +290,9 @@ impl Planner<'_> {
         let (mut args, mut body) = (context.symbol_args(), Vec::new());
         let mut rest = Algebra::var(own);
         let mut inside = Vec::new();
-        let last = layout.physical_shape.len().saturating_sub(1);
+        let last = layout.physical_shape().len().saturating_sub(1);
         for (k, (extent, stride)) in
-            layout.physical_shape.iter().zip(&layout.physical_strides).enumerate()
+            layout.physical_shape().iter().zip(layout.physical_strides()).enumerate()
         {
             let index = match stride.as_const() {
                 Some(1) => rest.clone(),

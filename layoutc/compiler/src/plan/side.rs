@@ -46,13 +46,13 @@ pub struct SideDigit {
 /// [`ExprError`] where a stride leaves the integer range.
 pub fn physical_side(layout: &Layout, digits: &Digits) -> Result<Side, ExprError> {
     let offset = [Expr::constant(1)];
-    let (target_strides, names) = match layout.digit_targets {
-        DigitTargets::Storage => (layout.strides.as_slice(), layout.storage.as_slice()),
+    let (target_strides, names) = match layout.digit_targets() {
+        DigitTargets::Storage => (layout.strides(), layout.storage()),
         DigitTargets::Offset => (offset.as_slice(), [].as_slice()),
     };
     // The form of an offset holds the lead already.
-    let mut constant = match layout.digit_targets {
-        DigitTargets::Storage => layout.lead.clone(),
+    let mut constant = match layout.digit_targets() {
+        DigitTargets::Storage => layout.lead().clone(),
         DigitTargets::Offset => Expr::constant(0),
     };
     let mut strides = vec![Expr::constant(0); digits.digits.len()];

@@ -34,7 +34,7 @@ pub(crate) fn in_memory(view: &View) -> Tensor {
         Memory::None => Memory::None,
         _ => Memory::Global,
     };
-    Tensor { memory, ..view.tensor.clone() }
+    view.tensor.with_memory(memory)
 }
 
 /// The names of a view that `tensor` is in ordinary memory.
@@ -95,9 +95,9 @@ fn window_quantities(view: &View, context: &Context<'_>) -> Result<Vec<Quantity>
         all.push(Quantity { name, doc, value });
         Ok::<(), PlanError>(())
     };
-    let rank = i128::try_from(layout.logical.len()).map_err(|_| PlanError::Scope)?;
+    let rank = i128::try_from(layout.logical().len()).map_err(|_| PlanError::Scope)?;
     push("rank".to_owned(), "Axes of the window.".to_owned(), &Algebra::constant(rank))?;
-    for axis in &layout.logical {
+    for axis in layout.logical() {
         push(
             format!("extent_{}", axis.name),
             format!("Extent of axis {}.", axis.name),
@@ -107,14 +107,14 @@ fn window_quantities(view: &View, context: &Context<'_>) -> Result<Vec<Quantity>
     if let Some(affine) = &view.affine {
         let doc = "Elements of the buffer before the first of the window.".to_owned();
         push("origin".to_owned(), doc, &affine.origin)?;
-        for (axis, stride) in layout.logical.iter().zip(&affine.strides) {
+        for (axis, stride) in layout.logical().iter().zip(&affine.strides) {
             let doc = format!("Elements between neighbours along axis {}.", axis.name);
             push(format!("stride_{}", axis.name), doc, stride)?;
         }
     }
     let elements = "Elements of the window.".to_owned();
-    push("logical_elements".to_owned(), elements, &layout.logical_elements)?;
-    let bytes = buffer_bytes(context, &layout.physical_elements)?;
+    push("logical_elements".to_owned(), elements, layout.logical_elements())?;
+    let bytes = buffer_bytes(context, layout.physical_elements())?;
     push("bytes".to_owned(), "Bytes of the buffer.".to_owned(), &bytes)?;
     Ok(all)
 }
@@ -130,7 +130,7 @@ pub(crate) fn plain(
         return Ok((index::plain_offset(context)?, None));
     }
     let mut namer = Namer::new(context.naming.avoid);
-    let signature = Signature::new(context, &mut namer, &context.layout.logical);
+    let signature = Signature::new(context, &mut namer, context.layout.logical());
     let lane = namer.name("lane");
     let binding = |var: Var| match var {
         // Without ranges no division is taken for one of non-negative numbers.
@@ -139,7 +139,7 @@ pub(crate) fn plain(
     };
     let binding: &Scope<'_> = &binding;
     let axes: Vec<Algebra> =
-        (0_u32..).zip(&context.layout.logical).map(|(k, _)| Algebra::var(Var::Axis(k))).collect();
+        (0_u32..).zip(context.layout.logical()).map(|(k, _)| Algebra::var(Var::Axis(k))).collect();
     let function = |what: &str, doc: &str, mut params: Vec<Param>, value: &Algebra| {
         if value.mentions(&|var| var == Var::Digit(0)) {
             params.push(Param { name: lane.clone(), ty: ParamType::Index });
@@ -215,15 +215,15 @@ fn seen_offset(manifest: &Manifest, view: &View, at: &[Algebra]) -> Result<Algeb
 
 /// Storage axis by storage axis; what lies along the last physical axis is swizzled.
 fn of_layout(layout: &Layout, at: &[Algebra]) -> Result<Algebra, PlanError> {
-    let last = layout.separators.last().map_or(0, |last| last + 1);
-    let (mut outer, mut inner) = (Algebra::constant(0), layout.lead.clone());
-    for (k, (index, stride)) in layout.storage_map.iter().zip(&layout.strides).enumerate() {
+    let last = layout.separators().last().map_or(0, |last| last + 1);
+    let (mut outer, mut inner) = (Algebra::constant(0), layout.lead().clone());
+    for (k, (index, stride)) in layout.storage_map().iter().zip(layout.strides()).enumerate() {
         let index = index.substitute(&|var| axis_at(var, at))?;
         let term = Algebra::binary(BinOp::Mul, &index, stride)?;
         let side = if k < last { &mut outer } else { &mut inner };
         *side = Algebra::binary(BinOp::Add, side, &term)?;
     }
-    if let Some(swizzle) = layout.swizzle {
+    if let Some(swizzle) = layout.swizzle() {
         inner = swizzle.apply(&inner)?;
     }
     Ok(Algebra::binary(BinOp::Add, &outer, &inner)?)
@@ -238,7 +238,7 @@ fn axis_at(var: Var, at: &[Algebra]) -> Option<Algebra> {
 
 /// Elements of a view, and bytes of a dense array of them.
 pub(crate) fn dense_bytes(context: &Context<'_>) -> Result<[Algebra; 2], PlanError> {
-    let elements = count(&context.layout.logical)?;
+    let elements = count(context.layout.logical())?;
     let bytes = buffer_bytes(context, &elements)?;
     Ok([elements, bytes])
 }

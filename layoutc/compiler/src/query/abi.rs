@@ -26,8 +26,11 @@ pub fn abi(tensor: &Tensor) -> Abi {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
     let list = |exprs: &[Expr], with| exprs.iter().map(text).collect::<Vec<_>>().join(with);
-    let axes: Vec<String> =
-        layout.logical.iter().map(|axis| format!("{}={}", axis.name, text(&axis.extent))).collect();
+    let axes: Vec<String> = layout
+        .logical()
+        .iter()
+        .map(|axis| format!("{}={}", axis.name, text(&axis.extent)))
+        .collect();
     let order = if tensor.high_first { " high-first" } else { "" };
     let memory = tensor.memory_word();
     let mesh = tensor.sharded.as_ref().map_or_else(String::new, on_mesh);
@@ -38,11 +41,11 @@ pub fn abi(tensor: &Tensor) -> Abi {
         "{}{order} {}{domain} -> [{}] strides [{}] map \"{}\" bytes {} align {} {memory}{mesh}{ring}",
         tensor.dtype,
         if axes.is_empty() { "()".to_owned() } else { axes.join(" ") },
-        list(&layout.physical_shape, ", "),
-        list(&layout.physical_strides, ", "),
-        list(&layout.physical_map, " | "),
+        list(layout.physical_shape(), ", "),
+        list(layout.physical_strides(), ", "),
+        list(layout.physical_map(), " | "),
         text(&tensor.counts().bytes),
-        layout.alignment_bytes,
+        layout.alignment_bytes(),
     );
     let hash = blake3::hash(line.as_bytes()).to_hex();
     line.push_str(" hash ");
@@ -55,7 +58,7 @@ fn in_ring(tensor: &Tensor, ring: &Ring) -> String {
     let extent = ring.whole.get(ring.axis);
     let extent = extent
         .map_or_else(String::new, |axis| layout_names::layout_expr(&axis.extent, &tensor.layout));
-    format!(" ring {}={}/{extent}", ring.name(), ring.held)
+    format!(" ring {}={}/{extent}", ring.name(), ring.capacity)
 }
 
 /// Sharding suffix: ` mesh x=2 y=4 shard n=15/"y x"`, with the extent of the whole tensor.

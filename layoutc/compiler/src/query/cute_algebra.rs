@@ -142,10 +142,8 @@ fn text<T>(file: &str, parsed: Result<T, NotationFault>) -> Result<T, Diagnostic
     parsed.map_err(|fault| {
         // B may also be a shape or a tiler, for which an example of a layout does not help.
         let fault = if file == A { fault.or_example(Notation::Cute) } else { fault };
-        let place = place(file, fault.span);
-        let mut diagnostic = Diagnostic::error(fault.kind.into(), fault.message, place, "");
-        diagnostic.help.extend(fault.help);
-        diagnostic
+        let place = place(file, fault.span.clone());
+        Diagnostic::in_notation(fault, place)
     })
 }
 

@@ -41,7 +41,7 @@ pub fn compare_tensors(
     second: &Tensor,
 ) -> Result<TensorComparison, Box<Diagnostic>> {
     let names = |tensor: &Tensor| -> Vec<String> {
-        tensor.layout.logical.iter().map(|axis| axis.name.clone()).collect()
+        tensor.layout.logical().iter().map(|axis| axis.name.clone()).collect()
     };
     let (own, others) = (names(first), names(second));
     let order: Option<Vec<usize>> =
@@ -90,12 +90,12 @@ fn fault(error: &CompareError, first: &Tensor, second: &Tensor, order: &[usize])
     match error {
         CompareError::Extent { axis } => {
             let extent = |tensor: &Tensor, axis: Option<usize>| {
-                let axis = axis.and_then(|axis| tensor.layout.logical.get(axis));
+                let axis = axis.and_then(|axis| tensor.layout.logical().get(axis));
                 axis.map_or(String::new(), |axis| {
                     layout_names::layout_expr(&axis.extent, &tensor.layout)
                 })
             };
-            let name = first.layout.logical.get(*axis).map_or("", |axis| axis.name.as_str());
+            let name = first.layout.logical().get(*axis).map_or("", |axis| axis.name.as_str());
             let (own, other) =
                 (extent(first, Some(*axis)), extent(second, order.get(*axis).copied()));
             let message = format!("the extents of axis `{name}` differ");

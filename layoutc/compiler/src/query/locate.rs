@@ -7,19 +7,6 @@ use thiserror::Error;
 
 use crate::model::Tensor;
 
-/// Indices and offset of an element.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedLocation {
-    /// Logical index.
-    pub logical: Vec<i128>,
-    /// Storage index.
-    pub storage: Vec<i128>,
-    /// Physical index.
-    pub physical: Vec<i128>,
-    /// Elements from the start of the flat buffer.
-    pub offset: i128,
-}
-
 fn coordinates(count: usize) -> String {
     if count == 1 { "1 coordinate".to_owned() } else { format!("{count} coordinates") }
 }
@@ -87,18 +74,10 @@ pub fn element_location(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
     logical: &[i128],
-) -> Result<NamedLocation, NamedLocateError> {
-    let names: Vec<String> = tensor.layout.logical.iter().map(|axis| axis.name.clone()).collect();
-    let found = tensor
-        .layout
-        .locate(logical, &values(tensor, symbols)?)
-        .map_err(|e| named_error(e, &names))?;
-    Ok(NamedLocation {
-        logical: logical.to_vec(),
-        storage: found.storage,
-        physical: found.physical,
-        offset: found.offset,
-    })
+) -> Result<locate::ElementLocation, NamedLocateError> {
+    let names: Vec<String> = tensor.layout.logical().iter().map(|axis| axis.name.clone()).collect();
+    let found = tensor.layout.locate(logical, &values(tensor, symbols)?);
+    found.map_err(|error| named_error(error, &names))
 }
 
 /// Element stored at `physical`; `None` for padding.
@@ -111,11 +90,9 @@ pub fn owner(
     physical: &[i128],
 ) -> Result<Option<Vec<i128>>, NamedLocateError> {
     let names: Vec<String> =
-        (0..tensor.layout.physical_shape.len()).map(|k| format!("p{k}")).collect();
-    tensor
-        .layout
-        .element_at(physical, &values(tensor, symbols)?)
-        .map_err(|e| named_error(e, &names))
+        (0..tensor.layout.physical_shape().len()).map(|k| format!("p{k}")).collect();
+    let found = tensor.layout.element_at(physical, &values(tensor, symbols)?);
+    found.map_err(|error| named_error(error, &names))
 }
 
 pub(crate) fn values(
@@ -123,7 +100,7 @@ pub(crate) fn values(
     given: &BTreeMap<String, i128>,
 ) -> Result<Vec<i128>, NamedLocateError> {
     let mut values = Vec::new();
-    for symbol in &tensor.layout.symbols {
+    for symbol in tensor.layout.symbols() {
         let name = symbol.name.clone();
         let Some(&value) = given.get(&name) else { return Err(NamedLocateError::Symbol { name }) };
         let (min, max, multiple) = (symbol.min, symbol.max, symbol.multiple);

@@ -71,15 +71,16 @@ pub fn trace(
     symbols: &BTreeMap<String, i128>,
     logical: &[i128],
 ) -> Result<IndexTrace, NamedLocateError> {
-    let logical = locate::element_location(tensor, symbols, logical)?.logical;
-    let known = tensor.layout.symbols.iter();
+    locate::element_location(tensor, symbols, logical)?;
+    let logical = logical.to_vec();
+    let known = tensor.layout.symbols().iter();
     let symbols: Vec<(String, i128)> = known
         .filter_map(|symbol| Some((symbol.name.clone(), *symbols.get(&symbol.name)?)))
         .collect();
     let mut walker = TraceWalker {
         layout: &tensor.layout,
         symbols: symbols.iter().map(|(_, value)| *value).collect(),
-        axes: &tensor.layout.logical,
+        axes: tensor.layout.logical(),
         at: logical.clone(),
     };
     let TraceBody { steps, physical, offset } =
@@ -136,14 +137,14 @@ impl<'a> TraceWalker<'a> {
         let layout = self.layout;
         let number = |expr: &Expr| expr.evaluate(&|var| self.value(var));
         let mut terms = Vec::new();
-        let groups = groups(self.axes.len(), &layout.separators);
+        let groups = groups(self.axes.len(), layout.separators());
         let last = groups.len().saturating_sub(1);
         for (g, group) in groups.into_iter().enumerate() {
-            let pitch = layout.physical_strides.get(g).ok_or(ExprError::Unbound)?;
+            let pitch = layout.physical_strides().get(g).ok_or(ExprError::Unbound)?;
             let pitch = number(pitch)?;
             let mut placed = Vec::new();
             for k in group {
-                let (Some(stride), Some(axis)) = (layout.strides.get(k), self.axes.get(k)) else {
+                let (Some(stride), Some(axis)) = (layout.strides().get(k), self.axes.get(k)) else {
                     return Err(ExprError::Unbound);
                 };
                 let elements = number(stride)?.checked_div(pitch).ok_or(ExprError::Divisor)?;
@@ -153,19 +154,19 @@ impl<'a> TraceWalker<'a> {
                 placed.push(GroupAxis { index, elements, shown, count: number(&extent)?, extent });
             }
             let is_nested =
-                layout.digit_targets == DigitTargets::Storage && is_mixed_radix(&placed);
+                layout.digit_targets() == DigitTargets::Storage && is_mixed_radix(&placed);
             let index = if is_nested { mixed_radix_expr(&placed)? } else { strided_expr(&placed)? };
-            let lead = &layout.lead;
+            let lead = layout.lead();
             let index = match lead.as_const() {
                 Some(0) => index,
                 _ if g == last => Expr::binary(BinOp::Add, &index, lead)?,
                 _ => index,
             };
-            let index = match layout.swizzle.filter(|_| g == last) {
+            let index = match layout.swizzle().filter(|_| g == last) {
                 Some(swizzle) => swizzle.apply(&index)?,
                 None => index,
             };
-            let extent = layout.physical_shape.get(g).ok_or(ExprError::Unbound)?;
+            let extent = layout.physical_shape().get(g).ok_or(ExprError::Unbound)?;
             terms.push(self.term(&format!("p{g}"), &index, Some(number(extent)?))?);
         }
         Ok(terms)
@@ -174,7 +175,7 @@ impl<'a> TraceWalker<'a> {
     /// Offset in the flat buffer, row-major over the physical shape.
     fn offset(&self, physical: &[TraceTerm]) -> Result<TraceTerm, ExprError> {
         let mut sum: Option<Expr> = None;
-        for (g, pitch) in (0_u32..).zip(&self.layout.physical_strides) {
+        for (g, pitch) in (0_u32..).zip(self.layout.physical_strides()) {
             let term = times(&Expr::var(Var::Physical(g)), pitch)?;
             sum = Some(plus(sum, &term)?);
         }
@@ -197,7 +198,7 @@ impl<'a> TraceWalker<'a> {
         extent: Option<i128>,
         value: &dyn Fn(Var) -> Option<i128>,
     ) -> Result<TraceTerm, ExprError> {
-        let (logical, symbols) = (&self.layout.logical, &self.layout.symbols);
+        let (logical, symbols) = (self.layout.logical(), self.layout.symbols());
         let names = |var| variable(var, logical, self.axes, symbols);
         let numbers = index.substitute(&|var| value(var).map(Expr::constant))?;
         Ok(TraceTerm {

@@ -125,7 +125,7 @@ fn dense_pass(
     side: Side,
 ) -> Result<Option<Dense>, RunError> {
     let Some(logical) = tensor.pack_from else { return Ok(None) };
-    let own = Tensor { pack_from: None, ..tensor.clone() };
+    let own = tensor.without_cast();
     let (bytes, _) = sizes(&own, symbols)?;
     let [inside, outside] = [tensor.dtype, logical.dtype].map(|d| width(d, tensor.high_first));
     let (inside, outside) = (inside?, outside?);
@@ -152,7 +152,7 @@ fn prepared(
     [from_bytes, to_bytes]: [usize; 2],
 ) -> Result<Move, RunError> {
     // In files a tensor has memory, whatever it has on a device.
-    let tensor = &Tensor { memory: Memory::Global, pack_from: None, ..tensor.clone() };
+    let tensor = &tensor.without_cast().with_memory(Memory::Global);
     let avoid = |_: &str| false;
     let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
     let plan = plan::tensor(tensor, &Naming { prefix: "", avoid: &avoid, ways })?;

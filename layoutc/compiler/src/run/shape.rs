@@ -17,7 +17,7 @@ pub fn logical_shape(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
 ) -> Result<Vec<u64>, RunError> {
-    extents(tensor, symbols, tensor.layout.logical.iter().map(|axis| &axis.extent))
+    extents(tensor, symbols, tensor.layout.logical().iter().map(|axis| &axis.extent))
 }
 
 /// The extents of the physical axes, outermost first, in elements; all slots as one axis where rows have more of them
@@ -29,8 +29,8 @@ pub fn physical_shape(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
 ) -> Result<Vec<u64>, RunError> {
-    let shape = extents(tensor, symbols, tensor.layout.physical_shape.iter())?;
-    let slots = extents(tensor, symbols, std::iter::once(&tensor.layout.physical_elements))?;
+    let shape = extents(tensor, symbols, tensor.layout.physical_shape().iter())?;
+    let slots = extents(tensor, symbols, std::iter::once(tensor.layout.physical_elements()))?;
     let all = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
     Ok(if all.as_ref() == slots.first() { shape } else { slots })
 }
@@ -38,7 +38,7 @@ pub fn physical_shape(
 /// The first logical axis whose extent is the symbol of this number and nothing else.
 pub fn axis_of_symbol(tensor: &Tensor, symbol: u32) -> Option<usize> {
     let is_it = |extent: &Algebra| extent.as_var() == Some(Var::Symbol(symbol));
-    tensor.layout.logical.iter().position(|axis| is_it(&axis.extent))
+    tensor.layout.logical().iter().position(|axis| is_it(&axis.extent))
 }
 
 fn extents<'e>(
@@ -69,7 +69,7 @@ pub fn sizes(
             count.checked_mul(bits).map(|bits| bits.div_euclid(8) + i128::from(bits % 8 > 0));
         bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or(RunError::TooLarge)
     };
-    let elements = count(&layout.logical)?;
+    let elements = count(layout.logical())?;
     let dense = bytes(number(tensor, &elements, symbols)?)?;
     let laid_out = number(tensor, &layout_bytes(layout, tensor.dtype.element_bits()), symbols)?;
     Ok((dense, usize::try_from(laid_out).map_err(|_| RunError::TooLarge)?))
@@ -83,7 +83,7 @@ pub(super) fn number(
 ) -> Result<i128, RunError> {
     let value = |var: Var| {
         let Var::Symbol(symbol) = var else { return None };
-        let symbol = tensor.layout.symbols.get(usize::try_from(symbol).ok()?)?;
+        let symbol = tensor.layout.symbols().get(usize::try_from(symbol).ok()?)?;
         symbols.get(&symbol.name).copied()
     };
     expr.evaluate(&value).map_err(|_| RunError::Symbols)

@@ -45,11 +45,11 @@ pub(super) struct ConversionStep {
 pub(super) struct ConversionCosts {
     /// Number of candidates.
     count: usize,
-    /// `cost[from][to]` of a direct conversion.
+    /// `cost[from][to]`: cost of the direct conversion between two candidates.
     cost: Vec<Vec<Cost>>,
-    /// `least[from][to]` of the cheapest chain.
+    /// `least[from][to]`: cost of the cheapest chain of conversions.
     least: Vec<Vec<Cost>>,
-    /// `first[from][to]`: first candidate on the cheapest chain.
+    /// `first[from][to]`: candidate after `from` on the cheapest chain.
     first: Vec<Vec<usize>>,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::model::graph::{Compatibility, Graph, GraphTensor};
-use crate::model::{Convert, Manifest, Tensor};
+use crate::model::{Convert, Manifest};
 
 /// Layout conversion: positions of a tensor and of the source and destination candidates.
 pub type LayoutChange = (usize, usize, usize);
@@ -12,7 +12,7 @@ pub type LayoutChange = (usize, usize, usize);
 /// routines.
 pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<LayoutChange, String>) {
     let path = graph.place.file.to_string();
-    let mut manifest = Manifest { path, ..Manifest::default() };
+    let mut manifest = Manifest::empty(path);
     let mut routines = BTreeMap::new();
     let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
     for (position, tensor) in graph.tensors.iter().enumerate().filter(|(_, t)| !t.is_constant()) {
@@ -47,14 +47,14 @@ fn laid_out(
     manifest: &mut Manifest,
 ) -> Option<usize> {
     let candidate = tensor.candidates.get(candidate)?;
-    let shape = format!("{:?} {}", candidate.tensor.layout.logical, candidate.tensor.dtype);
+    let shape = format!("{:?} {}", candidate.tensor.layout.logical(), candidate.tensor.dtype);
     let key = (shape, candidate.text.clone());
     if let Some(position) = known.get(&key) {
         return Some(*position);
     }
     let position = manifest.tensors.len();
     known.insert(key, position);
-    manifest.tensors.push(Tensor { name: name(position), ..candidate.tensor.clone() });
+    manifest.tensors.push(candidate.tensor.with_name(name(position)));
     Some(position)
 }
 
@@ -62,6 +62,7 @@ fn convert(graph: &Graph, from: usize, to: usize, manifest: &mut Manifest) {
     if manifest.converts.iter().any(|convert| (convert.from, convert.to) == (from, to)) {
         return;
     }
-    let rank = manifest.tensors.get(from).map_or(0, |tensor| tensor.layout.logical.len());
-    manifest.converts.push(Convert::between(from, to, rank, graph.place.clone()));
+    let rank = manifest.tensors.get(from).map_or(0, |tensor| tensor.layout.logical().len());
+    let axes = (0..rank).collect();
+    manifest.converts.push(Convert::between(from, to, axes, graph.place.clone()));
 }

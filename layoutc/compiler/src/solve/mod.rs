@@ -1,5 +1,5 @@
 //! Layout assignment for graphs: a choice for each operator and a layout for each tensor of least total cost, with a
-//! proof; and verification that every tensor has the layout that its readers require.
+//! proof.
 //!
 //! Source: Glow, `TensorLayout.md`, which leaves the solver to future work.
 
@@ -10,13 +10,11 @@ pub mod network;
 mod network_build;
 mod plan_lowering;
 mod recheck;
-mod verify;
 
 pub use conversion_costs::bytes_moved;
 pub use graph_plan::{GraphPlan, LayoutConversion};
 pub use measure::{LayoutChange, changes};
 pub use plan_lowering::lay_out;
-pub use verify::verify;
 
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
@@ -45,7 +43,7 @@ impl Default for SolverOptions<'_> {
 
 /// Diagnostic for a graph with free layouts that has no plan; `None` if it has one, is only verified, or the limits of
 /// this quick check are exceeded.
-pub fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
+pub(crate) fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
     if graph.is_fixed {
         return None;
     }
@@ -56,6 +54,30 @@ pub fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
     let limits = SolverLimits { table: 1 << 16, nodes: 0, sweeps: 0 };
     let found = network::solve(&built.network, &limits, &|| false);
     (found.bound == INFINITE).then(|| Box::new(no_plan(graph, true)))
+}
+
+/// Existence of an assignment of one layout per tensor that needs no conversion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Consistency {
+    /// There is one, or the costs of the graph overflow.
+    Consistent,
+    /// There is none.
+    Inconsistent,
+    /// None was found within the limits.
+    Unknown,
+}
+
+/// Consistency of a graph's layouts.
+pub(crate) fn consistency(graph: &Graph) -> Consistency {
+    let Ok(built) = network_build::build(graph, &|_, _, _| None) else {
+        return Consistency::Consistent;
+    };
+    let found = network::solve(&built.network, &SolverLimits::default(), &|| false);
+    match (found.cost, found.bound) {
+        (INFINITE, INFINITE) => Consistency::Inconsistent,
+        (INFINITE, _) => Consistency::Unknown,
+        _ => Consistency::Consistent,
+    }
 }
 
 /// Bytes that each conversion moves.

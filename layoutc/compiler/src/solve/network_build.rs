@@ -156,7 +156,7 @@ fn side(
         wanted.filter_map(|wanted| wanted.candidate).chain(stated).collect();
     let mut readers: Vec<usize> = graph.readers(position).map(|(node, _)| node).collect();
     readers.dedup();
-    let asked = |node: usize| -> Vec<BTreeSet<usize>> {
+    let masks_of = |node: usize| -> Vec<BTreeSet<usize>> {
         let Some(node) = graph.nodes.get(node) else { return Vec::new() };
         let of = |choice: &OperatorChoice| {
             let reads = node.inputs.iter().zip(&choice.inputs);
@@ -164,16 +164,16 @@ fn side(
         };
         node.choices.iter().map(of).collect()
     };
-    let asks: Vec<(usize, Vec<BTreeSet<usize>>)> =
-        readers.into_iter().map(|node| (node, asked(node))).collect();
+    let required: Vec<(usize, Vec<BTreeSet<usize>>)> =
+        readers.into_iter().map(|node| (node, masks_of(node))).collect();
     let mut targets = always.clone();
-    targets.extend(asks.iter().flat_map(|(_, sets)| sets.iter().flatten().copied()));
+    targets.extend(required.iter().flat_map(|(_, sets)| sets.iter().flatten().copied()));
     let targets: Vec<usize> = targets.into_iter().collect();
     let mask = |set: &BTreeSet<usize>| {
         let bits = targets.iter().enumerate().filter(|(_, target)| set.contains(target));
         bits.fold(0_usize, |mask, (bit, _)| mask | 1 << bit)
     };
-    let readers = asks
+    let readers = required
         .iter()
         .map(|(node, sets)| (*node, sets.iter().map(mask).collect::<Vec<usize>>()))
         .filter(|(_, masks)| masks.iter().any(|mask| *mask != 0))
@@ -197,7 +197,7 @@ fn connect(
         Producer::Open(_, roots) => roots.clone(),
     };
     // The variable that determines the required set, and the set for each of its values.
-    let (asker, masks) = match side.readers.as_slice() {
+    let (reader, masks) = match side.readers.as_slice() {
         [] => (None, vec![side.fixed]),
         [(node, masks)] => (nodes.get(*node).copied(), masks.clone()),
         several => {
@@ -218,10 +218,10 @@ fn connect(
         masks.iter().map(|mask| trees.cost(*root, mask | side.fixed)).collect::<Vec<_>>()
     });
     let table: Vec<Cost> = table.collect();
-    match (producer, asker) {
-        (Producer::Open(variable, _), Some(asker)) => network.add_pair(*variable, asker, table),
+    match (producer, reader) {
+        (Producer::Open(variable, _), Some(reader)) => network.add_pair(*variable, reader, table),
         (Producer::Open(variable, _), None) => network.add_unary(*variable, &table),
-        (Producer::Fixed(_), Some(asker)) => network.add_unary(asker, &table),
+        (Producer::Fixed(_), Some(reader)) => network.add_unary(reader, &table),
         (Producer::Fixed(_), None) => network.add_constant(table.first().copied().unwrap_or(0)),
     }
 }
@@ -269,11 +269,11 @@ impl GraphNetwork {
                 Producer::Fixed(root) => *root,
                 Producer::Open(variable, roots) => roots.get(value(variable)).copied().unwrap_or(0),
             };
-            let asked = side.readers.iter().map(|(node, masks)| {
+            let required = side.readers.iter().map(|(node, masks)| {
                 let choice = choices.get(*node).copied().unwrap_or(0);
                 masks.get(choice).copied().unwrap_or(0)
             });
-            let mask = asked.fold(side.fixed, |all, mask| all | mask);
+            let mask = required.fold(side.fixed, |all, mask| all | mask);
             if tensor.is_unconstrained() {
                 root = constant_root(tensor, side, mask);
                 conversions.extend(at_load(k, tensor, side, (root, mask)));
@@ -292,8 +292,8 @@ impl GraphNetwork {
 
 /// Layout in which a constant is passed: the declared one, else the first required one.
 fn constant_root(tensor: &GraphTensor, side: &TensorDemand, mask: usize) -> usize {
-    let asked = side.targets.iter().enumerate().find(|(bit, _)| mask >> bit & 1 == 1);
-    tensor.declared.or(asked.map(|(_, target)| *target)).unwrap_or(0)
+    let required = side.targets.iter().enumerate().find(|(bit, _)| mask >> bit & 1 == 1);
+    tensor.declared.or(required.map(|(_, target)| *target)).unwrap_or(0)
 }
 
 /// True if a conversion moves no byte.
@@ -308,8 +308,8 @@ fn at_load(
     side: &TensorDemand,
     (root, mask): (usize, usize),
 ) -> Vec<LayoutConversion> {
-    let asked = side.targets.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1);
-    asked
+    let required = side.targets.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1);
+    required
         .map(|(_, to)| ConversionStep { from: root, to: *to })
         .filter(|step| step.from != step.to)
         .map(|step| LayoutConversion::new(position, step, 0, is_free(tensor, step)))

@@ -12,7 +12,7 @@ use crate::model::schedule::{
     BufferAlias, BufferBinding, BufferRole, GraphBuffer, GraphSchedule, ScheduleCall,
     ScheduleOperator,
 };
-use crate::model::{Convert, Manifest, Memory, Tensor};
+use crate::model::{Convert, Manifest, Memory};
 
 /// Manifest with a schedule for each of its graphs, and the tensors and conversions that the schedules use.
 ///
@@ -169,7 +169,8 @@ impl<'a> ScheduleBuilder<'a> {
             let place = (position, conversion.to);
             self.buffer(place, name, use_of);
             let Some(to) = self.of.get(&place).cloned() else { continue };
-            let rank = self.manifest.tensors.get(from.tensor).map_or(0, |t| t.layout.logical.len());
+            let rank =
+                self.manifest.tensors.get(from.tensor).map_or(0, |t| t.layout.logical().len());
             let call = self.convert(&from, &to, (0..rank).collect());
             if tensor.is_constant() { self.load.push(call) } else { self.run.push(call) }
         }
@@ -186,8 +187,11 @@ impl<'a> ScheduleBuilder<'a> {
             (tensor, candidate),
             BufferBinding { name: name.clone(), buffer, tensor: laid },
         );
-        let held = BufferAlias { name, layout, is_output: false };
-        self.buffers.get_mut(buffer).into_iter().for_each(|buffer| buffer.held.push(held.clone()));
+        let alias = BufferAlias { name, layout, is_output: false };
+        self.buffers
+            .get_mut(buffer)
+            .into_iter()
+            .for_each(|buffer| buffer.aliases.push(alias.clone()));
     }
 
     /// Adds a buffer for a tensor in a layout.
@@ -199,8 +203,8 @@ impl<'a> ScheduleBuilder<'a> {
         let buffer = self.buffers.len();
         self.of.insert(place, BufferBinding { name: name.clone(), buffer, tensor: laid });
         let (dtype, layout) = (tensor.dtype, text.clone());
-        let held = Vec::new();
-        self.buffers.push(GraphBuffer { name, dtype, layout, bytes: *bytes, use_of, held });
+        let aliases = Vec::new();
+        self.buffers.push(GraphBuffer { name, dtype, layout, bytes: *bytes, use_of, aliases });
     }
 
     /// Adds a tensor to the manifest. If generated code does not access it, only operators do, and it has index
@@ -209,7 +213,7 @@ impl<'a> ScheduleBuilder<'a> {
         let laid = &self.graph.tensors.get(place.0)?.candidates.get(place.1)?.tensor;
         let memory = if self.packed.contains(&place) { laid.memory } else { Memory::None };
         let name = format!("{}_{name}", self.graph.name);
-        self.manifest.tensors.push(Tensor { name, memory, ..laid.clone() });
+        self.manifest.tensors.push(laid.with_name(name).with_memory(memory));
         Some(self.manifest.tensors.len() - 1)
     }
 
@@ -221,8 +225,7 @@ impl<'a> ScheduleBuilder<'a> {
         axes: Vec<usize>,
     ) -> ScheduleCall {
         let place = self.graph.place.clone();
-        let between = Convert::between(from.tensor, to.tensor, axes.len(), place);
-        self.manifest.converts.push(Convert { axes, ..between });
+        self.manifest.converts.push(Convert::between(from.tensor, to.tensor, axes, place));
         let convert = self.manifest.converts.len() - 1;
         ScheduleCall::Convert { convert, from: from.buffer, to: to.buffer }
     }
@@ -236,8 +239,8 @@ impl<'a> ScheduleBuilder<'a> {
             }
             return;
         }
-        let held = buffer.held.iter_mut().filter(|held| held.name == seen.name);
-        held.for_each(|held| held.is_output = true);
+        let aliases = buffer.aliases.iter_mut().filter(|alias| alias.name == seen.name);
+        aliases.for_each(|alias| alias.is_output = true);
     }
 
     /// Unique name `y_nchw16c`, with a number as suffix if it is taken.

@@ -5,7 +5,7 @@
     clippy::cast_precision_loss,
     clippy::cast_sign_loss,
     clippy::unwrap_used,
-    reason = "what Rust's own conversions do is defined, and is what is asked for"
+    reason = "Rust's own conversions are defined, and are the reference"
 )]
 
 use std::collections::BTreeSet;

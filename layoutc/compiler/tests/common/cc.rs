@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::made;
-use layoutc_compiler::emit::{Output, Settings, Templates, emit};
+use layoutc_compiler::emit::{GeneratedFile, Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
 
 const STRICT: &[&str] =
@@ -14,7 +14,7 @@ const STRICT: &[&str] =
 const ADDRESS: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"];
 
 /// Command, flags, and whether the compiled program is run.
-pub type Compiler = (&'static str, Vec<&'static str>, bool);
+pub type CCompiler = (&'static str, Vec<&'static str>, bool);
 
 /// True if `LAYOUTC_FULL=1` requests the long campaigns.
 pub fn full() -> bool {
@@ -22,14 +22,14 @@ pub fn full() -> bool {
 }
 
 /// Installed compilers with one set of flags each; more sets under `LAYOUTC_FULL=1`.
-pub fn compilers() -> Vec<Compiler> {
-    let ordinary: [Compiler; 4] = [
+pub fn compilers() -> Vec<CCompiler> {
+    let ordinary: [CCompiler; 4] = [
         ("gcc", [&["-std=c99", "-O0"], STRICT, ADDRESS].concat(), true),
         ("clang", [&["-std=c99", "-fsyntax-only"], STRICT].concat(), false),
         ("tcc", vec!["-Wall", "-Werror"], true),
         ("g++", [&["-std=c++17", "-fsyntax-only", "-x", "c++"], STRICT].concat(), false),
     ];
-    let long: [Compiler; 6] = [
+    let long: [CCompiler; 6] = [
         ("gcc", [&["-std=c99", "-O0"], STRICT, ADDRESS].concat(), true),
         ("gcc", [&["-std=c17", "-O3"], STRICT].concat(), true),
         ("clang", [&["-std=c99", "-O2"], STRICT].concat(), true),
@@ -52,7 +52,7 @@ pub fn folder(name: &str) -> PathBuf {
     path
 }
 
-pub fn write(folder: &Path, outputs: &[Output]) {
+pub fn write(folder: &Path, outputs: &[GeneratedFile]) {
     for output in outputs {
         std::fs::write(folder.join(&output.path), &output.text).unwrap();
     }
@@ -91,7 +91,7 @@ pub fn compile_and_run(
     folder: &Path,
     program: &str,
     sources: &[&str],
-    (compiler, flags, runs): Compiler,
+    (compiler, flags, runs): CCompiler,
 ) -> Option<String> {
     let mut command = Command::new(compiler);
     command.args(&flags);

@@ -19,7 +19,7 @@ use super::{gpu, made};
 use crate::common::cc::{compile_and_run, compilers, folder, full, write};
 use layoutc_compiler::config::{Config, TargetC, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{MemorySources, check};
+use layoutc_compiler::{Compiler, MemorySources};
 
 /// An operand of a kernel; instance `k` uses layout `k % layouts.len()`.
 pub struct Operand {
@@ -203,10 +203,12 @@ fn computes_in_opencl(kernel: &Kernel) {
         [targets(Some(TargetC::default()), None), targets(None, Some(TargetOpenCl::default()))]
     {
         let config = Config { target, ..Config::default() };
-        let checked = check(&MemorySources::of("a.kdl", &text), &["a.kdl".to_owned()], &config);
+        let sources = MemorySources::of("a.kdl", &text);
+        let compiler = Compiler::new(&sources, &config);
+        let checked = compiler.check(&["a.kdl".to_owned()]);
         assert_eq!(checked.diagnostics, [], "{text}");
         let faults = |faults| panic!("{faults:?}");
-        let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new());
+        let outputs = compiler.emit(&checked, &Templates::default());
         for output in outputs.unwrap_or_else(faults) {
             let name = output.path.rsplit('/').next().unwrap();
             if output.path.contains("opencl") && name == "a.h" {
@@ -342,8 +344,8 @@ pub fn computes(kernel: &Kernel) {
     cuda::computes(kernel);
     computes_in_opencl(kernel);
     let text = manifest(kernel, For::C);
-    let checked =
-        check(&MemorySources::of("a.kdl", &text), &["a.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("a.kdl", &text), &Config::default())
+        .check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, [], "{text}");
     let stem = format!("kernel_{}", kernel.name);
     let outputs =
@@ -382,8 +384,10 @@ pub fn gpu_faults(text: &str) -> Vec<String> {
     let opencl = Some(TargetOpenCl::default());
     let target = TargetsConfig { c: None, opencl, cuda: None, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
-    let checked = check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &config);
+    let sources = MemorySources::of("a.kdl", text);
+    let compiler = Compiler::new(&sources, &config);
+    let checked = compiler.check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, [], "{text}");
-    let faults = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).err();
+    let faults = compiler.emit(&checked, &Templates::default()).err();
     faults.unwrap_or_default().into_iter().map(|fault| fault.message).collect()
 }

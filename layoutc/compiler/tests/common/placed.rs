@@ -36,14 +36,14 @@ pub fn indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> {
 }
 
 pub fn shape(tensor: &Tensor, symbols: &[i64]) -> Vec<usize> {
-    tensor.layout.logical.iter().map(|axis| value(&axis.extent, symbols)).collect()
+    tensor.layout.logical().iter().map(|axis| value(&axis.extent, symbols)).collect()
 }
 
 /// The tensor at these symbol values; `None` if it has no memory, or if its image has more than 16384 rows.
 pub fn subject(tensor: &Tensor, prefix: &str, symbols: &[i64]) -> Option<Subject> {
     let layout = &tensor.layout;
     let size = |expr: &Expr| value(expr, symbols);
-    let physical: Vec<usize> = layout.physical_shape.iter().map(size).collect();
+    let physical: Vec<usize> = layout.physical_shape().iter().map(size).collect();
     let per_texel = if tensor.dtype.lanes == 4 { 1 } else { 4 };
     let image = match (tensor.memory, physical.as_slice()) {
         (Memory::None, _) => return None,
@@ -59,10 +59,10 @@ pub fn subject(tensor: &Tensor, prefix: &str, symbols: &[i64]) -> Option<Subject
     // Rows of an image have no pitch.
     let slot = |index: &[usize]| match image {
         Some(_) => {
-            let places = layout.physical_map.iter().map(|expr| at(expr, index, symbols));
+            let places = layout.physical_map().iter().map(|expr| at(expr, index, symbols));
             places.zip(&physical).fold(0, |sum, (place, extent)| sum * extent + place)
         }
-        None => at(&layout.offset, index, symbols),
+        None => at(layout.offset(), index, symbols),
     };
     let bits = usize::try_from(tensor.dtype.element_bits()).unwrap();
     let lanes = usize::try_from(tensor.dtype.lanes).unwrap();
@@ -71,13 +71,13 @@ pub fn subject(tensor: &Tensor, prefix: &str, symbols: &[i64]) -> Option<Subject
     lane.resize((bits / lanes).div_ceil(8), 0);
     let slots = match image {
         Some(_) => physical.iter().product(),
-        None => size(&layout.physical_elements),
+        None => size(layout.physical_elements()),
     };
     let extents = shape(tensor, symbols);
     let left_out = indices(&extents).enumerate().filter(|(_, index)| {
         let index: Vec<i128> = index.iter().map(|k| i128::try_from(*k).unwrap()).collect();
         let symbols: Vec<i128> = symbols.iter().copied().map(i128::from).collect();
-        !layout.holds(&index, &symbols).unwrap()
+        !layout.contains(&index, &symbols).unwrap()
     });
     let left_out: Vec<usize> = left_out.map(|(k, _)| k).collect();
     let every = indices(&extents).enumerate();
@@ -91,9 +91,9 @@ pub fn subject(tensor: &Tensor, prefix: &str, symbols: &[i64]) -> Option<Subject
         slot_of: slot_of.collect(),
         left_out,
         slots,
-        padded: layout.verdict == Verdict::Padded,
-        searched: layout.inverse.is_none(),
-        symbols: symbols.get(..layout.symbols.len()).unwrap_or_default().to_vec(),
+        padded: layout.verdict() == Verdict::Padded,
+        searched: layout.inverse().is_none(),
+        symbols: symbols.get(..layout.symbols().len()).unwrap_or_default().to_vec(),
     })
 }
 

@@ -1,4 +1,4 @@
-"""Operators that see elements alone, or are told their axes by letter: computed in an order of axes drawn at random."""
+"""Operators on elements alone, or with axes named by letters: computed in a random order of the axes."""
 
 import numpy as np
 from onnx import helper

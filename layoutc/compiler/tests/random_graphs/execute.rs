@@ -152,8 +152,8 @@ impl<'a> Machine<'a> {
                 .iter()
                 .map(|axis| to.axes.iter().position(|there| there == axis).unwrap())
                 .collect();
-            let other = laid.layout.permuted(&order).unwrap();
-            let other = Tensor { layout: other, ..laid.clone() };
+            let mut other = laid.clone();
+            other.layout = laid.layout.permuted(&order).unwrap();
             if places(&self.manifest.tensors[seen.tensor]) != places(&other) {
                 return Err(format!("`{}` and `{}` do not lie alike", seen.name, write.name));
             }
@@ -172,12 +172,12 @@ pub(super) fn operators_cost(graph: &Graph, plan: &GraphPlan) -> u64 {
 }
 
 fn extents(tensor: &Tensor) -> Vec<usize> {
-    let axes = tensor.layout.logical.iter();
+    let axes = tensor.layout.logical().iter();
     axes.map(|axis| usize::try_from(axis.extent.as_const().unwrap()).unwrap()).collect()
 }
 
 pub(super) fn slots(tensor: &Tensor) -> usize {
-    usize::try_from(tensor.layout.physical_elements.as_const().unwrap()).unwrap()
+    usize::try_from(tensor.layout.physical_elements().as_const().unwrap()).unwrap()
 }
 
 fn bytes(tensor: &Tensor) -> usize {

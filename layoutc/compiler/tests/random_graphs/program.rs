@@ -85,7 +85,7 @@ fn access(tensor: &layoutc_compiler::model::Tensor) -> String {
     let (name, width) = (&tensor.name, tensor.dtype.element_bits() / 8);
     let axes: Vec<(String, i128)> = tensor
         .layout
-        .logical
+        .logical()
         .iter()
         .enumerate()
         .map(|(k, axis)| (format!("i{k}"), axis.extent.as_const().unwrap()))

@@ -24,7 +24,8 @@ use crate::common::made;
 use crate::random_values::Random;
 use generate::draft;
 use layoutc_compiler::config::{self, Config, TargetC, TargetCuda, TargetOpenCl, TargetsConfig};
-use layoutc_compiler::{CheckedProject, LoadError, MemorySources, SourceLoader, check, emit};
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::{CheckedProject, Compiler, LoadError, MemorySources, SourceLoader};
 
 /// Number of kernels per manifest.
 const TOGETHER: usize = 6;
@@ -44,7 +45,7 @@ fn config() -> Config {
 }
 
 fn checked(text: &str, config: &Config) -> CheckedProject {
-    check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], config)
+    Compiler::new(&MemorySources::of("a.kdl", text), config).check(&["a.kdl".to_owned()])
 }
 
 /// A random kernel that every target accepts, with its schedule if the layouts allow it.
@@ -54,9 +55,11 @@ fn kernel(random: &mut Random, number: usize) -> String {
         let draft = draft(random, number);
         for text in [draft.kernel(&draft.schedule), draft.kernel("")] {
             let checked = checked(&text, &config());
-            if !checked.is_good() {
+            if !checked.is_valid() {
                 said.push(format!("{text}{:#?}", checked.diagnostics));
-            } else if let Err(faults) = emit(&checked, &config(), &BTreeMap::new()) {
+            } else if let Err(faults) = Compiler::new(&MemorySources::default(), &config())
+                .emit(&checked, &Templates::default())
+            {
                 said.push(format!("{text}{faults:#?}"));
             } else {
                 return text;
@@ -75,8 +78,10 @@ fn random_kernels_compute_what_they_say() {
         let text: String =
             (0..TOGETHER).map(|k| kernel(&mut random, manifest * TOGETHER + k)).collect();
         let checked = checked(&text, &config());
-        assert!(checked.is_good(), "{text}{:#?}", checked.diagnostics);
-        let outputs = emit(&checked, &config(), &BTreeMap::new()).unwrap();
+        assert!(checked.is_valid(), "{text}{:#?}", checked.diagnostics);
+        let outputs = Compiler::new(&MemorySources::default(), &config())
+            .emit(&checked, &Templates::default())
+            .unwrap();
         let folder = folder(&format!("random_kernels_{manifest}"));
         std::fs::write(folder.join("a.kdl"), &text).unwrap();
         for output in &outputs {
@@ -130,12 +135,14 @@ fn no_file_of_the_examples_has_code_that_says_nothing() {
         config.target.own.clear();
         let Ok(layouts) = std::fs::read_dir(root.join("layouts")) else { continue };
         let names = layouts.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());
-        let sources: Vec<String> = names
+        let paths: Vec<String> = names
             .filter(|name| Path::new(name).extension().is_some_and(|end| end == "kdl"))
             .map(|name| format!("layouts/{name}"))
             .collect();
-        let checked = check(&Folder(root.clone()), &sources, &config);
-        let Ok(outputs) = emit(&checked, &config, &BTreeMap::new()) else { continue };
+        let sources = Folder(root.clone());
+        let compiler = Compiler::new(&sources, &config);
+        let checked = compiler.check(&paths);
+        let Ok(outputs) = compiler.emit(&checked, &Templates::default()) else { continue };
         for output in outputs {
             files += 1;
             for place in scan::oddities(&output.text) {

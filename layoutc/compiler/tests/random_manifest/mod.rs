@@ -16,7 +16,8 @@ use std::fmt::Write;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Severity;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::{CheckedProject, MemorySources, check, emit};
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::{CheckedProject, Compiler, MemorySources};
 use random::generate::{self, Kinds};
 use random::{Case, Facts, Fault, Random, truth};
 pub(crate) use records::records;
@@ -174,14 +175,16 @@ pub(crate) fn built(
     text: &str,
     config: &Config,
 ) -> Option<(CheckedProject, BTreeMap<String, String>)> {
-    let checked = check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], config);
+    let sources = MemorySources::of("m.kdl", text);
+    let compiler = Compiler::new(&sources, config);
+    let checked = compiler.check(&["m.kdl".to_owned()]);
     let errors: Vec<_> =
         checked.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
     if text.starts_with("symbol") && errors.iter().any(|d| d.code == Code::MapUnproven) {
         return None;
     }
     assert!(errors.is_empty(), "{errors:#?}\n{text}");
-    let outputs = emit(&checked, config, &BTreeMap::new());
+    let outputs = compiler.emit(&checked, &Templates::default());
     let outputs = outputs.unwrap_or_else(|faults| panic!("{faults:#?}\n{text}"));
     let name = |path: &str| path.strip_prefix("c/").unwrap_or(path).to_owned();
     let outputs = outputs.into_iter().map(|output| (name(&output.path), output.text)).collect();
@@ -275,8 +278,8 @@ fn alone(tensor: &Tensor) -> Manifest {
 
 /// True if a layout with a symbol is rejected; asserts that the oracle finds the collision at the reported size.
 fn collides_at_some_size(tensor: &Tensor, config: &Config) -> bool {
-    let checked =
-        check(&MemorySources::of("m.kdl", alone(tensor).text()), &["m.kdl".to_owned()], config);
+    let checked = Compiler::new(&MemorySources::of("m.kdl", alone(tensor).text()), config)
+        .check(&["m.kdl".to_owned()]);
     let refusal = checked.diagnostics.iter().find(|d| d.code == Code::MapNotInjective);
     let Some((refusal, _)) = refusal.zip(tensor.case.symbol) else { return false };
     let size = refusal.notes.iter().find_map(|note| note.rsplit_once("for batch = "));

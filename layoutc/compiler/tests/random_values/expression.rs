@@ -271,7 +271,7 @@ impl Tree {
             Self::Read { element, before, outside } => match (read(*element, *before), outside) {
                 (Some(value), _) => value,
                 (None, Some(outside)) => outside.value(read),
-                (None, None) => panic!("nothing stands there"),
+                (None, None) => panic!("an element outside without a value"),
             },
             Self::Negate(a) => match a.value(read) {
                 Value::Int(a) => Value::Int(ty.wrapped(-a)),

@@ -20,7 +20,7 @@ use expression::{ELEMENTS, Tree, Type, Value, element};
 use layoutc_compiler::base::dtype::Dtype;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{MemorySources, check};
+use layoutc_compiler::{Compiler, MemorySources};
 
 /// Rows and columns of every operand.
 const ROWS: usize = 3;
@@ -334,8 +334,8 @@ fn run(seed: u64, count: usize) {
     }
     let given: Vec<Vec<u64>> = ELEMENTS.iter().map(|(name, _)| inputs(&mut random, name)).collect();
     let text = manifest(&statements);
-    let checked =
-        check(&MemorySources::of("m.kdl", &text), &["m.kdl".to_owned()], &Config::default());
+    let checked = Compiler::new(&MemorySources::of("m.kdl", &text), &Config::default())
+        .check(&["m.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, [], "{text}");
     let folder = folder(&format!("random_values_{seed}"));
     let outputs = emit(&checked.manifests[0], &Settings::c(), "m", &Templates::default()).unwrap();

@@ -135,14 +135,14 @@ impl Poly {
 
     /// [`Poly::add_term`] without the size check.
     fn put(&mut self, monomial: &Monomial, coefficient: i128) -> Result<(), ExprError> {
-        let add = |held: i128| held.checked_add(coefficient).ok_or(ExprError::Overflow);
+        let add = |present: i128| present.checked_add(coefficient).ok_or(ExprError::Overflow);
         if monomial.is_empty() {
             self.constant = add(self.constant)?;
             return Ok(());
         }
-        match self.terms.binary_search_by(|(held, _)| held.cmp(monomial)) {
+        match self.terms.binary_search_by(|(present, _)| present.cmp(monomial)) {
             Ok(at) => {
-                let sum = add(self.terms.get(at).map_or(0, |(_, held)| *held))?;
+                let sum = add(self.terms.get(at).map_or(0, |(_, present)| *present))?;
                 match self.terms.get_mut(at) {
                     Some(term) if sum != 0 => term.1 = sum,
                     _ => drop(self.terms.remove(at)),

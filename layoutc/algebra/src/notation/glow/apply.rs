@@ -5,8 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::super::{
-    NotationError, NotationExtras, NotationFault, NotationFaultKind, Remark, bind_letters,
-    count_fault,
+    NotationError, NotationExtras, NotationFault, Remark, bind_letters, count_fault,
 };
 use super::parse::{SpannedAxis, read};
 use crate::builder::LayoutBuilder;
@@ -25,7 +24,7 @@ pub(in crate::notation) fn apply(
         let is_same = |before: &&SpannedAxis| before.dim.letter.eq_ignore_ascii_case(&dim.letter);
         if named.iter().take(k).any(is_same) {
             let message = format!("`{}` occurs twice", dim.letter);
-            let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
+            let fault = NotationFault::value(span.clone(), message);
             return Err(fault.help("write each axis once").into());
         }
     }
@@ -76,7 +75,7 @@ fn any_order(dims: &[SpannedAxis], builder: &LayoutBuilder) -> Result<Vec<usize>
             let name = axes.get(axis).map_or("", |axis| axis.name.as_str());
             let message =
                 format!("`{}` takes the axis `{name}`, which is taken already", dim.letter);
-            let fault = NotationFault::new(NotationFaultKind::Axes, span.clone(), message);
+            let fault = NotationFault::axes(span.clone(), message);
             return Err(fault.help("write each axis once: a `*` takes the one at its place"));
         }
         order.push(axis);

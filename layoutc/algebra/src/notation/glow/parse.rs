@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::super::{NotationFault, NotationFaultKind};
+use super::super::NotationFault;
 use super::layout::{GlowAxis, GlowExtension, GlowLayout};
 use crate::expr::parse::Span;
 use crate::text::cursor::Cursor;
@@ -35,8 +35,7 @@ pub fn parse(text: &str) -> Result<GlowLayout, NotationFault> {
 
 /// Parses the axes of a string, with their spans.
 pub(super) fn read(text: &str) -> Result<Vec<SpannedAxis>, NotationFault> {
-    let syntax =
-        |span, message: String| NotationFault::new(NotationFaultKind::Syntax, span, message);
+    let syntax = |span, message: String| NotationFault::syntax(span, message);
     let mut cursor = Cursor::new(text);
     let mut dims: Vec<SpannedAxis> = Vec::new();
     loop {
@@ -55,7 +54,7 @@ pub(super) fn read(text: &str) -> Result<Vec<SpannedAxis>, NotationFault> {
                 let span = at..cursor.at();
                 if dims.len() == MAX_DIMS {
                     let message = format!("a string has {MAX_DIMS} axes at most");
-                    let fault = NotationFault::new(NotationFaultKind::Value, span, message);
+                    let fault = NotationFault::value(span, message);
                     return Err(fault.help("write the layout as a `map`, or in another notation"));
                 }
                 let (dim, attributes) = (GlowAxis::new(c), Vec::new());
@@ -80,24 +79,23 @@ fn extension(cursor: &mut Cursor<'_>, placed: &mut SpannedAxis) -> Result<(), No
     cursor.next();
     let Some(end) = cursor.rest().find(']') else {
         let message = "the bracket is not closed";
-        return Err(NotationFault::new(NotationFaultKind::Syntax, start..start + 1, message));
+        return Err(NotationFault::syntax(start..start + 1, message));
     };
     let body = cursor.rest().get(..end).unwrap_or_default();
     let first = cursor.at();
     if body.is_empty() {
         let message = "the extension is empty";
-        return Err(NotationFault::new(NotationFaultKind::Syntax, first..first + 1, message));
+        return Err(NotationFault::syntax(first..first + 1, message));
     }
     if let Some((name, value)) = body.split_once(':') {
         if name.is_empty() {
             let message = "the extension has no name before its `:`";
-            return Err(NotationFault::new(NotationFaultKind::Syntax, first..first + 1, message));
+            return Err(NotationFault::syntax(first..first + 1, message));
         }
         let span = start..first + end + 1;
         if placed.dim.attribute(name).is_some() {
             let message = format!("`{name}` occurs twice at this axis");
-            let fault =
-                NotationFault::new(NotationFaultKind::Value, first..first + name.len(), message);
+            let fault = NotationFault::value(first..first + name.len(), message);
             return Err(fault.help("leave one of the two out"));
         }
         let (name, value) = (name.to_string(), value.to_string());
@@ -108,13 +106,12 @@ fn extension(cursor: &mut Cursor<'_>, placed: &mut SpannedAxis) -> Result<(), No
     }
     if !cursor.eat("a=") {
         let message = format!("unknown extension `[{body}]`");
-        let fault =
-            NotationFault::new(NotationFaultKind::Syntax, first..first + body.len(), message);
+        let fault = NotationFault::syntax(first..first + body.len(), message);
         return Err(fault.help("expected `[a=32]`, an alignment in bytes, or `[name:value]`"));
     }
     if placed.is_aligned {
         let message = "the alignment occurs twice at this axis";
-        let fault = NotationFault::new(NotationFaultKind::Value, start..first + end + 1, message);
+        let fault = NotationFault::value(start..first + end + 1, message);
         return Err(fault.help("leave one of the two out"));
     }
     placed.is_aligned = true;
@@ -124,20 +121,14 @@ fn extension(cursor: &mut Cursor<'_>, placed: &mut SpannedAxis) -> Result<(), No
     }
     cursor.expect("]")?;
     match digits.parse() {
-        Ok(0) => {
-            Err(NotationFault::new(NotationFaultKind::Value, span, "nothing is a multiple of 0")
-                .help("write 1 or more, or leave `[a=0]` out"))
-        }
+        Ok(0) => Err(NotationFault::value(span, "nothing is a multiple of 0")
+            .help("write 1 or more, or leave `[a=0]` out")),
         Ok(1) => Ok(()),
         Ok(bytes) => {
             placed.dim.extensions.push(GlowExtension::Align { bytes });
             Ok(())
         }
-        Err(_) => Err(NotationFault::new(
-            NotationFaultKind::Value,
-            span,
-            "the number does not fit 64 bits",
-        )
-        .help("write a smaller number")),
+        Err(_) => Err(NotationFault::value(span, "the number does not fit 64 bits")
+            .help("write a smaller number")),
     }
 }

@@ -148,6 +148,19 @@ impl Inexpressible {
 
 /// Exports a layout to a notation, and proves that the text parses to the same map on the same axes.
 ///
+/// ```
+/// use layoutc_algebra::notation::Notation;
+/// use layoutc_algebra::notation::write::{ElementFormat, write};
+/// use layoutc_algebra::{Error, Layout, SequentialExecutor};
+///
+/// let layout = Layout::builder([("n", 4), ("c", 32)]).map("(n, c) -> (c // 16, n, c % 16)")?.prove()?;
+/// let elements = ElementFormat { bits: 32, dtype: None };
+/// let text = |notation| Ok::<_, Error>(write(notation, &layout, elements, &SequentialExecutor)?.text);
+/// assert_eq!(text(Notation::Cute)?, "(4,(16,2)):(16,(1,64))");
+/// assert_eq!(text(Notation::Tvm)?, "CN16c");
+/// # Ok::<(), Error>(())
+/// ```
+///
 /// # Errors
 /// [`Inexpressible`]: the missing feature.
 pub fn write(

@@ -79,7 +79,8 @@ fn tag_of(mut blocks: Vec<TagBlock>, flat: &FlatLayout) -> Result<String, Inexpr
     Ok(outer + &inner)
 }
 
-/// Moves the outer parts of all axes before the blocks: one after a block becomes a block itself.
+/// Puts the outermost part of every axis before all blocks, as a tag such as `aBc8b` requires. An outermost part that
+/// follows a block in memory becomes a block of its own count, and its axis gets an outermost part of count 1.
 fn outer_first(blocks: &mut Vec<TagBlock>, flat: &FlatLayout) -> Result<(), Inexpressible> {
     let first = blocks.iter().position(|block| block.factor.is_some()).unwrap_or(blocks.len());
     let mut axes = Vec::new();

@@ -186,7 +186,8 @@ impl TilingSearch<'_> {
     }
 }
 
-/// True if a block covers a dimension. Without known slots the number of values must be equal.
+/// True if a block covers one axis of memory. Tiles matched by slots always do; otherwise the block must have no gap
+/// behind it and as many values as the axis has slots, where these are known.
 fn fills(piece: &StridedBlock, run: &MemoryAxis, by_slots: bool) -> bool {
     if by_slots {
         return true;

@@ -16,9 +16,7 @@ pub use parse::parse;
 pub(super) use types::named;
 use types::width;
 
-use super::{
-    NotationError, NotationExtras, NotationFault, NotationFaultKind, Remark, count_fault, shown,
-};
+use super::{NotationError, NotationExtras, NotationFault, Remark, count_fault, shown};
 use crate::builder::LayoutBuilder;
 use crate::expr::Expr;
 use crate::expr::parse::Span;
@@ -70,7 +68,7 @@ pub(super) fn apply(
                 "the text is for `{dtype}`, of {bits} bits; these have {}",
                 builder.element_bits()
             );
-            let fault = NotationFault::new(NotationFaultKind::Axes, 0..text.len(), message);
+            let fault = NotationFault::axes(0..text.len(), message);
             return Err(fault.help("the layout in braces is enough: `{1,0:T(8,128)}`").into());
         }
     }
@@ -82,7 +80,7 @@ pub(super) fn apply(
             "`E({bits})` is for elements of {bits} bits; these have {}",
             builder.element_bits()
         );
-        let fault = NotationFault::new(NotationFaultKind::Axes, span.clone(), message);
+        let fault = NotationFault::axes(span.clone(), message);
         let help = format!("write `E({})`, or leave it out", builder.element_bits());
         return Err(fault.help(help).into());
     }
@@ -142,7 +140,7 @@ fn fits(shape: &XlaShape, axes: &[Axis], length: usize) -> Result<(), NotationFa
         Some((dim, axis)) => {
             let message =
                 format!("the extent {dim} is for `{}`, which has {}", axis.name, shown(axis));
-            let fault = NotationFault::new(NotationFaultKind::Axes, 0..length, message);
+            let fault = NotationFault::axes(0..length, message);
             Err(fault.help("the layout in braces is enough: `{1,0:T(8,128)}`"))
         }
     }
@@ -164,8 +162,7 @@ fn major_to_minor(shape: &XlaShape, axes: &[Axis]) -> Result<Vec<usize>, Notatio
     let each = each_once(rank);
     if order.len() != rank {
         let message = format!("{} of {rank} dimensions are in the order", order.len());
-        return Err(NotationFault::new(NotationFaultKind::Axes, shape.order_span.clone(), message)
-            .help(each));
+        return Err(NotationFault::axes(shape.order_span.clone(), message).help(each));
     }
     let mut found = Vec::new();
     for (dim, span) in order {
@@ -173,15 +170,11 @@ fn major_to_minor(shape: &XlaShape, axes: &[Axis]) -> Result<Vec<usize>, Notatio
         let Some(position) = position else {
             let message =
                 format!("there is no dimension {dim}: they are 0 to {}", rank.saturating_sub(1));
-            return Err(
-                NotationFault::new(NotationFaultKind::Axes, span.clone(), message).help(each)
-            );
+            return Err(NotationFault::axes(span.clone(), message).help(each));
         };
         if found.contains(&position) {
             let message = format!("the dimension {dim} occurs twice");
-            return Err(
-                NotationFault::new(NotationFaultKind::Value, span.clone(), message).help(each)
-            );
+            return Err(NotationFault::value(span.clone(), message).help(each));
         }
         found.push(position);
     }

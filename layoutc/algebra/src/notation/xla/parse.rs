@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::XlaShape;
 use super::types::{self, XlaType, storage_type};
 use crate::expr::parse::Span;
-use crate::notation::{NotationFault, NotationFaultKind, Remark};
+use crate::notation::{NotationFault, Remark};
 use crate::text::cursor::Cursor;
 
 /// Parses a shape, or a layout in braces.
@@ -18,7 +18,7 @@ pub fn parse(text: &str) -> Result<XlaShape, NotationFault> {
     parser.blank();
     if parser.cursor.peek() == Some('(') || parser.cursor.rest().starts_with("b(") {
         let message = "tuples and buffers are several tensors, or none";
-        let fault = NotationFault::new(NotationFaultKind::Unsupported, 0..text.len(), message);
+        let fault = NotationFault::unsupported(0..text.len(), message);
         return Err(fault.help("write one array: `f32[8,128]{1,0:T(8,128)}`"));
     }
     let is_shape = parser.cursor.peek() != Some('{');
@@ -37,8 +37,7 @@ pub fn parse(text: &str) -> Result<XlaShape, NotationFault> {
             && i128::try_from(order.len()) != Ok(rank)
         {
             let message = format!("{} of {rank} dimensions are in the order", order.len());
-            let fault =
-                NotationFault::new(NotationFaultKind::Value, shape.order_span.clone(), message);
+            let fault = NotationFault::value(shape.order_span.clone(), message);
             return Err(fault.help(super::each_once(shape.dims.len())));
         }
     }
@@ -51,24 +50,8 @@ struct XlaShapeParser<'a> {
 }
 
 impl XlaShapeParser<'_> {
-    /// Skips white space and comments.
     fn blank(&mut self) {
-        loop {
-            self.cursor.skip_blanks();
-            let rest = self.cursor.rest();
-            let length = if rest.starts_with("//") {
-                rest.find('\n').unwrap_or(rest.len())
-            } else if rest.starts_with("/*") {
-                match rest.find("*/") {
-                    Some(end) => end + 2,
-                    None => return,
-                }
-            } else {
-                return;
-            };
-            let comment = rest.get(..length).unwrap_or_default();
-            self.cursor.eat(comment);
-        }
+        self.cursor.skip_comments();
     }
 
     fn expect(&mut self, word: &str) -> Result<(), NotationFault> {
@@ -89,9 +72,7 @@ impl XlaShapeParser<'_> {
             self.cursor.next();
             let (value, span) = self.cursor.expect_number("an integer")?;
             let message = format!("-{value} is below 0");
-            return Err(
-                NotationFault::new(NotationFaultKind::Value, start..span.end, message).help(raised)
-            );
+            return Err(NotationFault::value(start..span.end, message).help(raised));
         }
         self.cursor.expect_number("an integer")
     }
@@ -135,7 +116,7 @@ impl XlaShapeParser<'_> {
         }
         let Some(known) = types::find(word) else {
             let message = format!("unknown XLA type `{word}`");
-            let fault = NotationFault::new(NotationFaultKind::Value, span, message);
+            let fault = NotationFault::value(span, message);
             if word.bytes().all(|b| b.is_ascii_digit()) {
                 return Err(fault.help(in_braces(&format!("{word}{}", self.cursor.rest()))));
             }
@@ -162,8 +143,7 @@ impl XlaShapeParser<'_> {
         let start = self.cursor.at();
         if self.cursor.peek() == Some('?') {
             let message = "an extent without a bound has no layout";
-            let fault =
-                NotationFault::new(NotationFaultKind::Unsupported, start..start + 1, message);
+            let fault = NotationFault::unsupported(start..start + 1, message);
             return Err(fault.help("bound it: `<=128`"));
         }
         let is_bounded = self.cursor.eat("<=");
@@ -222,11 +202,7 @@ impl XlaShapeParser<'_> {
         if self.eat("L") {
             let (multiple, span) = self.number_in_parentheses()?;
             if multiple == 0 {
-                let fault = NotationFault::new(
-                    NotationFaultKind::Value,
-                    span,
-                    "nothing is a multiple of 0",
-                );
+                let fault = NotationFault::value(span, "nothing is a multiple of 0");
                 return Err(fault.help("write `L(1)`, or leave it out"));
             }
             self.shape.tail = (multiple != 1).then_some((multiple, span));
@@ -235,7 +211,7 @@ impl XlaShapeParser<'_> {
         if matches!(self.cursor.peek(), Some('#' | '*')) {
             let at = self.cursor.at();
             let message = "index types belong to sparse arrays";
-            let fault = NotationFault::new(NotationFaultKind::Unsupported, at..at + 1, message);
+            let fault = NotationFault::unsupported(at..at + 1, message);
             return Err(fault.help("leave them out: a dense array has none"));
         }
         if self.eat("E") {
@@ -246,7 +222,7 @@ impl XlaShapeParser<'_> {
         let at = self.cursor.at();
         if self.cursor.eat("SC") {
             let message = "an array that is split between memories is several tensors";
-            let fault = NotationFault::new(NotationFaultKind::Unsupported, at..at + 2, message);
+            let fault = NotationFault::unsupported(at..at + 2, message);
             return Err(fault.help("write a tensor for each part"));
         }
         if self.eat("S") {
@@ -257,8 +233,7 @@ impl XlaShapeParser<'_> {
         let at = self.cursor.at();
         if self.cursor.eat("SC") || self.cursor.eat("P") {
             let message = "an array that is split or sparse is several tensors";
-            let fault =
-                NotationFault::new(NotationFaultKind::Unsupported, at..self.cursor.at(), message);
+            let fault = NotationFault::unsupported(at..self.cursor.at(), message);
             return Err(fault.help("write a tensor for each part"));
         }
         if self.eat("M") {
@@ -284,11 +259,7 @@ impl XlaShapeParser<'_> {
                 Some(('D', _)) => Ok(()),
                 Some(_) => {
                     let message = "only dense levels are supported";
-                    let fault = NotationFault::new(
-                        NotationFaultKind::Unsupported,
-                        at..parser.cursor.at(),
-                        message,
-                    );
+                    let fault = NotationFault::unsupported(at..parser.cursor.at(), message);
                     Err(fault.help("leave the levels out: those of a dense array have no effect"))
                 }
                 None => Err(parser.cursor.expected("a level")),
@@ -310,18 +281,14 @@ impl XlaShapeParser<'_> {
                 let raised = parser.raised_extent();
                 let (extent, span) = parser.integer(raised)?;
                 if extent == 0 {
-                    let fault = NotationFault::new(
-                        NotationFaultKind::Value,
-                        span,
-                        "a tile of 0 holds nothing",
-                    );
+                    let fault = NotationFault::value(span, "a tile of 0 holds nothing");
                     return Err(fault.help("write 1 or more"));
                 }
                 Ok((Some(extent), span))
             })?;
             if let Some((None, span)) = extents.last() {
                 let message = "there is nothing more minor to merge this axis into";
-                let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
+                let fault = NotationFault::value(span.clone(), message);
                 return Err(fault.help("end the tile with an extent: `T(*,128)`"));
             }
             self.shape.tiles.push((extents, start..self.cursor.at()));

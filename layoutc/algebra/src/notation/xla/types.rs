@@ -3,7 +3,7 @@
 use alloc::format;
 
 use super::XlaShape;
-use crate::notation::{NotationFault, NotationFaultKind, Remark};
+use crate::notation::{NotationFault, Remark};
 
 /// An element type: name, bits, and the storage type if packed (`E(bits)`) or not.
 pub(super) struct XlaType {
@@ -87,7 +87,7 @@ pub(super) fn storage_type(
         Some((asked, _)) if *asked == width(packed) => Ok(packed),
         Some((asked, span)) if *asked != 0 && *asked != width(whole) => {
             let message = format!("`E({asked})` of `{name}` is not an element type");
-            let fault = NotationFault::new(NotationFaultKind::Unsupported, span.clone(), message);
+            let fault = NotationFault::unsupported(span.clone(), message);
             Err(fault.help(format!("it is `E({})` or `E({})`", width(packed), width(whole))))
         }
         _ => {

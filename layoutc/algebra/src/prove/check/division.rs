@@ -38,11 +38,7 @@ pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
     let mut remainders = Vec::new();
     for (factors, _) in sum.terms() {
         for factor in factors.iter() {
-            let (x, d) = match factor {
-                Factor::Quotient(x, k) => (x, Sum::constant(*k)),
-                Factor::Ratio(x, d) => (x, Sum::clone(d)),
-                Factor::Digit(_) | Factor::Unit(_) => continue,
-            };
+            let Some((x, d)) = factor.division() else { continue };
             let blocks = Sum::factor(factor.clone(), 1).times(&d)?;
             let remainder = (x.minus(&blocks)?, d.minus_owned(&Sum::constant(1))?);
             if !remainders.contains(&remainder) {
@@ -62,7 +58,7 @@ impl CheckerContext<'_> {
             return Ok((Sum::constant(value.div_euclid(k)), Sum::constant(value.rem_euclid(k))));
         }
         let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
-        if k < 1 || b.holds_digits() || !self.at_least_zero(&b.minus(&Sum::constant(1))?)? {
+        if k < 1 || b.has_digits() || !self.at_least_zero(&b.minus(&Sum::constant(1))?)? {
             return Err(ExprError::Divisor);
         }
         let mut spelled = None;
@@ -132,7 +128,7 @@ impl CheckerContext<'_> {
                 }
             }
         }
-        if rest.holds_symbols() || b.holds_symbols() {
+        if rest.has_symbols() || b.has_symbols() {
             return self.in_block_of_symbols(quotient, rest, b);
         }
         Ok(None)
@@ -225,24 +221,23 @@ impl CheckerContext<'_> {
 
     /// A canonical quotient: takes out what the divisor divides, `(9*x + y) // 4 = 2*x + (x + y) // 4`, and offsets the
     /// dividend so that it is non-negative.
-    fn canonical_quotient(&self, quotient: &Factor) -> Result<Sum, ExprError> {
-        let Factor::Quotient(x, k) = quotient else { return Ok(Sum::factor(quotient.clone(), 1)) };
+    fn canonical_quotient(&self, x: Sum, k: i128) -> Result<Sum, ExprError> {
         let (mut whole, mut rest) = (Sum::default(), Sum::default());
         for (factors, coefficient) in x.terms().filter(|(factors, _)| !factors.is_empty()) {
             whole.put(factors, coefficient / k)?;
             rest.put(factors, coefficient % k)?;
         }
         let Some(least) = self.span(&rest)?.0.as_constant() else {
-            return Ok(Sum::factor(quotient.clone(), 1));
+            return Ok(Sum::factor(Factor::Quotient(Arc::new(x), k), 1));
         };
         let constant = x.constant_term();
-        let blocks = constant.checked_add(least).ok_or(ExprError::Overflow)?.div_euclid(*k);
+        let blocks = constant.checked_add(least).ok_or(ExprError::Overflow)?.div_euclid(k);
         whole.put(&Factors::None, blocks)?;
-        rest.put(&Factors::None, constant - blocks.checked_mul(*k).ok_or(ExprError::Overflow)?)?;
-        if rest.as_constant().is_some_and(|rest| (0..*k).contains(&rest)) {
+        rest.put(&Factors::None, constant - blocks.checked_mul(k).ok_or(ExprError::Overflow)?)?;
+        if rest.as_constant().is_some_and(|rest| (0..k).contains(&rest)) {
             return Ok(whole);
         }
-        whole.plus(&Sum::factor(Factor::Quotient(Arc::new(rest), *k), 1))
+        whole.plus(&Sum::factor(Factor::Quotient(Arc::new(rest), k), 1))
     }
 
     /// `(high, g)` if the sum is `g * high + low` with `low` in `0..g` and `g` dividing `k`: the quotient by `k` is
@@ -311,12 +306,10 @@ impl CheckerContext<'_> {
             Some((factor, x, a)) => {
                 let addend = rest.minus(&Sum::factor(factor.clone(), 1))?;
                 let whole = addend.times(&Sum::constant(a))?.plus(x)?;
-                let divisor = a.checked_mul(k).ok_or(ExprError::Overflow)?;
-                Factor::Quotient(Arc::new(whole), divisor)
+                self.canonical_quotient(whole, a.checked_mul(k).ok_or(ExprError::Overflow)?)?
             }
-            None => Factor::Quotient(Arc::new(rest.clone()), k),
+            None => self.canonical_quotient(rest.clone(), k)?,
         };
-        let part = self.canonical_quotient(&part)?;
         let remainder = rest.minus(&part.times(&Sum::constant(k))?)?;
         Ok((quotient.plus(&part)?, remainder))
     }

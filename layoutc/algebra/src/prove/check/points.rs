@@ -212,10 +212,13 @@ impl ElementPrograms {
             }
             spare.push(computed);
         }
-        let held = self.valid.as_ref().map(|valid| valid.hold(&back, count, spare)).transpose()?;
+        let is_valid =
+            self.valid.as_ref().map(|valid| valid.test(&back, count, spare)).transpose()?;
         spare.extend(back);
-        match held {
-            Some(held) if held.contains(&false) => Err(CertificateError::Predicate(usize::MAX)),
+        match is_valid {
+            Some(is_valid) if is_valid.contains(&false) => {
+                Err(CertificateError::Predicate(usize::MAX))
+            }
             _ => Ok(()),
         }
     }

@@ -46,11 +46,11 @@ fn at_values(layout: &Layout, symbols: &[i128]) -> Result<(), CertificateError> 
     }
     if slots <= COUNTED_SLOTS {
         let elements = fixed.extents.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()));
-        let held = match &fixed.valid {
-            Some(valid) => held_slots(valid, &fixed.shape)?,
+        let valid_slots = match &fixed.valid {
+            Some(valid) => count_valid_slots(valid, &fixed.shape)?,
             None => slots,
         };
-        return if held == elements {
+        return if valid_slots == elements {
             Ok(())
         } else {
             Err(CertificateError::Predicate(usize::MAX))
@@ -65,15 +65,15 @@ fn at_values(layout: &Layout, symbols: &[i128]) -> Result<(), CertificateError> 
 }
 
 /// Number of slots of a shape on which a predicate is true.
-fn held_slots(valid: &PredicateProgram, shape: &[i64]) -> Result<i128, ExprError> {
-    let (mut points, mut spare, mut held) = (PointBatches::new(shape), Vec::new(), 0_i128);
+fn count_valid_slots(valid: &PredicateProgram, shape: &[i64]) -> Result<i128, ExprError> {
+    let (mut points, mut spare, mut valid_slots) = (PointBatches::new(shape), Vec::new(), 0_i128);
     loop {
         let count = points.advance();
         if count == 0 {
-            return Ok(held);
+            return Ok(valid_slots);
         }
-        for is_held in valid.hold(&points.columns, count, &mut spare)? {
-            held += i128::from(is_held);
+        for is_valid in valid.test(&points.columns, count, &mut spare)? {
+            valid_slots += i128::from(is_valid);
         }
     }
 }
@@ -194,8 +194,8 @@ impl StaticLayout {
     fn is_right(&self, slots: &[Column]) -> Result<bool, ExprError> {
         let count = slots.first().map_or(0, Vec::len);
         let mut spare = Vec::new();
-        let held = match &self.valid {
-            Some(valid) => valid.hold(slots, count, &mut spare)?,
+        let predicted = match &self.valid {
+            Some(valid) => valid.test(slots, count, &mut spare)?,
             None => alloc::vec![true; count],
         };
         let mut indices = Vec::new();
@@ -203,7 +203,7 @@ impl StaticLayout {
             indices.push(index.column(slots, count, &mut spare)?);
         }
         let mut stack = Vec::new();
-        for (at, is_held) in held.iter().enumerate() {
+        for (at, is_predicted) in predicted.iter().enumerate() {
             let pick = |columns: &[Column]| -> Vec<i64> {
                 columns.iter().filter_map(|column| column.get(at).copied()).collect()
             };
@@ -213,7 +213,7 @@ impl StaticLayout {
             for (index, own) in self.map.iter().zip(&slot) {
                 is_owned = is_owned && index.run(&element, &mut stack)? == *own;
             }
-            if is_owned != *is_held {
+            if is_owned != *is_predicted {
                 return Ok(false);
             }
         }

@@ -186,18 +186,18 @@ impl PredicateProgram {
     }
 
     /// For each of `count` points, whether every comparison holds.
-    pub(super) fn hold(
+    pub(super) fn test(
         &self,
         vars: &[Column],
         count: usize,
         spare: &mut Vec<Column>,
     ) -> Result<Vec<bool>, ExprError> {
-        let mut held = alloc::vec![true; count];
+        let mut results = alloc::vec![true; count];
         for (left, op, right) in &self.0 {
             let left = left.column(vars, count, spare)?;
             let right = right.column(vars, count, spare)?;
-            for (held, (left, right)) in held.iter_mut().zip(left.iter().zip(&right)) {
-                *held &= match op {
+            for (result, (left, right)) in results.iter_mut().zip(left.iter().zip(&right)) {
+                *result &= match op {
                     CompareOp::Eq => left == right,
                     CompareOp::Lt => left < right,
                     CompareOp::Ge => left >= right,
@@ -205,7 +205,7 @@ impl PredicateProgram {
             }
             spare.extend([left, right]);
         }
-        Ok(held)
+        Ok(results)
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) type KnownRanges = Rc<[(Sum, Sum)]>;
 impl CheckerContext<'_> {
     /// Bounds over all values of the digits, as sums over symbols.
     pub(super) fn span(&self, sum: &Sum) -> Result<(Sum, Sum), ExprError> {
-        if !sum.holds_symbols() && self.symbols.is_empty() {
+        if !sum.has_symbols() && self.symbols.is_empty() {
             return self.constant_span(sum);
         }
         let (mut low, mut high) = (Sum::default(), Sum::default());
@@ -53,7 +53,7 @@ impl CheckerContext<'_> {
             let (counted, others): (Vec<Factor>, Vec<Factor>) = factors
                 .iter()
                 .cloned()
-                .partition(|factor| Sum::factor(factor.clone(), 1).holds_digits());
+                .partition(|factor| Sum::factor(factor.clone(), 1).has_digits());
             let mut weight = Sum::constant(coefficient);
             for factor in others {
                 weight = weight.times(&Sum::factor(factor, 1))?;
@@ -85,7 +85,7 @@ impl CheckerContext<'_> {
     fn upper(&self, sum: &Sum) -> Result<Sum, ExprError> {
         for (number, last) in self.known_ranges()?.iter() {
             let others = sum.minus(number)?;
-            if number.holds_digits() && !others.holds_digits() {
+            if number.has_digits() && !others.has_digits() {
                 return others.plus_owned(last);
             }
         }
@@ -180,7 +180,7 @@ impl CheckerContext<'_> {
     /// Bounds of the dividend of a quotient, which is non-negative.
     fn ends(&self, number: &Sum) -> Result<(i128, i128), ExprError> {
         let (_, high) = self.span(number)?;
-        let low = if number.holds_digits() { 0 } else { self.least(number)?.max(0) };
+        let low = if number.has_digits() { 0 } else { self.least(number)?.max(0) };
         let high = -self.least(&Sum::default().minus(&high)?)?;
         Ok((low, high.max(low)))
     }
@@ -275,7 +275,7 @@ impl CheckerContext<'_> {
         if let Some(factor) = sum.factor_of(number) {
             return Ok(Some(Sum::constant(factor)));
         }
-        if !sum.holds_symbols() {
+        if !sum.has_symbols() {
             return Ok(None);
         }
         let depth = |counted: &[Factor]| counted.iter().map(Factor::depth).max();

@@ -33,10 +33,8 @@ impl CheckerContext<'_> {
             return Ok((quotient.plus(&part)?, remainder));
         }
         // Offset the dividend by up to two multiples of `b` to make it non-negative.
-        let mut from = Sum::default();
         for blocks in [0, 1, 2] {
-            from = b.times(&Sum::constant(blocks))?;
-            let moved = rest.plus(&from)?;
+            let moved = rest.plus(&b.times(&Sum::constant(blocks))?)?;
             if self.never_negative(&moved)? {
                 let ratio = Sum::factor(Factor::Ratio(Arc::new(moved), Arc::new(b.clone())), 1);
                 let part = ratio.minus_owned(&Sum::constant(blocks))?;
@@ -44,24 +42,18 @@ impl CheckerContext<'_> {
                 return Ok((quotient.plus(&part)?, remainder));
             }
         }
-        drop(from);
         Err(ExprError::Unbound)
     }
 
     /// `(c + x // a) // b` as `(a*c + x) // (a*b)`.
     pub(super) fn merged(&self, rest: &Sum, b: &Sum) -> Result<Option<Sum>, ExprError> {
         let nested = rest.terms().find_map(|(factors, coefficient)| match &**factors {
-            [factor @ Factor::Quotient(x, a)] if coefficient == 1 => {
-                Some((factor.clone(), Arc::clone(x), Sum::constant(*a)))
-            }
-            [factor @ Factor::Ratio(x, a)] if coefficient == 1 => {
-                Some((factor.clone(), Arc::clone(x), Sum::clone(a)))
-            }
+            [factor] if coefficient == 1 => Some((factor, factor.division()?)),
             _ => None,
         });
-        let Some((factor, x, a)) = nested else { return Ok(None) };
-        let addend = rest.minus(&Sum::factor(factor, 1))?;
-        let whole = addend.times(&a)?.plus_owned(&x)?;
+        let Some((factor, (x, a))) = nested else { return Ok(None) };
+        let addend = rest.minus(&Sum::factor(factor.clone(), 1))?;
+        let whole = addend.times(&a)?.plus_owned(x)?;
         Ok(Some(self.divmod(&whole, &a.times(b)?)?.0))
     }
 }

@@ -83,11 +83,7 @@ impl CheckerContext<'_> {
     /// Replaces a quotient `q = x // d` by a bound from `x - d + 1 <= d*q <= x`. If `d` does not divide its weight,
     /// scales the sum by `d`: an integer is at least 0 if `d` times it exceeds `-d`.
     fn weakened(&self, sum: &Sum, quotient: &Factor) -> Result<Option<Sum>, ExprError> {
-        let (x, d) = match quotient {
-            Factor::Quotient(x, k) => (x, Sum::constant(*k)),
-            Factor::Ratio(x, d) => (x, Sum::clone(d)),
-            Factor::Digit(_) | Factor::Unit(_) => return Ok(None),
-        };
+        let Some((x, d)) = quotient.division() else { return Ok(None) };
         let PowerCoefficients(powers) = PowerCoefficients::of(sum, quotient)?;
         let [rest, weight] = powers.as_slice() else { return Ok(None) };
         let lower = x.minus(&d)?.plus_owned(&Sum::constant(1))?;
@@ -115,7 +111,7 @@ impl CheckerContext<'_> {
         if sum.terms().all(|(_, coefficient)| coefficient < 0) {
             return Ok(Some(false));
         }
-        if sum.holds_digits() {
+        if sum.has_digits() {
             return Ok(None);
         }
         for is_positive in [true, false] {

@@ -23,6 +23,15 @@ pub(super) enum Factor {
 }
 
 impl Factor {
+    /// Dividend and divisor of a quotient.
+    pub(super) fn division(&self) -> Option<(&Sum, Sum)> {
+        match self {
+            Self::Digit(_) | Self::Unit(_) => None,
+            Self::Quotient(x, k) => Some((x, Sum::constant(*k))),
+            Self::Ratio(x, d) => Some((x, Sum::clone(d))),
+        }
+    }
+
     /// Nesting depth of quotients.
     pub(super) fn depth(&self) -> usize {
         match self {
@@ -187,10 +196,10 @@ impl Sum {
         let mut factor = None;
         for (factors, coefficient) in &number.rest {
             let at = self.rest.binary_search_by(|(own, _)| own.cmp(factors)).ok()?;
-            let held = self.rest.get(at)?.1;
-            let own = held
+            let present = self.rest.get(at)?.1;
+            let own = present
                 .checked_div(*coefficient)
-                .filter(|f| f.checked_mul(*coefficient) == Some(held))?;
+                .filter(|f| f.checked_mul(*coefficient) == Some(present))?;
             if factor.is_some_and(|factor| factor != own) {
                 return None;
             }
@@ -199,19 +208,19 @@ impl Sum {
         factor
     }
 
-    pub(super) fn holds_digits(&self) -> bool {
+    pub(super) fn has_digits(&self) -> bool {
         self.factors().any(|factor| match factor {
             Factor::Digit(_) => true,
             Factor::Unit(_) => false,
-            Factor::Quotient(x, _) | Factor::Ratio(x, _) => x.holds_digits(),
+            Factor::Quotient(x, _) | Factor::Ratio(x, _) => x.has_digits(),
         })
     }
 
-    pub(super) fn holds_symbols(&self) -> bool {
+    pub(super) fn has_symbols(&self) -> bool {
         self.factors().any(|factor| match factor {
             Factor::Digit(_) => false,
             Factor::Unit(_) | Factor::Ratio(..) => true,
-            Factor::Quotient(x, _) => x.holds_symbols(),
+            Factor::Quotient(x, _) => x.has_symbols(),
         })
     }
 
@@ -222,14 +231,14 @@ impl Sum {
 
     /// [`Sum::put`] without the size check.
     fn take(&mut self, factors: &Factors, coefficient: i128) -> Result<(), ExprError> {
-        let add = |held: i128| held.checked_add(coefficient).ok_or(ExprError::Overflow);
+        let add = |present: i128| present.checked_add(coefficient).ok_or(ExprError::Overflow);
         if factors.is_empty() {
             self.constant = add(self.constant)?;
             return Ok(());
         }
         match self.rest.binary_search_by(|(own, _)| own.cmp(factors)) {
             Ok(at) => {
-                let total = add(self.rest.get(at).map_or(0, |(_, held)| *held))?;
+                let total = add(self.rest.get(at).map_or(0, |(_, present)| *present))?;
                 match self.rest.get_mut(at) {
                     Some(term) if total != 0 => term.1 = total,
                     _ => drop(self.rest.remove(at)),
@@ -272,18 +281,19 @@ impl Sum {
 
     /// `self + sign * other`, by merging the sorted terms.
     fn plus_signed(&self, other: &Sum, sign: i128) -> Result<Self, ExprError> {
-        let add = |held: i128, other: i128| {
+        let add = |present: i128, other: i128| {
             let other = other.checked_mul(sign).ok_or(ExprError::Overflow)?;
-            held.checked_add(other).ok_or(ExprError::Overflow)
+            present.checked_add(other).ok_or(ExprError::Overflow)
         };
         let mut rest = Vec::with_capacity(self.rest.len() + other.rest.len());
         let mut others = other.rest.iter().peekable();
-        for (factors, held) in &self.rest {
+        for (factors, present) in &self.rest {
             while let Some((factors, coefficient)) = others.next_if(|(f, _)| f < factors) {
                 rest.push((factors.clone(), add(0, *coefficient)?));
             }
             let same = others.next_if(|(f, _)| f == factors);
-            let total = same.map_or(Ok(*held), |(_, coefficient)| add(*held, *coefficient))?;
+            let total =
+                same.map_or(Ok(*present), |(_, coefficient)| add(*present, *coefficient))?;
             if total != 0 {
                 rest.push((factors.clone(), total));
             }

@@ -141,8 +141,9 @@ fn opposing_step(
     (one, forth): (usize, i128),
     (other, back): (usize, i128),
 ) -> Option<(usize, i128)> {
-    let holds = |digit: usize| digits.chains.iter().position(|chain| chain.digits.contains(&digit));
-    let chain = holds(one).filter(|chain| holds(other) == Some(*chain))?;
+    let chain_of =
+        |digit: usize| digits.chains.iter().position(|chain| chain.digits.contains(&digit));
+    let chain = chain_of(one).filter(|chain| chain_of(other) == Some(*chain))?;
     let [axis] = digits.chains.get(chain)?.axes.as_slice() else { return None };
     let weight = |digit: usize| digits.digits.get(digit).map(|digit| digit.weight);
     let forth = weight(one)?.checked_mul(forth)?;

@@ -218,12 +218,12 @@ impl DigitSolver<'_> {
         let mut left = rest.terms.clone();
         let mut parts = Vec::new();
         for chain in &self.digits.chains {
-            let held = |digit: &&usize| left.iter().any(|(own, _)| own == *digit);
+            let is_present = |digit: &&usize| left.iter().any(|(own, _)| own == *digit);
             let counts = |digit: &&usize| {
                 self.digits.digits.get(**digit).is_some_and(|digit| !digit.is_single())
             };
             let high: Vec<usize> =
-                chain.digits.iter().filter(counts).take_while(held).copied().collect();
+                chain.digits.iter().filter(counts).take_while(is_present).copied().collect();
             if high.len() < 2 {
                 continue;
             }

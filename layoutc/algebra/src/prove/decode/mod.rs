@@ -169,13 +169,13 @@ fn lost_digits(
 
 /// True if a digit occurs in a target, directly or in a derived digit.
 fn is_used(digits: &Digits, digit: usize) -> bool {
-    let holds = |form: &crate::digits::LinearForm| form.terms.iter().any(|(d, _)| *d == digit);
+    let mentions = |form: &crate::digits::LinearForm| form.terms.iter().any(|(d, _)| *d == digit);
     let made = |(_, made): &(usize, DerivedDigit)| match made {
         DerivedDigit::Parity(of) => of.contains(&digit),
         DerivedDigit::Sum(form)
         | DerivedDigit::Residue(form, _)
-        | DerivedDigit::Quotient(form, _) => holds(form),
-        DerivedDigit::Hilbert(_, row, column) => holds(row) || holds(column),
+        | DerivedDigit::Quotient(form, _) => mentions(form),
+        DerivedDigit::Hilbert(_, row, column) => mentions(row) || mentions(column),
     };
-    digits.targets.iter().any(holds) || digits.derived.iter().any(made)
+    digits.targets.iter().any(mentions) || digits.derived.iter().any(made)
 }

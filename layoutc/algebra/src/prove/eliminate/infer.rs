@@ -182,8 +182,9 @@ impl Elimination<'_> {
                         form = form.add_owned(&Poly::atom(atom.clone()).mul(weight)?)?;
                     }
                     let quotient = self.forms.quotient(&form, &by, MAX_ROUNDS)?;
-                    let holds = quotient.terms().any(|(monomial, _)| monomial.contains(atom));
-                    if holds {
+                    let is_mentioned =
+                        quotient.terms().any(|(monomial, _)| monomial.contains(atom));
+                    if is_mentioned {
                         let by = self.facts.render(&by)?;
                         let value = Expr::binary(BinOp::FloorDiv, &equation.value, &by)?;
                         made.push((quotient, self.simple(&value)?));

@@ -65,17 +65,17 @@ impl Elimination<'_> {
     /// Splits an equation into `by*a + b` with `0 <= b < by`; a quotient with a negative weight may be part of a
     /// remainder in `b`.
     fn parts(&self, equation: &Equation, by: &Poly) -> Result<Option<[Equation; 2]>, ExprError> {
-        let mut kept: Vec<BTreeSet<&Atom>> = alloc::vec![BTreeSet::new()];
+        let mut candidates: Vec<BTreeSet<&Atom>> = alloc::vec![BTreeSet::new()];
         let mut falling = BTreeSet::new();
         for (atom, weight) in &equation.unknown {
             let is_quotient = matches!(atom, Atom::Op(BinOp::FloorDiv, ..));
             if is_quotient && self.sign(weight) == Some(-1) {
-                kept.push(BTreeSet::from([atom]));
+                candidates.push(BTreeSet::from([atom]));
                 falling.insert(atom);
             }
         }
-        kept.push(falling);
-        for inside in kept {
+        candidates.push(falling);
+        for inside in candidates {
             if let Some(parts) = self.parts_with(equation, by, &inside)? {
                 return Ok(Some(parts));
             }

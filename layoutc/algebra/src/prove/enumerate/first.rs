@@ -20,6 +20,7 @@ pub(crate) fn first_nonzero(
         return Ok(None);
     }
     let sweep = SlotSweep::new(domain, domain.extents.len().saturating_sub(1));
+    let in_row = |row: u64| sweep.first(row.into(), |value| value != 0);
     let rows = u64::try_from(sweep.rows()).map_err(|_| ExprError::Overflow)?;
     // The first row known to contain such a point; each worker checks every n-th row below it.
     let (best, failed) = (AtomicU64::new(u64::MAX), AtomicBool::new(false));
@@ -27,7 +28,7 @@ pub(crate) fn first_nonzero(
     machine.for_each(usize::try_from(pieces).unwrap_or(1), &|piece| {
         let mut row = u64::try_from(piece).unwrap_or(0);
         while row < rows && row < best.load(Ordering::Relaxed) {
-            match in_row(&sweep, row) {
+            match in_row(row) {
                 Ok(None) => {}
                 Ok(Some(_)) => {
                     best.fetch_min(row, Ordering::Relaxed);
@@ -46,21 +47,6 @@ pub(crate) fn first_nonzero(
     }
     match best.load(Ordering::Relaxed) {
         u64::MAX => Ok(None),
-        row => in_row(&sweep, row),
+        row => in_row(row),
     }
-}
-
-/// The first such point of a row.
-fn in_row(sweep: &SlotSweep<'_>, row: u64) -> Result<Option<Vec<i128>>, ExprError> {
-    let mut indices = sweep.row(i128::from(row));
-    let mut found = None;
-    sweep.blocks(&indices, &mut |start, values| {
-        found = values.iter().zip(start..).find(|(value, _)| **value != 0).map(|(_, k)| k);
-        found.is_none()
-    })?;
-    let Some(k) = found else { return Ok(None) };
-    if let Some(last) = indices.last_mut() {
-        *last = k;
-    }
-    Ok(Some(indices))
 }

@@ -42,6 +42,29 @@ impl<'a> SlotSweep<'a> {
         indices
     }
 
+    /// The point at `k` along the block axis of row `row`.
+    pub(super) fn point(&self, row: i128, k: i128) -> Vec<i128> {
+        let mut indices = self.row(row);
+        if let Some(index) = indices.get_mut(self.along) {
+            *index = k;
+        }
+        indices
+    }
+
+    /// The first point of row `row` with a wanted slot.
+    pub(super) fn first(
+        &self,
+        row: i128,
+        is_wanted: impl Fn(i64) -> bool,
+    ) -> Result<Option<Vec<i128>>, ExprError> {
+        let mut found = None;
+        self.blocks(&self.row(row), &mut |start, slots| {
+            found = slots.iter().zip(start..).find(|(slot, _)| is_wanted(**slot)).map(|(_, k)| k);
+            found.is_none()
+        })?;
+        Ok(found.map(|k| self.point(row, k)))
+    }
+
     /// The range along the block axis in which the conditions hold. With the other indices fixed, a condition is
     /// `c + w * k >= 0`: `k >= ceil(-c / w)` for `w > 0`, `k <= floor(c / -w)` for `w < 0`.
     pub(super) fn span(&self, indices: &[i128]) -> Result<Range<i128>, ExprError> {

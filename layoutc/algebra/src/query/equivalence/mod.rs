@@ -263,3 +263,33 @@ fn at_values(
     let scope = DifferenceScope { extents: &extents, facts: &facts, most: SAMPLE_POINTS, machine };
     decide_within(&pairs, &within, scope)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::{LayoutEquivalence, compare};
+    use crate::expr::parse;
+    use crate::expr::{Expr, Var};
+    use crate::layout::Layout;
+    use crate::map::{MapScope, resolve};
+    use crate::normal_form::simplify::Facts;
+    use crate::prove::SequentialExecutor;
+
+    #[test]
+    fn too_many_points_without_common_digits_are_undecided() {
+        let layout = Layout::builder([("i", 1 << 18), ("j", 1 << 18)]).prove().unwrap();
+        // `i * 262144 + j` in a form that no prover reads.
+        let text = parse::map("(i, j) -> (((i & j) * 2 + (i ^ j) - j) * 262144 + j)").unwrap();
+        let scope =
+            MapScope { axes: layout.logical(), values: &|_| None, facts: &Facts::default() };
+        let map = resolve(&text, scope).unwrap();
+        let to_axis = |var| match var {
+            Var::Storage(k) => Some(Expr::var(Var::Axis(k))),
+            _ => None,
+        };
+        let physical_map = map.items.iter().map(|item| item.index.substitute(&to_axis).unwrap());
+        let skewed = Layout { physical_map: physical_map.collect(), ..layout.clone() };
+        let found = compare(&layout, &skewed, &SequentialExecutor).unwrap();
+        assert_eq!(found, LayoutEquivalence::Undecided { points: Some(1 << 36) });
+    }
+}

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::parser::{ShardingParser, SpannedInt};
 use crate::expr::parse::Span;
-use crate::notation::{NotationFault, NotationFaultKind};
+use crate::notation::NotationFault;
 use crate::sharding::mesh::{Mesh, MeshAxis};
 use crate::sharding::named::AxisRef;
 use crate::sharding::placement::Subgroup;
@@ -38,7 +38,7 @@ impl ShardingParser<'_> {
             let (before, own) = (before.0, own.0);
             let message =
                 format!("`({before}){own}` is not a part of the {size} devices of `{name}`");
-            let fault = NotationFault::new(NotationFaultKind::Value, span, message);
+            let fault = NotationFault::value(span, message);
             let help = if own == *size {
                 format!("all of it is `'{name}'`")
             } else {
@@ -57,7 +57,7 @@ fn no_axis(name: &str, span: Span, mesh: &Mesh) -> NotationFault {
         [] => format!("`{name}` is not an axis: the mesh has none"),
         _ => format!("`{name}` is not an axis of the mesh; its axes are {}", names.join(", ")),
     };
-    let fault = NotationFault::new(NotationFaultKind::Axes, span, message);
+    let fault = NotationFault::axes(span, message);
     let by_position = name.parse::<usize>().ok().and_then(|place| mesh.axes.get(place));
     fault.help(match by_position {
         Some(axis) => format!("axes have names: write `'{}'`", axis.name),
@@ -81,7 +81,7 @@ pub(super) fn disjoint<'p>(
         if clash.is_some() {
             let name = mesh.axes.get(part.axis).map_or("", |axis| axis.name.as_str());
             let message = format!("`{name}` is already used, or overlaps a sub-axis used before");
-            let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
+            let fault = NotationFault::value(span.clone(), message);
             return Err(fault.help("use each mesh axis, or each of its sub-axes, once"));
         }
         before.push(*part);
@@ -106,11 +106,7 @@ pub(super) fn unmerged(parts: &[SpannedAxisRef], mesh: &Mesh) -> Result<(), Nota
         format!("'{name}':({}){size}", first.0.before)
     };
     let span = first.1.start..second.1.end;
-    let fault = NotationFault::new(
-        NotationFaultKind::Value,
-        span,
-        "adjacent sub-axes must be written as one",
-    );
+    let fault = NotationFault::value(span, "adjacent sub-axes must be written as one");
     Err(fault.help(format!("write `{one}`")))
 }
 
@@ -124,6 +120,6 @@ pub(super) fn sorted(
     let Some((first, second)) = wrong else { return Ok(()) };
     let name = |part: &AxisRef| mesh.axes.get(part.axis).map_or("", |axis| axis.name.as_str());
     let message = format!("`{}` precedes `{}` in the mesh", name(&second.0), name(&first.0));
-    let fault = NotationFault::new(NotationFaultKind::Value, second.1.clone(), message);
+    let fault = NotationFault::value(second.1.clone(), message);
     Err(fault.help(format!("write the axes of `{}=` in the order of the mesh", kind.word())))
 }

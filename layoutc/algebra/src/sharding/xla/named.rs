@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::axis_refs::{SpannedAxisRef, disjoint, sorted, unmerged};
 use super::parser::{ShardingParser, few, product};
 use crate::expr::parse::Span;
-use crate::notation::{NotationFault, NotationFaultKind};
+use crate::notation::NotationFault;
 use crate::sharding::iota::IotaOrder;
 use crate::sharding::mesh::{Mesh, MeshAxis};
 use crate::sharding::named::{AxisRef, AxisSharding, NamedSharding};
@@ -64,7 +64,7 @@ impl ShardingParser<'_> {
                 .try_fold(axes, |mut axes, (name, span, size)| {
                     if axes.iter().any(|axis| axis.name == name) {
                         let message = format!("two axes of the mesh are called `{name}`");
-                        let fault = NotationFault::new(NotationFaultKind::Value, span, message);
+                        let fault = NotationFault::value(span, message);
                         return Err(fault.help("give one of them another name"));
                     }
                     axes.push(MeshAxis { name, size });
@@ -85,7 +85,7 @@ impl ShardingParser<'_> {
             Some((quote @ ('\'' | '"'), _)) => quote,
             Some((c, span)) => {
                 let message = format!("expected a name in quotes, found `{}`", c.escape_default());
-                let fault = NotationFault::new(NotationFaultKind::Syntax, span, message);
+                let fault = NotationFault::syntax(span, message);
                 return Err(fault.help("write `'x'`"));
             }
             None => return Err(self.cursor.expected("a name in quotes")),
@@ -96,16 +96,12 @@ impl ShardingParser<'_> {
         let is_odd = |c: char| c.is_control() || matches!(c, '\'' | '"' | '\\');
         if let Some((at, c)) = name.char_indices().find(|(_, c)| is_odd(*c)) {
             let place = inner.start + at..inner.start + at + c.len_utf8();
-            let fault = NotationFault::new(
-                NotationFaultKind::Unsupported,
-                place,
-                "this character is not allowed in a name",
-            );
+            let fault =
+                NotationFault::unsupported(place, "this character is not allowed in a name");
             return Err(fault.help("write letters, digits and `_`"));
         }
         if name.is_empty() {
-            let fault =
-                NotationFault::new(NotationFaultKind::Value, span, "an axis without a name");
+            let fault = NotationFault::value(span, "an axis without a name");
             return Err(fault.help("write one: `'x'`"));
         }
         Ok((name.to_string(), span))
@@ -133,11 +129,7 @@ impl ShardingParser<'_> {
             && list.is_sorted()
         {
             let span = start..self.cursor.at();
-            let fault = NotationFault::new(
-                NotationFaultKind::Value,
-                span,
-                "the devices are in their own order",
-            );
+            let fault = NotationFault::value(span, "the devices are in their own order");
             return Err(fault.help("leave `device_ids` out"));
         }
         self.eat(",");
@@ -215,7 +207,7 @@ impl ShardingParser<'_> {
                 return Err(self.cursor.expected("a word"));
             }
             let message = format!("`{word}` is not allowed here");
-            let fault = NotationFault::new(NotationFaultKind::Syntax, span, message);
+            let fault = NotationFault::syntax(span, message);
             return Err(fault.help(
                 "after the axis shardings, `replicated=`, `unreduced=` or `manual=` may follow",
             ));
@@ -224,7 +216,7 @@ impl ShardingParser<'_> {
         self.expect("{")?;
         if !row.1.is_empty() {
             let message = format!("`{word}` is repeated");
-            let fault = NotationFault::new(NotationFaultKind::Value, span, message);
+            let fault = NotationFault::value(span, message);
             return Err(fault.help("write all its axes in one list"));
         }
         if !self.eat("}") {
@@ -283,12 +275,12 @@ fn whole(
     }
     let Some(row) = shared.iter_mut().find(|row| row.0.word() == word) else {
         let message = format!("`{word}` does not follow a mesh");
-        let fault = NotationFault::new(NotationFaultKind::Syntax, span.clone(), message);
+        let fault = NotationFault::syntax(span.clone(), message);
         return Err(fault.help("write the mesh axes of each tensor axis: `[{'a'}, {}]`"));
     };
     if mesh.axes.is_empty() {
         let message = format!("`{word}` needs a mesh with axes");
-        let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
+        let fault = NotationFault::value(span.clone(), message);
         return Err(fault.help("write its axes: `mesh['a'=2]`"));
     }
     let axes = mesh.axes.iter().map(|axis| axis.size).enumerate();

@@ -65,7 +65,7 @@ pub fn parse_one(text: &str) -> Result<TensorSharding, NotationFault> {
                 0 => "an empty tuple shards no tensor".into(),
                 count => format!("a tuple shards {count} tensors, and one is wanted"),
             };
-            let fault = NotationFault::new(NotationFaultKind::Unsupported, 0..text.len(), message);
+            let fault = NotationFault::unsupported(0..text.len(), message);
             Err(fault.help("write the sharding of one of them: `{devices=[2,2]<=[4]}`"))
         }
     }
@@ -162,7 +162,7 @@ impl<'a> ShardingParser<'a> {
                 } else {
                     format!("`{kind}` conflicts with `{before}`")
                 };
-                let fault = NotationFault::new(NotationFaultKind::Value, span.clone(), message);
+                let fault = NotationFault::value(span.clone(), message);
                 return Err(fault.help("write one of them"));
             }
             return Ok(());
@@ -191,7 +191,7 @@ impl<'a> ShardingParser<'a> {
                 return self.cursor.expected("a kind of subgroup");
             }
             let message = format!("`{word}` is not a kind of subgroup");
-            NotationFault::new(NotationFaultKind::Value, span, message)
+            NotationFault::value(span, message)
                 .help("expected `manual`, `unreduced` or `replicated`")
         })
     }
@@ -203,14 +203,12 @@ fn once(is_first: bool, word: &str, span: &Span) -> Result<(), NotationFault> {
         return Ok(());
     }
     let message = format!("`{word}` is repeated");
-    Err(NotationFault::new(NotationFaultKind::Value, span.clone(), message)
-        .help("write one of them"))
+    Err(NotationFault::value(span.clone(), message).help("write one of them"))
 }
 
 fn unknown(word: &str, span: &Span) -> NotationFault {
     let message = format!("unknown word `{word}` in a sharding");
-    NotationFault::new(NotationFaultKind::Syntax, span.clone(), message)
-        .help(format!("it begins with {WORDS}"))
+    NotationFault::syntax(span.clone(), message).help(format!("it begins with {WORDS}"))
 }
 
 /// Combines all keywords and attributes; `span` is the whole sharding.
@@ -222,14 +220,12 @@ fn placement(attributes: ShardingAttributes, span: Span) -> Result<DevicePlaceme
     let also = also.or(device).or(attributes.subgroups.map(|(_, span)| span));
     if let Some(span) = also {
         let message = format!("`{word}` applies to the whole tensor and takes no devices");
-        return Err(NotationFault::new(NotationFaultKind::Value, span, message)
-            .help(format!("write `{{{word}}}`")));
+        return Err(NotationFault::value(span, message).help(format!("write `{{{word}}}`")));
     }
     Ok(match (word, attributes.device) {
         ("maximal", Some((device, _))) => DevicePlacement::Maximal { device },
         ("maximal", None) => {
-            let fault =
-                NotationFault::new(NotationFaultKind::Value, whole, "`maximal` lacks its device");
+            let fault = NotationFault::value(whole, "`maximal` lacks its device");
             return Err(fault.help("write it: `{maximal device=0}`"));
         }
         ("replicated", _) => DevicePlacement::Replicated,
@@ -241,33 +237,27 @@ fn placement(attributes: ShardingAttributes, span: Span) -> Result<DevicePlaceme
 
 fn in_tiles(attributes: ShardingAttributes, span: Span) -> Result<DevicePlacement, NotationFault> {
     if let Some((device, span)) = attributes.device {
-        let fault =
-            NotationFault::new(NotationFaultKind::Value, span, "one device is for `maximal`");
+        let fault = NotationFault::value(span, "one device is for `maximal`");
         return Err(fault.help(format!("write `{{maximal device={device}}}`")));
     }
     let Some(TileAssignment { counts, counts_span, order, span }) = attributes.tiles else {
-        let fault =
-            NotationFault::new(NotationFaultKind::Syntax, span, "the sharding lists no devices");
+        let fault = NotationFault::syntax(span, "the sharding lists no devices");
         return Err(fault.help(format!("it begins with {WORDS}")));
     };
     let (kinds, kinds_span) = attributes.subgroups.unwrap_or_default();
     if kinds.len() > counts.len() {
         let (kinds, counts) = (kinds.len(), counts.len());
         let message = format!("{kinds} subgroups, and {counts} numbers of tiles");
-        let fault = NotationFault::new(NotationFaultKind::Value, kinds_span, message);
+        let fault = NotationFault::value(kinds_span, message);
         return Err(fault.help("write the size of each subgroup after the tiles of the axes"));
     }
     if matches!(&order, DeviceOrder::List(list) if list.len() == 1) {
-        let fault = NotationFault::new(
-            NotationFaultKind::Value,
-            counts_span,
-            "one device is not a list of tiles",
-        );
+        let fault = NotationFault::value(counts_span, "one device is not a list of tiles");
         return Err(fault.help("write `{replicated}`, or `{maximal device=0}`"));
     }
     tiled(counts, order, kinds).map_err(|lack| {
         let message = format!("this device order cannot be expressed as a range: it needs {lack}");
-        NotationFault::new(NotationFaultKind::Unsupported, span, message)
+        NotationFault::unsupported(span, message)
             .help("let the sizes of the range end where the tiles do")
     })
 }

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::expr::parse::Span;
-use crate::notation::{NotationFault, NotationFaultKind};
+use crate::notation::NotationFault;
 use crate::text::cursor::Cursor;
 
 /// Maximum number of axes of a tensor or a mesh.
@@ -22,22 +22,7 @@ pub(super) struct ShardingParser<'a> {
 impl<'a> ShardingParser<'a> {
     /// Skips white space and comments.
     pub(super) fn blank(&mut self) {
-        loop {
-            self.cursor.skip_blanks();
-            let rest = self.cursor.rest();
-            let length = if rest.starts_with("//") {
-                rest.find('\n').unwrap_or(rest.len())
-            } else if rest.starts_with("/*") {
-                match rest.find("*/") {
-                    Some(end) => end + 2,
-                    None => return,
-                }
-            } else {
-                return;
-            };
-            let comment = rest.get(..length).unwrap_or_default();
-            self.cursor.eat(comment);
-        }
+        self.cursor.skip_comments();
     }
 
     /// Next character after blanks.
@@ -70,7 +55,7 @@ impl<'a> ShardingParser<'a> {
             self.cursor.next();
             let (value, span) = self.cursor.expect_number(what)?;
             let message = format!("-{value} is below 0");
-            let fault = NotationFault::new(NotationFaultKind::Value, start..span.end, message);
+            let fault = NotationFault::value(start..span.end, message);
             return Err(fault.help("write 0 or more"));
         }
         let (value, span) = self.cursor.expect_number(what)?;
@@ -81,11 +66,7 @@ impl<'a> ShardingParser<'a> {
     pub(super) fn size(&mut self, many: &str) -> Result<SpannedInt, NotationFault> {
         let (value, span) = self.number("a number")?;
         if value == 0 {
-            let fault = NotationFault::new(
-                NotationFaultKind::Value,
-                span,
-                format!("0 {many} hold nothing"),
-            );
+            let fault = NotationFault::value(span, format!("0 {many} hold nothing"));
             return Err(fault.help("write 1 or more"));
         }
         Ok((value, span))
@@ -147,8 +128,7 @@ pub(super) fn few(count: usize, what: &str, span: &Span) -> Result<(), NotationF
         return Ok(());
     }
     let message = format!("{count} {what} are more than {AXES}");
-    Err(NotationFault::new(NotationFaultKind::Unsupported, span.clone(), message)
-        .help("write fewer"))
+    Err(NotationFault::unsupported(span.clone(), message).help("write fewer"))
 }
 
 /// Product of positive sizes; reports an overflow.
@@ -159,8 +139,7 @@ pub(super) fn product(
     let product = sizes.into_iter().try_fold(1_i64, i64::checked_mul);
     product.ok_or_else(|| {
         let message = "these are more devices than 64 bits can count";
-        NotationFault::new(NotationFaultKind::Value, span.clone(), message)
-            .help("write smaller numbers")
+        NotationFault::value(span.clone(), message).help("write smaller numbers")
     })
 }
 

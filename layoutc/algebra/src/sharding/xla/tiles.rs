@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::parser::{ShardingParser, SpannedInt, devices, few, product};
 use crate::expr::parse::Span;
-use crate::notation::{NotationFault, NotationFaultKind};
+use crate::notation::NotationFault;
 use crate::sharding::iota::IotaOrder;
 use crate::sharding::order::DeviceOrder;
 
@@ -52,22 +52,14 @@ impl ShardingParser<'_> {
         let all = product(sizes.iter().copied(), &span)?;
         if all != count {
             let shown = devices(all);
-            let fault = NotationFault::new(
-                NotationFaultKind::Value,
-                span,
-                format!("{shown} for {count} {many}"),
-            );
+            let fault = NotationFault::value(span, format!("{shown} for {count} {many}"));
             return Err(fault.help(format!("write sizes whose product is {count}")));
         }
         let transpose = match sizes.len() {
             1 => {
                 let at = self.cursor.at();
                 if self.eat("T") {
-                    let fault = NotationFault::new(
-                        NotationFaultKind::Syntax,
-                        at..at + 1,
-                        "one size has no order",
-                    );
+                    let fault = NotationFault::syntax(at..at + 1, "one size has no order");
                     return Err(fault.help("leave the `T(…)` out"));
                 }
                 vec![0]
@@ -75,7 +67,7 @@ impl ShardingParser<'_> {
             _ => self.transpose(sizes.len(), &span)?,
         };
         IotaOrder::new(&sizes, &transpose).map(DeviceOrder::Iota).ok_or_else(|| {
-            NotationFault::new(NotationFaultKind::Value, span, "the order is none of these sizes")
+            NotationFault::value(span, "the order is none of these sizes")
                 .help("write each position once")
         })
     }
@@ -98,24 +90,18 @@ impl ShardingParser<'_> {
             let place = usize::try_from(*value).ok().filter(|place| *place < rank);
             let Some(place) = place else {
                 let message = format!("position {value} is out of range for {rank} sizes");
-                return Err(NotationFault::new(NotationFaultKind::Value, span.clone(), message)
-                    .help(help()));
+                return Err(NotationFault::value(span.clone(), message).help(help()));
             };
             if places.contains(&place) {
                 let message = format!("{value} occurs twice");
-                return Err(NotationFault::new(NotationFaultKind::Value, span.clone(), message)
-                    .help(help()));
+                return Err(NotationFault::value(span.clone(), message).help(help()));
             }
             places.push(place);
         }
         if places.len() != rank {
             let shown = places.len();
             let message = format!("{shown} of {rank} positions are in the order");
-            let fault = NotationFault::new(
-                NotationFaultKind::Value,
-                span.start.max(sizes.end)..span.end,
-                message,
-            );
+            let fault = NotationFault::value(span.start.max(sizes.end)..span.end, message);
             return Err(fault.help(help()));
         }
         Ok(places)
@@ -137,7 +123,7 @@ impl ShardingParser<'_> {
         let found = i64::try_from(list.len()).unwrap_or(i64::MAX);
         if found != count {
             let message = format!("{} for {count} {many}", devices(found));
-            let fault = NotationFault::new(NotationFaultKind::Value, start..end, message);
+            let fault = NotationFault::value(start..end, message);
             return Err(fault.help(format!("write {}, one for each", devices(count))));
         }
         let help = || format!("write each of 0 to {} once", count - 1);
@@ -145,13 +131,11 @@ impl ShardingParser<'_> {
         for (device, span) in &list {
             let Some(place) = usize::try_from(*device).ok().and_then(|k| taken.get_mut(k)) else {
                 let message = format!("device {device} is none of the {count}");
-                return Err(NotationFault::new(NotationFaultKind::Value, span.clone(), message)
-                    .help(help()));
+                return Err(NotationFault::value(span.clone(), message).help(help()));
             };
             if core::mem::replace(place, true) {
                 let message = format!("device {device} occurs twice");
-                return Err(NotationFault::new(NotationFaultKind::Value, span.clone(), message)
-                    .help(help()));
+                return Err(NotationFault::value(span.clone(), message).help(help()));
             }
         }
         Ok(DeviceOrder::List(list.into_iter().map(|(device, _)| device).collect()))

@@ -30,19 +30,6 @@ impl InputFile {
         Ok(Self { file, path: path.to_owned(), state: state(&metadata), offset })
     }
 
-    /// Hash of path, identity, size, times and header.
-    pub(crate) fn hash(&self) -> Result<String, CommandError> {
-        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(path.as_os_str().as_encoded_bytes());
-        hasher.update(format!("\n{}\n{}\n", self.state, self.offset).as_bytes());
-        let mut header = vec![0; usize::try_from(self.offset).unwrap_or(0)];
-        let read = self.file.read_exact_at(&mut header, 0);
-        read.map_err(|error| self.fault(&error))?;
-        hasher.update(&header);
-        Ok(hasher.finalize().to_hex().to_string())
-    }
-
     /// Reads bytes at `at`, counted from the first element.
     pub(crate) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), CommandError> {
         let read = self.file.read_exact_at(bytes, self.offset + at);

@@ -1,43 +1,39 @@
-//! Conversion of tensors larger than memory: in chunks, and resumable after a kill.
-//!
-//! The output is written as `<output>.part`, with a journal of the chunks that are on disk, and renamed when complete.
+//! Conversion of tensors larger than memory, in chunks. The output is written as `<output>.part`, and renamed when it is
+//! complete.
 
 mod codec;
 mod input;
-mod journal;
 pub(crate) mod memory;
-mod partial_file;
+mod part_file;
 mod piece_pipeline;
-mod piece_sync;
 mod windows;
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, ScopedJoinHandle};
 
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::model::Tensor;
-use layoutc_compiler::query::abi::abi;
 use layoutc_compiler::run::RunError;
 use layoutc_compiler::run::pieces::{DenseFile, Direction, InPieces, Recast, padding};
 
 use super::tensor_file::{SymbolValues, relayout_error};
 use crate::command_error::CommandError;
-use crate::console::{Console, write_plainly};
+use crate::console::Console;
 use crate::interrupt::{self, WriteGuard};
-use crate::progress::{Progress, ProgressTask, ProgressUnit, percent};
+use crate::progress::{Progress, ProgressTask, ProgressUnit};
 
 pub(crate) use codec::{ElementCodec, UnpackedBits, dense_bits};
 pub(crate) use input::InputFile;
-pub(crate) use partial_file::{discard_leftover, names};
+pub(crate) use part_file::part_path;
 
 use codec::CodecError;
-use journal::Provenance;
-use partial_file::{PartialFile, PartialFileSpec};
-use piece_sync::PieceCounter;
+use part_file::PartFile;
 
 /// Upper bound of the memory for chunks: longer runs are no faster.
 const PIECES: usize = 256 << 20;
@@ -66,70 +62,42 @@ pub(crate) struct RelayoutJob<'a> {
     pub(crate) padding: Option<Vec<u8>>,
     /// Memory limit of the chunks.
     pub(crate) memory: usize,
-    /// True to restart instead of resuming.
-    pub(crate) is_fresh: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RelayoutStats {
-    /// Number of chunks.
-    pub(crate) pieces: u64,
-    /// Number of chunks done by an earlier run.
-    pub(crate) resumed: u64,
+/// Chunks that are written, for the progress and the thread that syncs them.
+struct WrittenChunks<'a> {
+    count: &'a AtomicU64,
+    bytes: Sender<u64>,
+}
+
+impl WrittenChunks<'_> {
+    /// Counts a chunk of `bytes` bytes; false if a sync failed.
+    fn add(&self, bytes: u64) -> bool {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.bytes.send(bytes).is_ok()
+    }
 }
 
 impl RelayoutJob<'_> {
-    pub(crate) fn run(mut self, console: &Console) -> Result<RelayoutStats, CommandError> {
+    /// Converts the tensor; returns the number of chunks.
+    pub(crate) fn run(mut self, console: &Console) -> Result<u64, CommandError> {
         let unmoved = |error: RunError| relayout_error(self.tensor, &error);
         self.codec.recast =
             Recast::of(self.tensor, self.values, self.direction).map_err(unmoved)?;
         if self.direction == Direction::Pack {
             self.padding = padding(self.tensor).map_err(unmoved)?;
         }
-        let memory = self.memory.min(PIECES);
+        self.memory = self.memory.min(PIECES);
         let how = (self.direction, self.file);
-        let pieces = InPieces::new(self.tensor, self.values, how, memory).map_err(unmoved)?;
-        let header = self.header.len() as u64;
-        let wanted = PartialFileSpec {
-            origin: self.origin(&pieces)?,
-            header: &self.header,
-            bytes: header + self.bytes[1],
-            is_fresh: self.is_fresh,
-            output: self.output,
-        };
-        let mut part = PartialFile::open(&self.place, &wanted, |cut| {
-            pieces.recut(cut, self.memory).is_some()
-        })?;
-        let pieces = pieces.recut(&part.cut, self.memory).unwrap_or(pieces);
-        let count = self.count(&pieces);
-        let first = part.done.min(count);
-        self.report_resume(&part, first, count, console);
-        let done = PieceCounter::from(first);
-        let moved = self.all(&pieces, &mut part, (&done, count), console);
-        let moved =
-            moved.and_then(|()| self.input.check_unchanged()).and_then(|()| part.commit(count));
-        match moved {
-            Ok(()) => {
-                part.finish()?;
-                Ok(RelayoutStats { pieces: count, resumed: first })
-            }
-            Err(fault) => Err(self.early_end_error(fault, part, [done.get(), count])),
-        }
-    }
-
-    /// Provenance of the partial file of this job.
-    fn origin(&self, pieces: &InPieces) -> Result<Provenance, CommandError> {
-        let Self { tensor, values, direction, header, bytes, file, codec, .. } = self;
-        let (abi, fill, from) = (abi(tensor).text, tensor.fill, tensor.pack_from);
-        let layout = format!(
-            "{abi}\n{fill:?} {from:?}\n{values:?}\n{direction:?} {bytes:?} {file:?}\n{codec:?}\n{header:?}"
-        );
-        Ok(Provenance {
-            input: self.input.hash()?,
-            layout: blake3::hash(layout.as_bytes()).to_hex().to_string(),
-            cut: pieces.cut(),
-            part: String::new(),
-        })
+        let pieces = InPieces::new(self.tensor, self.values, how, self.memory).map_err(unmoved)?;
+        let bytes = self.header.len() as u64 + self.bytes[1];
+        interrupt::install()?;
+        let _writing = WriteGuard::begin();
+        let part = PartFile::create(&self.place, self.output, &self.header, bytes)?;
+        self.all(&pieces, &part, console)?;
+        self.input.check_unchanged()?;
+        part.finish()?;
+        Ok(self.count(&pieces))
     }
 
     fn count(&self, pieces: &InPieces) -> u64 {
@@ -139,39 +107,16 @@ impl RelayoutJob<'_> {
         }
     }
 
-    /// Bytes to write between syncs.
-    fn batch(&self, pieces: u64) -> u64 {
-        let piece = self.bytes[1].checked_div(pieces.max(1)).unwrap_or(0);
-        (self.memory.min(PIECES) as u64).max(piece)
-    }
-
-    /// Reports resuming or restarting.
-    fn report_resume(&self, part: &PartialFile, first: u64, count: u64, console: &Console) {
-        if console.quiet || console.is_for_programs() {
-            return;
-        }
-        let output = self.output.display();
-        if let Some(reason) = part.restart_reason {
-            write_plainly(&format!("restarting `{output}`: {reason}\n"));
-        } else if first > 0 {
-            let percent = percent(first, count);
-            write_plainly(&format!("resuming `{output}` at {percent} %\n"));
-        }
-    }
-
-    /// Converts the remaining chunks and displays the progress.
+    /// Converts all chunks and displays the progress.
     fn all(
         &self,
         pieces: &InPieces,
-        part: &mut PartialFile,
-        (done, count): (&PieceCounter, u64),
+        part: &PartFile<'_>,
         console: &Console,
     ) -> Result<(), CommandError> {
-        interrupt::install()?;
-        let _writing = WriteGuard::begin();
-        let all = self.bytes[1];
+        let (all, count, done) = (self.bytes[1], self.count(pieces), AtomicU64::new(0));
         let progress = || {
-            let share = u128::from(all) * u128::from(done.get());
+            let share = u128::from(all) * u128::from(done.load(Ordering::Relaxed));
             let bytes = share.checked_div(u128::from(count)).unwrap_or(0);
             (u64::try_from(bytes).unwrap_or(all), all)
         };
@@ -180,43 +125,31 @@ impl RelayoutJob<'_> {
             Direction::Unpack => "unpacking",
         };
         let work = ProgressTask { doing, unit: ProgressUnit::Bytes, progress: &progress };
+        let (bytes, written) = channel();
+        let chunks = WrittenChunks { count: &done, bytes };
         thread::scope(|scope| {
             let _progress = Progress::show(scope, work, console);
-            match pieces {
-                InPieces::Boxes(pieces) => piece_pipeline::run(self, pieces, part, done),
-                InPieces::Indexed(indexed) => windows::run(self, indexed, part, done),
-            }
+            let syncs = scope.spawn(move || self.sync(part, &written));
+            let moved = match pieces {
+                InPieces::Boxes(pieces) => piece_pipeline::run(self, pieces, part, chunks),
+                InPieces::Indexed(indexed) => windows::run(self, indexed, part, &chunks),
+            };
+            join_thread(syncs).and(moved)
         })
     }
 
-    /// Keeps the partial file if it is resumable, and adds how to resume it to the error.
-    fn early_end_error(
-        &self,
-        fault: CommandError,
-        mut part: PartialFile,
-        [done, count]: [u64; 2],
-    ) -> CommandError {
-        let path = part.path().display().to_string();
-        let help = |done| {
-            let percent = percent(done, count);
-            format!("`{path}` holds {percent} %; run the same command to resume")
-        };
-        match fault {
-            CommandError::Interrupted => {
-                write_plainly(&format!("interrupted: {}\n", help(done)));
-                drop(part.commit(done));
-                CommandError::Interrupted
-            }
-            // A failed sync may have lost data even if a later one succeeds.
-            CommandError::Machine(diagnostic) if self.input.check_unchanged().is_ok() => {
-                CommandError::Machine(Box::new(diagnostic.help(help(part.done))))
-            }
-            // A changed or invalid input makes the partial file useless.
-            fault => {
-                part.discard();
-                fault
+    /// Syncs the output whenever the memory limit was written, so that little is left for the end.
+    fn sync(&self, part: &PartFile<'_>, written: &Receiver<u64>) -> Result<(), CommandError> {
+        let mut bytes = 0_u64;
+        while let Ok(first) = written.recv() {
+            bytes = written.try_iter().fold(bytes.saturating_add(first), u64::saturating_add);
+            if bytes >= self.memory as u64 {
+                let synced = part.file.sync_data();
+                synced.map_err(|error| CommandError::io("write", &part.path, &error))?;
+                bytes = 0;
             }
         }
+        Ok(())
     }
 
     fn relayout_error(&self, error: &RunError) -> CommandError {

@@ -1,5 +1,5 @@
 //! Conversion of a tensor box by box, in a pipeline of threads: read the runs of a chunk, convert its elements, write
-//! its runs, sync.
+//! its runs.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -9,9 +9,8 @@ use std::thread;
 use layoutc_compiler::run::RunError;
 use layoutc_compiler::run::pieces::{Direction, Piece, Pieces, Runs};
 
-use super::partial_file::PartialFile;
-use super::piece_sync::{PieceCounter, WriteProgress, sync};
-use super::{RelayoutJob, join_thread, repeat};
+use super::part_file::PartFile;
+use super::{RelayoutJob, WrittenChunks, join_thread, repeat};
 use crate::command_error::CommandError;
 use crate::interrupt;
 
@@ -22,9 +21,8 @@ const SHORT: usize = 1 << 20;
 
 /// A chunk in the pipeline, with its bytes.
 struct PieceBuffer {
-    number: u64,
     piece: Piece,
-    held: Vec<u8>,
+    stored: Vec<u8>,
 }
 
 /// Free buffers.
@@ -47,38 +45,31 @@ impl BufferPool {
 struct PiecePipeline<'a> {
     job: &'a RelayoutJob<'a>,
     pieces: &'a Pieces,
-    output: File,
-    done: &'a PieceCounter,
+    output: &'a File,
 }
 
-/// Converts the chunks that are not done.
+/// Converts all chunks.
 pub(super) fn run(
     job: &RelayoutJob<'_>,
     pieces: &Pieces,
-    part: &mut PartialFile,
-    done: &PieceCounter,
+    part: &PartFile<'_>,
+    chunks: WrittenChunks<'_>,
 ) -> Result<(), CommandError> {
-    let (first, batch) = (done.get(), job.batch(pieces.count()));
-    let all = PiecePipeline { job, pieces, output: part.handle()?, done };
-    let all = &all;
-    let path = part.path().to_owned();
+    let all = &PiecePipeline { job, pieces, output: &part.file };
     let (sources, targets) = (BufferPool::new(), BufferPool::new());
     let (load, loaded) = sync_channel(1);
     let (store, stored) = sync_channel(1);
-    let (tell, progress) = channel();
     let (source_back, target_back) = (sources.give, targets.give);
     thread::scope(|scope| {
-        let reads = scope.spawn(move || all.read(first, &sources.take, &load));
+        let reads = scope.spawn(move || all.read(&sources.take, &load));
         let moves =
             scope.spawn(move || all.relayout_pieces(&loaded, &targets.take, &source_back, &store));
         let writes = scope.spawn(move || {
-            all.write(&stored, &target_back, &tell)
-                .map_err(|error| CommandError::io("write", &path, &error))
+            all.write(&stored, &target_back, &chunks)
+                .map_err(|error| CommandError::io("write", &part.path, &error))
         });
-        let syncs = scope.spawn(move || sync(&progress, batch, part, &job.input));
         // An error downstream is the reason why the threads before it stopped.
-        let ended =
-            [join_thread(syncs), join_thread(writes), join_thread(moves), join_thread(reads)];
+        let ended = [join_thread(writes), join_thread(moves), join_thread(reads)];
         ended.into_iter().collect()
     })
 }
@@ -106,30 +97,29 @@ impl PiecePipeline<'_> {
     /// Reads the runs of each chunk.
     fn read(
         &self,
-        first: u64,
         free: &Receiver<Vec<u8>>,
         load: &SyncSender<PieceBuffer>,
     ) -> Result<(), CommandError> {
         let [unit, _] = self.units();
-        let mut next = (first < self.pieces.count()).then(|| self.pieces.piece(first));
-        let mut number = first;
+        let mut pieces = (0..self.pieces.count()).map(|number| self.pieces.piece(number));
+        let mut next = pieces.next();
         while let Some(piece) = next {
             interrupt::check()?;
-            number += 1;
-            next = (number < self.pieces.count()).then(|| self.pieces.piece(number));
+            next = pieces.next();
             if let Some(next) = &next {
                 self.prefetch(next, unit);
             }
-            let Ok(mut held) = free.recv() else { return Ok(()) };
+            let Ok(mut stored) = free.recv() else { return Ok(()) };
             let [runs, _] = self.sides(&piece);
-            held.resize(runs.units().saturating_mul(unit), 0);
+            stored.resize(runs.units().saturating_mul(unit), 0);
             for run in runs.each(unit) {
-                let there = held.get_mut(run.held..).and_then(|held| held.get_mut(..run.length));
+                let there =
+                    stored.get_mut(run.held..).and_then(|stored| stored.get_mut(..run.length));
                 let there = there.ok_or_else(|| self.job.relayout_error(&RunError::Outside))?;
                 self.job.input.read(run.at, there)?;
             }
-            self.job.codec.swap_bytes(&mut held);
-            if load.send(PieceBuffer { number, piece, held }).is_err() {
+            self.job.codec.swap_bytes(&mut stored);
+            if load.send(PieceBuffer { piece, stored }).is_err() {
                 return Ok(());
             }
         }
@@ -153,14 +143,14 @@ impl PiecePipeline<'_> {
         store: &SyncSender<PieceBuffer>,
     ) -> Result<(), CommandError> {
         let mut own = Vec::new();
-        for PieceBuffer { number, piece, held } in loaded {
+        for PieceBuffer { piece, stored } in loaded {
             let Ok(mut target) = free.recv() else { return Ok(()) };
             match self.job.direction {
-                Direction::Pack => self.pack(&piece, &held, &mut own, &mut target)?,
-                Direction::Unpack => self.unpack(&piece, &held, &mut own, &mut target)?,
+                Direction::Pack => self.pack(&piece, &stored, &mut own, &mut target)?,
+                Direction::Unpack => self.unpack(&piece, &stored, &mut own, &mut target)?,
             }
-            drop(back.send(held));
-            if store.send(PieceBuffer { number, piece, held: target }).is_err() {
+            drop(back.send(stored));
+            if store.send(PieceBuffer { piece, stored: target }).is_err() {
                 return Ok(());
             }
         }
@@ -170,18 +160,18 @@ impl PiecePipeline<'_> {
     fn pack(
         &self,
         piece: &Piece,
-        held: &[u8],
+        stored: &[u8],
         own: &mut Vec<u8>,
         target: &mut Vec<u8>,
     ) -> Result<(), CommandError> {
         let (job, unit) = (self.job, self.pieces.unit_bytes());
         let dense = if job.codec.is_plain() {
-            held
+            stored
         } else {
             own.resize(piece.dense.units().saturating_mul(unit), 0);
             let [file_unit, _] = self.units();
             let element = |at: usize| element(&piece.dense, (file_unit, job.file.element_bits), at);
-            job.codec.decode(held, own).map_err(|error| job.refused(&error, element))?;
+            job.codec.decode(stored, own).map_err(|error| job.refused(&error, element))?;
             own.as_slice()
         };
         target.resize(piece.slots.units().saturating_mul(unit), 0);
@@ -195,7 +185,7 @@ impl PiecePipeline<'_> {
     fn unpack(
         &self,
         piece: &Piece,
-        held: &[u8],
+        stored: &[u8],
         own: &mut Vec<u8>,
         target: &mut Vec<u8>,
     ) -> Result<(), CommandError> {
@@ -204,11 +194,11 @@ impl PiecePipeline<'_> {
         let units = piece.dense.units();
         target.resize(units.saturating_mul(file_unit), 0);
         if job.codec.is_plain() {
-            let moved = self.pieces.run(piece, Direction::Unpack, held, target);
+            let moved = self.pieces.run(piece, Direction::Unpack, stored, target);
             return moved.map_err(|error| job.relayout_error(&error));
         }
         own.resize(units.saturating_mul(unit), 0);
-        let moved = self.pieces.run(piece, Direction::Unpack, held, own);
+        let moved = self.pieces.run(piece, Direction::Unpack, stored, own);
         moved.map_err(|error| job.relayout_error(&error))?;
         let elements = units.saturating_mul(self.pieces.unit_elements);
         let encoded = job.codec.encode((own, elements), target);
@@ -220,27 +210,26 @@ impl PiecePipeline<'_> {
         &self,
         stored: &Receiver<PieceBuffer>,
         back: &Sender<Vec<u8>>,
-        tell: &Sender<WriteProgress>,
+        chunks: &WrittenChunks<'_>,
     ) -> std::io::Result<()> {
         let [_, unit] = self.units();
         let header = self.job.header.len() as u64;
         let mut fill = Vec::new();
-        for PieceBuffer { number, piece, held } in stored {
+        for PieceBuffer { piece, stored } in stored {
             let [_, runs] = self.sides(&piece);
             for run in runs.each(unit) {
-                let bytes = held.get(run.held..).and_then(|held| held.get(..run.length));
+                let bytes = stored.get(run.held..).and_then(|stored| stored.get(..run.length));
                 self.output.write_all_at(bytes.unwrap_or_default(), header + run.at)?;
             }
             // Unwritten bytes are 0.
             if let (Some(padding), Direction::Pack) = (&self.job.padding, self.job.direction) {
                 for run in piece.gaps.iter().flat_map(|gap| gap.each(unit)) {
-                    self.job.fill(&self.output, padding, (run.at, run.length), &mut fill)?;
+                    self.job.fill(self.output, padding, (run.at, run.length), &mut fill)?;
                 }
             }
-            let bytes = held.len() as u64;
-            drop(back.send(held));
-            self.done.set(number);
-            if tell.send(WriteProgress { pieces: number, bytes }).is_err() {
+            let bytes = stored.len() as u64;
+            drop(back.send(stored));
+            if !chunks.add(bytes) {
                 return Ok(());
             }
         }

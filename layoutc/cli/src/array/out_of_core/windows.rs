@@ -2,19 +2,14 @@
 //!
 //! Packing writes elements in place between existing ones, so padding is written first, in chunks of its own.
 
-use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
-use std::sync::mpsc::{Sender, channel};
-use std::thread;
 
 use layoutc_compiler::run::RunError;
 use layoutc_compiler::run::pieces::{Direction, Indexed, Lives, Span};
 
-use super::partial_file::PartialFile;
-use super::piece_sync::{PieceCounter, WriteProgress, sync};
-use super::{RelayoutJob, join_thread};
+use super::part_file::PartFile;
+use super::{RelayoutJob, WrittenChunks};
 use crate::command_error::CommandError;
 use crate::interrupt;
 
@@ -32,30 +27,20 @@ pub(super) fn count(job: &RelayoutJob<'_>, indexed: &Indexed) -> u64 {
     fills(job) + indexed.count() as u64
 }
 
-/// Converts the chunks that are not done.
+/// Converts all chunks.
 pub(super) fn run(
     job: &RelayoutJob<'_>,
     indexed: &Indexed,
-    part: &mut PartialFile,
-    done: &PieceCounter,
+    part: &PartFile<'_>,
+    chunks: &WrittenChunks<'_>,
 ) -> Result<(), CommandError> {
-    let (output, path) = (part.handle()?, part.path().to_owned());
-    let windows = WindowedRelayout { job, indexed, output, path };
-    let batch = job.batch(count(job, indexed));
-    let (tell, progress) = channel();
-    thread::scope(|scope| {
-        let moves = scope.spawn(move || windows.all(done, &tell));
-        let syncs = scope.spawn(move || sync(&progress, batch, part, &job.input));
-        let ended = [join_thread(syncs), join_thread(moves)];
-        ended.into_iter().collect()
-    })
+    WindowedRelayout { job, indexed, part }.all(chunks)
 }
 
 struct WindowedRelayout<'a> {
     job: &'a RelayoutJob<'a>,
     indexed: &'a Indexed,
-    output: File,
-    path: PathBuf,
+    part: &'a PartFile<'a>,
 }
 
 /// Buffers of a window.
@@ -70,17 +55,16 @@ struct WindowBuffer {
 }
 
 impl WindowedRelayout<'_> {
-    fn all(&self, done: &PieceCounter, tell: &Sender<WriteProgress>) -> Result<(), CommandError> {
+    fn all(&self, chunks: &WrittenChunks<'_>) -> Result<(), CommandError> {
         let fills = fills(self.job);
         let mut room = WindowBuffer::default();
-        for number in done.get()..count(self.job, self.indexed) {
+        for number in 0..count(self.job, self.indexed) {
             interrupt::check()?;
             let bytes = match number.checked_sub(fills) {
                 None => self.fill(number, &mut room.span)?,
                 Some(window) => self.window(usize::try_from(window).unwrap_or(0), &mut room)?,
             };
-            done.set(number + 1);
-            if tell.send(WriteProgress { pieces: number + 1, bytes }).is_err() {
+            if !chunks.add(bytes) {
                 break;
             }
         }
@@ -88,7 +72,7 @@ impl WindowedRelayout<'_> {
     }
 
     fn fault(&self, error: &io::Error) -> CommandError {
-        CommandError::io("write", &self.path, error)
+        CommandError::io("write", &self.part.path, error)
     }
 
     fn outside(&self) -> CommandError {
@@ -101,7 +85,7 @@ impl WindowedRelayout<'_> {
         let bytes = (self.job.bytes[1] - first).min(FILLED);
         let run = (first, usize::try_from(bytes).unwrap_or(0));
         let padding = self.job.padding.as_deref().unwrap_or(&[0]);
-        let filled = self.job.fill(&self.output, padding, run, room);
+        let filled = self.job.fill(&self.part.file, padding, run, room);
         filled.map_err(|error| self.fault(&error))?;
         Ok(bytes)
     }
@@ -140,7 +124,7 @@ impl WindowedRelayout<'_> {
                 let encoded = job.codec.encode((&room.own, elements), &mut room.outer);
                 encoded.map_err(|error| job.refused(&error, |at| at as u64))?;
             }
-            let written = self.output.write_all_at(&room.outer, job.header.len() as u64 + at);
+            let written = self.part.file.write_all_at(&room.outer, job.header.len() as u64 + at);
             written.map_err(|error| self.fault(&error))?;
         }
         Ok(written)
@@ -154,12 +138,12 @@ impl WindowedRelayout<'_> {
         for span in self.indexed.spans(places) {
             bytes.resize(span.bytes, 0);
             if !span.is_full {
-                let read = self.output.read_exact_at(bytes, header + span.at);
+                let read = self.part.file.read_exact_at(bytes, header + span.at);
                 read.map_err(|error| self.fault(&error))?;
             }
             let moved = self.indexed.pack(&span, places, dense, bytes);
             moved.ok_or_else(|| self.outside())?;
-            let written = self.output.write_all_at(bytes, header + span.at);
+            let written = self.part.file.write_all_at(bytes, header + span.at);
             written.map_err(|error| self.fault(&error))?;
         }
         Ok(())

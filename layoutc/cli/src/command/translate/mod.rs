@@ -13,9 +13,9 @@ use layoutc_compiler::query::notations::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::args::{ReportFormat, TranslateArgs, restore_minus};
+use crate::args::{TranslateArgs, restore_minus};
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::report::Report;
 use crate::report::json::integer;
 
@@ -49,15 +49,17 @@ pub(crate) fn run(
     };
     let read = match read(request) {
         Ok(read) => read,
-        Err(TranslateError::Asked(message)) => return Err(CommandError::Usage(message)),
+        Err(TranslateError::InvalidOption(message)) => return Err(CommandError::Usage(message)),
         Err(TranslateError::Faulty(error)) => return Ok(faulty(*error, &text, console)),
     };
     for to in &targets {
         match (written(&read, *to), targets.len()) {
             (Ok(written), count) => print_text(from, *to, &read, &written, count > 1, console),
-            (Err(TranslateError::Asked(message)), 1) => return Err(CommandError::Usage(message)),
+            (Err(TranslateError::InvalidOption(message)), 1) => {
+                return Err(CommandError::Usage(message));
+            }
             (Err(TranslateError::Faulty(error)), 1) => return Ok(faulty(*error, &text, console)),
-            (Err(TranslateError::Asked(message)), _) => {
+            (Err(TranslateError::InvalidOption(message)), _) => {
                 print_inexpressible(from, *to, &read, &message, console);
             }
             (Err(TranslateError::Faulty(error)), _) => {

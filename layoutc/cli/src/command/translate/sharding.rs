@@ -9,10 +9,10 @@ use layoutc_compiler::query::notations::sharding::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::args::{ReportFormat, TranslateArgs, restore_minus};
+use crate::args::{TranslateArgs, restore_minus};
 use crate::command::CommandOutcome;
 use crate::command_error::CommandError;
-use crate::console::Console;
+use crate::console::{Console, ReportFormat};
 use crate::report::json::{integer, integers};
 
 use super::{extents, faulty};

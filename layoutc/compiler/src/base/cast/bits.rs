@@ -161,10 +161,10 @@ fn rounded(format: &FloatFormat, mantissa: u64, exponent: i32) -> u64 {
 
 /// `mantissa / 2^shift`, rounded to nearest, ties to even; `shift` is at least 1.
 fn units(mantissa: u64, shift: u32) -> u64 {
-    let kept = mantissa.checked_shr(shift).unwrap_or(0);
+    let truncated = mantissa.checked_shr(shift).unwrap_or(0);
     let Some(half) = 1_u64.checked_shl(shift - 1) else { return 0 };
     let rest = mantissa & (half | (half - 1));
-    kept + u64::from(rest > half || rest == half && kept & 1 == 1)
+    truncated + u64::from(rest > half || rest == half && truncated & 1 == 1)
 }
 
 fn to_integer([low, high]: [i128; 2], number: UnpackedNumber) -> u64 {

@@ -40,7 +40,7 @@ pub(super) fn bytes(record: Record, fill: Fill) -> Result<Vec<u8>, FillError> {
 }
 
 /// First field whose type cannot represent the value.
-pub(crate) fn holds_not(record: Record, fill: Fill) -> Option<&'static Field> {
+pub(crate) fn first_unrepresentable(record: Record, fill: Fill) -> Option<&'static Field> {
     record.fields().iter().find(|field| of_field(field, fill).is_err())
 }
 

@@ -1,42 +1,29 @@
 //! Axes of a statement with their extents: those of the target, then the reduced ones.
 
-use std::sync::Arc;
-
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::expr::parse::{IndexAst, IndexAstKind as IndexKind};
 use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::step::MAX_AXES;
-use layoutc_algebra::symbol::{Axis, Symbol};
+use layoutc_algebra::symbol::Axis;
 
 use super::extent_readers::{ExtentInference, ReaderExtent};
+use super::program::{KernelLowering, StatementSource};
 use super::statement_syntax::{
-    IndexKind as Indexed, IndexText, ReadAst, StatementAst, StatementSpan, ValueAst, ValueAstKind,
+    IndexKind as Indexed, IndexText, StatementSpan, ValueAst, ValueAstKind,
 };
-use super::tensor_table::{KernelTensor, KernelTensorKind, TensorTable};
-use super::value::CheckResult;
+use super::tensor_table::{KernelTensor, KernelTensorKind};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, collect_all};
 use crate::check::expr::place_in;
-use crate::check::scope::{ManifestScope, nearest_or_all, suggest};
-use crate::manifest::syntax::{ItemKind, SpannedText};
+use crate::manifest::syntax::ItemKind;
 use crate::model::compute::Reduction;
 use crate::model::layout_names;
 
-/// Inputs of the inference of one statement's axes.
+/// Inference of the axes of one statement.
 #[derive(Clone, Copy)]
 pub(super) struct AxisInference<'a> {
-    pub(super) line: &'a StatementAst,
-    pub(super) text: &'a SpannedText,
-    pub(super) file: &'a Arc<str>,
-    pub(super) scope: &'a ManifestScope,
-    pub(super) names: &'a TensorTable,
-    pub(super) symbols: &'a [Symbol],
-    /// Declared ranges of the kernel: axis, extent, location.
-    pub(super) ranges: &'a [(String, Expr, FileSpan)],
-    /// The statements after this one.
-    pub(super) later: &'a [StatementAst],
-    /// True if a name is that of a tensor that the kernel could read.
-    pub(super) is_tensor: &'a dyn Fn(&str) -> bool,
+    pub(super) program: &'a KernelLowering<'a>,
+    pub(super) source: StatementSource<'a>,
 }
 
 /// A tensor that determines the extent of an axis.
@@ -53,7 +40,7 @@ impl AxisInference<'_> {
         self.written(shape)?;
         let left = self.left();
         let reduced = self.reduced(&left);
-        if self.line.op == Reduction::Assign
+        if self.source.line.op == Reduction::Assign
             && let Some((name, span)) = reduced.first()
         {
             return Err(vec![self.unreduced(name, span)]);
@@ -61,49 +48,43 @@ impl AxisInference<'_> {
         let count = left.len() + reduced.len();
         if count > MAX_AXES {
             let message = format!("the statement has {count} axes; the limit is {MAX_AXES}");
-            let error = self.fault(Code::LimitAxes, message, &self.line.left);
+            let error = self.fault(Code::LimitAxes, message, &self.source.line.left);
             return Err(vec![error.help("split it into several statements, each over fewer axes")]);
         }
-        let facts = Facts::new(self.symbols);
-        let (mut axes, mut errors) = (Vec::new(), Vec::new());
-        for (k, (name, span)) in left.iter().enumerate() {
-            let place = match &self.line.scatter {
+        let facts = Facts::new(&self.program.symbols);
+        let axis = |(name, span): &(String, StatementSpan), own, place| {
+            let extent = self.extent(name, span, (own, place), &facts)?;
+            Ok(Axis { name: name.clone(), extent })
+        };
+        let written = left.iter().enumerate().map(|(k, word)| {
+            let place = match &self.source.line.scatter {
                 None => Some(k),
-                Some(index) => index.iter().position(|text| text.lone_name() == Some(name)),
+                Some(index) => index.iter().position(|text| text.lone_name() == Some(&word.0)),
             };
             let own = place.and_then(|k| shape?.shape.get(k)).map(|axis| &axis.extent);
-            let read = if own.is_none() { place } else { None };
-            match self.extent(name, span, (own, read), &facts) {
-                Ok(extent) => axes.push(Axis { name: name.clone(), extent }),
-                Err(found) => errors.extend(found),
-            }
-        }
-        for (name, span) in &reduced {
-            match self.extent(name, span, (None, None), &facts) {
-                Ok(extent) => axes.push(Axis { name: name.clone(), extent }),
-                Err(found) => errors.extend(found),
-            }
-        }
-        if errors.is_empty() { Ok((axes, left.len())) } else { Err(errors) }
+            axis(word, own, place.filter(|_| own.is_none()))
+        });
+        let reduced = reduced.iter().map(|word| axis(word, None, None));
+        Ok((collect_all(written.chain(reduced))?, left.len()))
     }
 
     fn fault(&self, code: Code, message: impl Into<String>, span: &StatementSpan) -> Diagnostic {
-        Diagnostic::error(code, message, place_in(self.text, span, self.file), "")
+        self.program.fault(self.source, code, message, span)
     }
 
     /// Checks that the axes on the left are new names, one per axis of the target.
     fn written(&self, shape: Option<&KernelTensor>) -> CheckResult<()> {
-        let line = self.line;
+        let line = self.source.line;
         let mut errors = Vec::new();
         for (k, word) in line.axes.iter().enumerate() {
             if let Some(first) = line.axes.iter().take(k).find(|first| first.name == word.name) {
                 let message = format!("axis `{}` appears twice", word.name);
-                let first = place_in(self.text, &first.span, self.file);
+                let first = place_in(self.source.text, &first.span, &self.program.def.file);
                 let error = self.fault(Code::KernelAxes, message, &word.span);
                 errors.push(
                     error.with_label(first, "first here").help("give each axis a distinct name"),
                 );
-            } else if self.scope.known().any(|name| name == word.name) {
+            } else if self.program.scope.known().any(|name| name == word.name) {
                 let message =
                     format!("axis `{}` shadows a const or symbol of the same name", word.name);
                 let error = self.fault(Code::NameHides, message, &word.span);
@@ -121,23 +102,23 @@ impl AxisInference<'_> {
             );
             let names: Vec<&str> = known.shape.iter().map(|axis| axis.name.as_str()).collect();
             let error = self.fault(Code::KernelAxes, message, &line.left);
-            errors.push(error.note(known.signature_text(self.symbols)).help(match line.scatter {
-                Some(_) => "write one index per axis, in the order of the axes".to_owned(),
-                None => format!("name every axis: `{}[{}]`", line.target.name, names.join(", ")),
-            }));
+            errors.push(error.note(known.signature_text(&self.program.symbols)).help(
+                match line.scatter {
+                    Some(_) => "write one index per axis, in the order of the axes".to_owned(),
+                    None => {
+                        format!("name every axis: `{}[{}]`", line.target.name, names.join(", "))
+                    }
+                },
+            ));
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
     /// The axes on the left in text order, each with its first span.
     fn left(&self) -> Vec<(String, StatementSpan)> {
-        let Some(index) = &self.line.scatter else {
-            return self
-                .line
-                .axes
-                .iter()
-                .map(|word| (word.name.clone(), word.span.clone()))
-                .collect();
+        let Some(index) = &self.source.line.scatter else {
+            let axes = self.source.line.axes.iter();
+            return axes.map(|word| (word.name.clone(), word.span.clone())).collect();
         };
         let mut found = Vec::new();
         for text in index {
@@ -152,7 +133,7 @@ impl AxisInference<'_> {
     /// The axes that occur only on the right, in text order, each with its first span.
     fn reduced(&self, left: &[(String, StatementSpan)]) -> Vec<(String, StatementSpan)> {
         let mut found: Vec<(String, StatementSpan)> = Vec::new();
-        for node in self.line.value.nodes() {
+        for node in self.source.line.value.nodes() {
             self.add_node(node, left, &mut found);
         }
         found
@@ -167,7 +148,7 @@ impl AxisInference<'_> {
     ) {
         if let ValueAstKind::Name(name) = &node.kind {
             // The name of a tensor without brackets is not an axis.
-            let is_tensor = self.names.contains_key(name);
+            let is_tensor = self.program.names.contains_key(name);
             if !is_tensor && self.is_new(name, left, found) {
                 found.push((name.clone(), node.span.clone()));
             }
@@ -200,10 +181,10 @@ impl AxisInference<'_> {
         left: &[(String, StatementSpan)],
         found: &[(String, StatementSpan)],
     ) -> bool {
-        let is_known = self.scope.known().any(|known| known == name);
+        let is_known = self.program.scope.known().any(|known| known == name);
         let is_broken = [ItemKind::Const, ItemKind::Symbol]
             .iter()
-            .any(|kind| self.scope.broken.contains(&(*kind, name.to_owned())));
+            .any(|kind| self.program.scope.broken.contains(&(*kind, name.to_owned())));
         let mut axes = left.iter().chain(found);
         !is_known && !is_broken && axes.all(|(known, _)| known != name)
     }
@@ -217,14 +198,14 @@ impl AxisInference<'_> {
         (own, place): (Option<&Expr>, Option<usize>),
         facts: &Facts,
     ) -> CheckResult<Expr> {
-        let stated = self.ranges.iter().find(|(axis, ..)| axis == name);
+        let stated = self.program.ranges.iter().find(|(axis, ..)| axis == name);
         if let (Some((_, stated, place)), Some(own)) = (stated, own)
             && facts.proves_eq(stated, own) != Ok(true)
         {
             let message = format!(
                 "the range of `{name}` is {}, and its axis in `{}` has extent {}",
                 self.extent_text(stated),
-                self.line.target.name,
+                self.source.line.target.name,
                 self.extent_text(own),
             );
             let error = Diagnostic::error(Code::KernelExtent, message, place.clone(), "");
@@ -258,8 +239,9 @@ impl AxisInference<'_> {
         place: usize,
         facts: &Facts,
     ) -> CheckResult<Expr> {
-        let readers = ExtentInference { lines: self.later, names: self.names, ranges: self.ranges };
-        let found = readers.extents(&self.line.target.name, place);
+        let (lines, program) = (self.source.later, self.program);
+        let readers = ExtentInference { lines, names: &program.names, ranges: &program.ranges };
+        let found = readers.extents(&self.source.line.target.name, place);
         let Some((first, others)) = found.split_first() else {
             return Err(self.not_bound(name, span, "…"));
         };
@@ -269,7 +251,7 @@ impl AxisInference<'_> {
         let [a, b] = [first, other].map(|found| self.extent_text(&found.extent));
         let message = format!(
             "axis `{name}` of `{}` has extent {a} in `{}` and {b} in `{}`",
-            self.line.target.name, first.label, other.label
+            self.source.line.target.name, first.label, other.label
         );
         let error = self.fault(Code::KernelExtent, message, span);
         Err(vec![error.help(format!("declare its extent: `range {name} {a}`"))])
@@ -282,20 +264,16 @@ impl AxisInference<'_> {
 
     /// True if the statement reads a tensor that already has a diagnostic.
     fn is_silent(&self) -> bool {
-        let is_broken = |node: &&ValueAst| {
-            let name = node.read().map(|read| &read.tensor.name);
-            let known = name.and_then(|name| self.names.get(name));
-            known.is_some_and(|known| matches!(known.kind, KernelTensorKind::Broken))
-        };
-        self.line.nodes().iter().any(is_broken)
+        let mut known =
+            self.source.line.reads().filter_map(|read| self.program.names.get(&read.tensor.name));
+        known.any(|known| matches!(known.kind, KernelTensorKind::Broken))
     }
 
     /// The tensors with an index that is this axis alone.
     fn sources(&self, name: &str) -> Vec<ExtentSource<'_>> {
         let mut sources = Vec::new();
-        for node in self.line.nodes() {
-            let Some(read) = node.read() else { continue };
-            let Some(known) = self.names.get(&read.tensor.name) else { continue };
+        for read in self.source.line.reads() {
+            let Some(known) = self.program.names.get(&read.tensor.name) else { continue };
             if known.shape.len() != read.index.len() {
                 continue;
             }
@@ -313,7 +291,7 @@ impl AxisInference<'_> {
     }
 
     fn extent_text(&self, extent: &Expr) -> String {
-        layout_names::symbol_expr(extent, self.symbols)
+        layout_names::symbol_expr(extent, &self.program.symbols)
     }
 
     fn unreduced(&self, name: &str, span: &StatementSpan) -> Diagnostic {
@@ -331,14 +309,12 @@ impl AxisInference<'_> {
     }
 
     /// Adds a suggestion for a misspelt name.
-    fn with_suggestion(&self, name: &str, mut error: Diagnostic) -> Diagnostic {
-        if (self.is_tensor)(name) {
+    fn with_suggestion(&self, name: &str, error: Diagnostic) -> Diagnostic {
+        if self.program.could_read(name) {
             return error.help(format!("write `{name}[…]` to read an element of the tensor"));
         }
-        let left = self.line.axes.iter().map(|word| word.name.as_str());
-        let known = left.filter(|known| *known != name).chain(self.scope.known());
-        suggest(&mut error, name, known);
-        error
+        let left = self.source.line.axes.iter().map(|word| word.name.as_str());
+        error.nearest(name, left.filter(|known| *known != name).chain(self.program.scope.known()))
     }
 
     fn conflict(
@@ -350,12 +326,12 @@ impl AxisInference<'_> {
         let (a, b) = (self.extent_text(&first.extent), self.extent_text(&other.extent));
         let (x, y) = (&first.known.label, &other.known.label);
         let message = format!("axis `{name}` has extent {a} in `{x}` and {b} in `{y}`");
-        let place = place_in(self.text, &first.span, self.file);
+        let place = place_in(self.source.text, &first.span, &self.program.def.file);
         let error = self.fault(Code::KernelExtent, message, &other.span);
         let error = error.with_label(place, format!("extent {a}"));
         let error = error
-            .note(first.known.signature_text(self.symbols))
-            .note(other.known.signature_text(self.symbols));
+            .note(first.known.signature_text(&self.program.symbols))
+            .note(other.known.signature_text(&self.program.symbols));
         error.help(format!("make the extents equal, or declare one: `range {name} {a}`"))
     }
 }
@@ -373,17 +349,4 @@ fn names(ast: &IndexAst) -> Vec<(&str, StatementSpan)> {
         }
     }
     found
-}
-
-/// The error for a read of an undeclared tensor.
-pub(super) fn unknown_tensor(
-    read: &ReadAst,
-    known: &[&str],
-    (text, file): (&SpannedText, &Arc<str>),
-) -> Diagnostic {
-    let message = format!("there is no tensor `{}`", read.tensor.name);
-    let place = place_in(text, &read.tensor.span, file);
-    let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-    nearest_or_all(&mut error, &read.tensor.name, "tensors", known);
-    error
 }

@@ -7,6 +7,8 @@ use layoutc_algebra::expr::{BinOp, Expr, Var};
 use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
+use crate::check::index_point::{ClaimResult, IndexPoint};
+
 /// Limit on the iterations visited for one expression.
 const VISITED: i128 = 1 << 18;
 
@@ -15,36 +17,6 @@ pub(super) const VISITED_IN_ALL: i128 = 1 << 22;
 
 /// Number of symbols that are tried at both ends of their range.
 const TRIED_SYMBOLS: usize = 4;
-
-/// Result of a check that an expression is at least 0.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum BoundsResult {
-    /// At least 0 for all iterations and all values of the symbols.
-    Holds,
-    /// Negative at this iteration.
-    Fails(IterationPoint),
-    /// Neither proven nor refuted.
-    Unknown,
-}
-
-/// One iteration: a value for each axis and each symbol.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct IterationPoint {
-    pub(super) axes: Vec<i128>,
-    pub(super) symbols: Vec<i128>,
-}
-
-impl IterationPoint {
-    /// Value of a variable at this iteration.
-    pub(super) fn value(&self, var: Var) -> Option<i128> {
-        let (list, k) = match var {
-            Var::Axis(k) => (&self.axes, k),
-            Var::Symbol(k) => (&self.symbols, k),
-            Var::Storage(_) | Var::Physical(_) | Var::Digit(_) => return None,
-        };
-        list.get(usize::try_from(k).ok()?).copied()
-    }
-}
 
 /// Iteration domain of a statement: axes, symbols and facts.
 #[derive(Debug, Clone, Copy)]
@@ -58,25 +30,25 @@ pub(super) struct StatementDomain<'a> {
 
 impl StatementDomain<'_> {
     /// Decides whether `a - b` is at least 0.
-    pub(super) fn is_at_least(&self, a: &Expr, b: &Expr) -> BoundsResult {
+    pub(super) fn is_at_least(&self, a: &Expr, b: &Expr) -> ClaimResult {
         if self.facts.proves_ge(a, b) == Ok(true) {
-            return BoundsResult::Holds;
+            return ClaimResult::Holds;
         }
         match Expr::binary(BinOp::Sub, a, b) {
             Ok(difference) => self.visited(&difference),
-            Err(_) => BoundsResult::Unknown,
+            Err(_) => ClaimResult::Unknown,
         }
     }
 
     /// Decides whether an index is at least 0, and whether it is below an extent.
-    pub(super) fn index_bounds(&self, index: &Expr, extent: &Expr) -> [BoundsResult; 2] {
+    pub(super) fn index_bounds(&self, index: &Expr, extent: &Expr) -> [ClaimResult; 2] {
         let below = self.is_at_least(index, &Expr::constant(0));
         let last = Expr::binary(BinOp::Sub, extent, &Expr::constant(1));
-        let beyond = last.map_or(BoundsResult::Unknown, |last| self.is_at_least(&last, index));
+        let beyond = last.map_or(ClaimResult::Unknown, |last| self.is_at_least(&last, index));
         [below, beyond]
     }
 
-    fn visited(&self, difference: &Expr) -> BoundsResult {
+    fn visited(&self, difference: &Expr) -> ClaimResult {
         let is_mentioned = |k: usize| {
             let var = u32::try_from(k).ok().map(Var::Axis);
             difference.mentions(&|found| Some(found) == var)
@@ -87,18 +59,18 @@ impl StatementDomain<'_> {
             || self.axes.iter().any(|axis| axis.extent.mentions(&is_symbol));
         let mut all = true;
         for symbols in self.assignments(depends) {
-            let at = IterationPoint { axes: vec![0; self.axes.len()], symbols };
+            let at = IndexPoint { axes: vec![0; self.axes.len()], symbols };
             let extent = |axis: &Axis| axis.extent.evaluate(&|var| at.value(var)).unwrap_or(0);
             let extents: Vec<i128> = self.axes.iter().map(extent).collect();
             if extents.iter().any(|extent| *extent < 1) {
                 continue;
             }
             match walk(difference, &mentioned, &extents, (at, self.left)) {
-                (Some(at), _) => return BoundsResult::Fails(at),
+                (Some(at), _) => return ClaimResult::Fails(at),
                 (None, complete) => all &= complete,
             }
         }
-        if all && !depends { BoundsResult::Holds } else { BoundsResult::Unknown }
+        if all && !depends { ClaimResult::Holds } else { ClaimResult::Unknown }
     }
 
     /// Assignments of the symbols: the first [`TRIED_SYMBOLS`] at their least and greatest value, the others at their
@@ -128,35 +100,30 @@ fn walk(
     expr: &Expr,
     mentioned: &[usize],
     extents: &[i128],
-    (mut at, in_all): (IterationPoint, &Cell<i128>),
-) -> (Option<IterationPoint>, bool) {
+    (at, in_all): (IndexPoint, &Cell<i128>),
+) -> (Option<IndexPoint>, bool) {
     let extent = |k: &usize| extents.get(*k).copied().unwrap_or(1);
     let count = mentioned.iter().try_fold(1_i128, |count, k| count.checked_mul(extent(k)));
     let mut complete = count.is_some_and(|count| count <= VISITED.min(in_all.get()));
-    let step_by_one = complete;
-    let mut left = VISITED;
-    loop {
+    let visited = |k: &usize| match extent(k) {
+        extent if complete => (*k, (0..extent).collect()),
+        extent if extent > 1 => (*k, vec![0, extent - 1]),
+        _ => (*k, vec![0]),
+    };
+    let visited: Vec<(usize, Vec<i128>)> = mentioned.iter().map(visited).collect();
+    let (mut failed, mut left) = (None, VISITED);
+    at.visit(&visited, &mut |at| {
         match expr.evaluate(&|var| at.value(var)) {
-            Ok(value) if value < 0 => return (Some(at), complete),
+            Ok(value) if value < 0 => {
+                failed = Some(at.clone());
+                return false;
+            }
             Ok(_) => {}
             Err(_) => complete = false,
         }
         left -= 1;
         in_all.set(in_all.get() - 1);
-        // Advance to the next iteration, the last axis fastest.
-        let mut next = None;
-        for k in mentioned.iter().rev() {
-            let Some(place) = at.axes.get_mut(*k) else { continue };
-            let last = extent(k) - 1;
-            if *place < last {
-                *place = if step_by_one { *place + 1 } else { last };
-                next = Some(());
-                break;
-            }
-            *place = 0;
-        }
-        if next.is_none() || left == 0 || in_all.get() <= 0 {
-            return (None, complete);
-        }
-    }
+        left > 0 && in_all.get() > 0
+    });
+    (failed, complete)
 }

@@ -15,33 +15,20 @@ pub(super) fn of(built: &InferredValue) -> usize {
 }
 
 fn brackets(value: &TypedExpr) -> usize {
-    let all = |parts: &[&TypedExpr]| parts.iter().map(|part| brackets(part)).max().unwrap_or(0);
-    let own = |least: usize, inside: usize| least.saturating_add(inside);
-    match &value.kind {
+    let own = match &value.kind {
         TypedExprKind::Integer(_)
         | TypedExprKind::Float(_)
         | TypedExprKind::Bool(_)
         | TypedExprKind::Index(_) => 0,
-        TypedExprKind::Read(read) => {
-            read.outside.as_ref().map_or(1, |outside| own(1, brackets(&outside.value)))
-        }
-        // Gathered indices are declared as variables.
-        TypedExprKind::Gather(gather) => {
-            let index = gather.index.iter().map(|index| brackets(&index.value)).max();
-            own(1, index.unwrap_or(0).max(brackets(&gather.outside)))
-        }
-        TypedExprKind::Negate(a) | TypedExprKind::Not(a) | TypedExprKind::Convert(a) => {
-            own(1, brackets(a))
-        }
         // Operators are left-associative; arithmetic on signed integers is done in another type.
         TypedExprKind::Binary(op, a, b) if is_chained(*op, a) => {
-            brackets(a).max(own(2, brackets(b)))
+            return brackets(a).max(brackets(b).saturating_add(2));
         }
-        TypedExprKind::Binary(_, a, b) => own(2, all(&[a, b])),
-        TypedExprKind::Compare(_, a, b) => own(1, all(&[a, b])),
-        TypedExprKind::Select(condition, a, b) => own(1, all(&[condition, a, b])),
-        TypedExprKind::Call(_, args) => own(1, all(&args.iter().collect::<Vec<_>>())),
-    }
+        TypedExprKind::Binary(..) => 2,
+        _ => 1,
+    };
+    let inside = value.children().into_iter().map(brackets).max();
+    inside.unwrap_or(0).saturating_add(own)
 }
 
 /// True if the left operand needs no parentheses before this operator, as `a + b` in `a + b - c`.

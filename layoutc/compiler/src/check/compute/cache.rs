@@ -9,16 +9,12 @@ use layoutc_algebra::symbol::Axis;
 use super::local;
 use super::program::KernelLowering;
 use super::schedule::KernelLoops;
-use super::value::CheckResult;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
-use crate::check::scope::suggest;
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::check::tensor::CheckedTensor;
 use crate::manifest::syntax::{CacheItem, CacheMemory, InstanceItem, LocalItem, SpannedText};
 use crate::model::compute::{BufferRef, LoopSchedule, Statement, TileCache};
 use crate::model::{Spanned, Tensor};
-use crate::plan::block_extents;
-use crate::plan::lower::PlanError;
 
 /// Cache directives of an instance, or else of its kernel.
 pub(super) struct CacheDirectives<'a> {
@@ -114,18 +110,13 @@ impl<'a> CacheDirectives<'a> {
         let local = program.locals.iter().position(|local| local.name == name);
         let found = operand.map(BufferRef::Operand).or(local.map(BufferRef::Local));
         let Some(buffer) = found else {
-            let error = self
-                .fault(&item.tensor.span, format!("`{name}` is not a stored tensor of the kernel"));
+            let message = format!("`{name}` is not a stored tensor of the kernel");
             let operands = program.operands.iter().map(|operand| operand.name.value.as_str());
-            let known: Vec<&str> =
-                operands.chain(program.locals.iter().map(|local| local.name.as_str())).collect();
-            let mut error =
-                error.note(format!("the kernel's tensors are `{}`", known.join("`, `")));
-            suggest(&mut error, name, known);
-            if error.help.is_empty() {
-                error.add_help("use one of these");
-            }
-            return Err(error);
+            let locals = program.locals.iter().map(|local| local.name.as_str());
+            let known: Vec<&str> = operands.chain(locals).collect();
+            let note = format!("the kernel's tensors are `{}`", known.join("`, `"));
+            let error = self.fault(&item.tensor.span, message).note(note).nearest(name, known);
+            return Err(if error.help.is_empty() { error.help("use one of these") } else { error });
         };
         let tensor = program.memory(buffer);
         if let Some(tensor) = tensor.filter(|tensor| tensor.dtype.element_bits() < 8) {
@@ -152,25 +143,12 @@ impl<'a> CacheDirectives<'a> {
         }
         let tensors = program.memory(statement.target).zip(program.memory(buffer));
         let Some((target, tensor)) = tensors else { return Ok(None) };
-        let at = Spanned {
-            value: item.at.value.clone(),
-            place: FileSpan::new(&self.file, item.at.span.clone()),
-        };
+        let at = Spanned { value: item.at.value.clone(), place: item.at.at(&self.file) };
         let own = (program.symbols.as_slice(), schedule);
-        let extents = match block_extents(target, statement, own, (buffer, &at), cached_loops) {
-            Ok(None) => return Ok(None),
-            Ok(Some(extents)) => extents,
-            Err(PlanError::Choice { message, help, place }) => {
-                return Err(vec![
-                    Diagnostic::error(Code::KernelCache, message, place, "").help(help),
-                ]);
-            }
-            Err(error) => {
-                let error = self.fault(&item.span, error.to_string());
-                return Err(vec![error.help("remove the cache")]);
-            }
-        };
-        if statement.target == buffer && reads_too(statement, buffer) {
+        let tile_extents = program.place.planner.tile_extents;
+        let extents = tile_extents(target, statement, own, (buffer, &at), cached_loops);
+        let Some(extents) = extents.map_err(|fault| vec![*fault])? else { return Ok(None) };
+        if statement.target == buffer && statement.reads(buffer) {
             let message =
                 format!("cannot cache `{}`: one statement reads and writes it", item.tensor.value);
             return Err(vec![self.fault(&item.tensor.span, message).help("remove its cache")]);
@@ -188,7 +166,7 @@ impl<'a> CacheDirectives<'a> {
         item: &CacheItem,
         (tensor, extents): (&Tensor, &[i128]),
     ) -> CheckResult<CheckedTensor> {
-        let axes = tensor.layout.logical.iter().zip(extents);
+        let axes = tensor.layout.logical().iter().zip(extents);
         let shape: Vec<Axis> = axes
             .map(|(axis, extent)| Axis { name: axis.name.clone(), extent: Expr::constant(*extent) })
             .collect();
@@ -216,9 +194,4 @@ impl<'a> CacheDirectives<'a> {
         }
         error
     }
-}
-
-/// True if the statement also reads the tensor.
-fn reads_too(statement: &Statement, buffer: BufferRef) -> bool {
-    statement.reads(buffer)
 }

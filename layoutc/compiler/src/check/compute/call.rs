@@ -4,10 +4,10 @@ use super::statement_syntax::{NameToken, StatementSpan, ValueAst};
 use super::types::{
     CASTS, arithmetic_scalar, cast_named, converted, is_float, literal, retyped, word,
 };
-use super::value::{CheckResult, InferredValue, ValueBuilder, ValuePair, cast, index};
+use super::value::{InferredValue, ValueBuilder, ValuePair, cast, index};
 use crate::base::codes::Code;
+use crate::base::diagnostic::{CheckResult, collect_all, collect_both};
 use crate::base::dtype::Scalar;
-use crate::base::nearest::nearest;
 use crate::model::compute::{Arithmetic, MathFunction, TypedExpr, TypedExprKind};
 
 /// Functions of floats, with their number of arguments.
@@ -94,19 +94,18 @@ impl ValueBuilder<'_> {
         let casts = casts.iter().map(|name| (name.as_str(), 1..=1));
         let known: Vec<_> = functions.chain(others).chain(casts).collect();
         if self.names.contains_key(&name.name) {
-            return Err(vec![error.help(format!("write `{}[…]` to read an element", name.name))]);
+            return Err(error.help(format!("write `{}[…]` to read an element", name.name)).into());
         }
         if let Some((_, ours)) = ELSEWHERE.iter().find(|row| row.0 == name.name) {
-            return Err(vec![error.help(format!("write {ours}"))]);
+            return Err(error.help(format!("write {ours}")).into());
         }
         let takes_as_many = known.iter().filter(|(_, counts)| counts.contains(&arguments));
-        Err(vec![match nearest(&name.name, takes_as_many.map(|(known, _)| *known)) {
-            Some(near) => error.with_suggestion(near),
-            None => {
-                let known: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
-                error.help(format!("expected one of {}", known.join(", ")))
-            }
-        }])
+        let error = error.nearest(&name.name, takes_as_many.map(|(known, _)| *known));
+        if error.help.is_empty() {
+            let known: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
+            return Err(error.help(format!("expected one of {}", known.join(", "))).into());
+        }
+        Err(error.into())
     }
 
     fn arguments(
@@ -131,14 +130,7 @@ impl ValueBuilder<'_> {
 
     /// Infers all arguments and collects the faults of each.
     fn all(&self, arguments: &[ValueAst]) -> CheckResult<Vec<InferredValue>> {
-        let (mut built, mut errors) = (Vec::new(), Vec::new());
-        for argument in arguments {
-            match self.infer(argument) {
-                Ok(value) => built.push(value),
-                Err(found) => errors.extend(found),
-            }
-        }
-        if built.len() == arguments.len() { Ok(built) } else { Err(errors) }
+        collect_all(arguments.iter().map(|argument| self.infer(argument)))
     }
 
     fn extremum(&self, op: Arithmetic, arguments: &[ValueAst]) -> CheckResult<InferredValue> {
@@ -146,10 +138,7 @@ impl ValueBuilder<'_> {
         let mut rest = all.into_iter().zip(arguments);
         let Some((mut least, mut ast)) = rest.next() else { return Err(Vec::new()) };
         for (next, next_ast) in rest {
-            let both = |a: TypedExpr, b: TypedExpr| {
-                let ty = a.ty;
-                TypedExpr { ty, kind: TypedExprKind::Binary(op, Box::new(a), Box::new(b)) }
-            };
+            let both = |a: TypedExpr, b: TypedExpr| TypedExpr::binary(a.ty, op, a, b);
             least = match self.pair((least, ast), (next, next_ast))? {
                 ValuePair::Numbers(a, b) if op == Arithmetic::Min => {
                     InferredValue::Number(a.min(b))
@@ -158,9 +147,8 @@ impl ValueBuilder<'_> {
                 ValuePair::Indices(a, b) => InferredValue::Typed(both(index(a), index(b))),
                 ValuePair::FloatLiterals(a, b) => InferredValue::FloatLiteral(both(a, b)),
                 ValuePair::Typed(a, _) if a.ty == Scalar::Bool => {
-                    let help = "write `and` for the minimum, `or` for the maximum".to_owned();
-                    let message = "booleans are not ordered".to_owned();
-                    return self.mistyped(message, &next_ast.span, help);
+                    let help = "write `and` for the minimum, `or` for the maximum";
+                    return self.mistyped("booleans are not ordered", &next_ast.span, help);
                 }
                 ValuePair::Typed(a, b) => InferredValue::Typed(both(a, b)),
             };
@@ -170,18 +158,7 @@ impl ValueBuilder<'_> {
     }
 
     fn select(&self, condition: &ValueAst, [a, b]: [&ValueAst; 2]) -> CheckResult<InferredValue> {
-        let condition = self.truth(condition);
-        let sides = match (self.infer(a), self.infer(b)) {
-            (Ok(x), Ok(y)) => self.pair((x, a), (y, b)),
-            (x, y) => Err([x.err(), y.err()].into_iter().flatten().flatten().collect()),
-        };
-        let (condition, sides) = match (condition, sides) {
-            (Ok(condition), Ok(sides)) => (condition, sides),
-            (condition, sides) => {
-                let errors = [condition.err(), sides.err()];
-                return Err(errors.into_iter().flatten().flatten().collect());
-            }
-        };
+        let (condition, sides) = collect_both(self.truth(condition), self.infer_pair([a, b]))?;
         let select = |a: TypedExpr, b: TypedExpr| {
             let ty = a.ty;
             let (condition, a, b) = (Box::new(condition.clone()), Box::new(a), Box::new(b));
@@ -220,22 +197,22 @@ impl ValueBuilder<'_> {
         arguments: &[ValueAst],
     ) -> CheckResult<InferredValue> {
         let all = self.all(arguments)?;
+        let absolute = |value: TypedExpr| {
+            let ty = value.ty;
+            InferredValue::Typed(TypedExpr { ty, kind: TypedExprKind::Call(function, vec![value]) })
+        };
         if function == MathFunction::Abs {
             match all.as_slice() {
                 [InferredValue::Number(number)] => return Ok(InferredValue::Number(number.abs())),
-                [InferredValue::Index(expr)] => {
-                    let kind = TypedExprKind::Call(function, vec![index(expr.clone())]);
-                    return Ok(InferredValue::Typed(TypedExpr { ty: Scalar::I64, kind }));
-                }
+                [InferredValue::Index(expr)] => return Ok(absolute(index(expr.clone()))),
                 [InferredValue::Typed(value)] if value.ty != Scalar::Bool => {
-                    let kind = TypedExprKind::Call(function, vec![value.clone()]);
-                    return Ok(InferredValue::Typed(TypedExpr { ty: value.ty, kind }));
+                    return Ok(absolute(value.clone()));
                 }
                 _ => {}
             }
         }
         // The first typed argument determines the type, `f64` overriding `f32`; with literals alone the result adapts.
-        let own = all.iter().zip(arguments).fold(None, |own, (built, _)| match built {
+        let own = all.iter().fold(None, |own, built| match built {
             InferredValue::Typed(value) if own != Some(Scalar::F64) => Some(value.ty),
             _ => own,
         });
@@ -245,22 +222,15 @@ impl ValueBuilder<'_> {
             if let InferredValue::Typed(value) = &built
                 && !is_float(value.ty)
             {
-                let message = format!(
-                    "`{}` takes floats, and `{}` is {}",
-                    name.name,
-                    self.shown(ast),
-                    word(value.ty)
-                );
-                return self.mistyped(message, &ast.span, cast(self.shown(ast), ty));
+                let (shown, is) = (self.shown(ast), word(value.ty));
+                let message = format!("`{}` takes floats, and `{shown}` is {is}", name.name);
+                return self.mistyped(message, &ast.span, cast(shown, ty));
             }
             values.push(self.convert_to(built, ty, ast)?);
         }
         let value = TypedExpr { ty, kind: TypedExprKind::Call(function, values) };
-        Ok(if own.is_some() {
-            InferredValue::Typed(value)
-        } else {
-            InferredValue::FloatLiteral(value)
-        })
+        let kind = if own.is_some() { InferredValue::Typed } else { InferredValue::FloatLiteral };
+        Ok(kind(value))
     }
 
     /// A cast. A narrow type rounds the value, which is then converted back to the type of its arithmetic.

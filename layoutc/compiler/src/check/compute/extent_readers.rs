@@ -2,7 +2,7 @@
 
 use layoutc_algebra::expr::Expr;
 
-use super::statement_syntax::{ReadAst, StatementAst, ValueAst};
+use super::statement_syntax::{ReadAst, StatementAst};
 use super::tensor_table::TensorTable;
 use crate::base::diagnostic::FileSpan;
 
@@ -28,9 +28,7 @@ impl ExtentInference<'_> {
         let mut rest = self;
         while let Some((line, after)) = rest.lines.split_first() {
             rest.lines = after;
-            let nodes = line.nodes();
-            let reads = nodes.iter().filter_map(|node| node.read());
-            let own = reads.filter(|read| read.tensor.name == tensor);
+            let own = line.reads().filter(|read| read.tensor.name == tensor);
             for axis in own.filter_map(|read| read.index.get(place)?.lone_name()) {
                 found.extend(rest.in_line(line, axis, tensor));
             }
@@ -55,15 +53,12 @@ impl ExtentInference<'_> {
         {
             return self.shape(&line.target.name, index.len(), place).into_iter().collect();
         }
-        let nodes = line.nodes();
-        let others = nodes.iter().filter_map(|node| ValueAst::read(node));
-        let others = others.filter(|read| read.tensor.name != without);
-        others
-            .filter_map(|read: &ReadAst| {
-                let place = read.index.iter().position(|index| index.lone_name() == Some(axis))?;
-                self.shape(&read.tensor.name, read.index.len(), place)
-            })
-            .collect()
+        let others = line.reads().filter(|read| read.tensor.name != without);
+        let extent = |read: &ReadAst| {
+            let place = read.index.iter().position(|index| index.lone_name() == Some(axis))?;
+            self.shape(&read.tensor.name, read.index.len(), place)
+        };
+        others.filter_map(extent).collect()
     }
 
     fn shape(self, tensor: &str, axes: usize, place: usize) -> Option<ReaderExtent> {

@@ -4,13 +4,14 @@
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::Axis;
 
-use super::bounds::BoundsResult;
 use super::statement_syntax::{IndexKind, IndexText, ReadAst, StatementSpan, ValueAst};
 use super::tensor_table::{KernelTensor, KernelTensorKind, slice_text};
 use super::types::{converted, is_integer, literal, word};
-use super::value::{CheckResult, InferredValue, ValueBuilder, index};
+use super::value::{InferredValue, ValueBuilder, index};
 use crate::base::codes::Code;
+use crate::base::diagnostic::{CheckResult, collect_all};
 use crate::base::dtype::Scalar;
+use crate::check::index_point::ClaimResult;
 use crate::model::compute::{BufferRef, DataIndex, Gather, TypedExpr, TypedExprKind};
 
 /// Limit on nested gathers: `a[b[c[t]]]` has depth 2.
@@ -48,14 +49,11 @@ impl ValueBuilder<'_> {
         };
         let gather = Gather { buffer: *buffer, index, outside };
         if nested(&gather) > MOST_NESTED {
-            let message = format!(
-                "index reads in `{}` are nested deeper than {MOST_NESTED}",
-                slice_text(self.text, &read.span)
-            );
+            let shown = slice_text(self.text, &read.span);
+            let message = format!("index reads in `{shown}` are nested deeper than {MOST_NESTED}");
             let error = self.fault(Code::LimitNesting, message, &read.span, "");
-            return Err(vec![
-                error.help("store an index in an earlier statement: `local s dtype=i64`"),
-            ]);
+            let help = "store an index in an earlier statement: `local s dtype=i64`";
+            return Err(error.help(help).into());
         }
         Ok(InferredValue::Typed(TypedExpr {
             ty: *ty,
@@ -70,14 +68,8 @@ impl ValueBuilder<'_> {
         (known, span): (&KernelTensor, &StatementSpan),
         leaving: BoundsPolicy,
     ) -> CheckResult<Vec<DataIndex>> {
-        let (mut found, mut errors) = (Vec::new(), Vec::new());
-        for (text, axis) in texts.iter().zip(&known.shape) {
-            match self.one_index(text, (known, axis, span), leaving) {
-                Ok(index) => found.push(index),
-                Err(more) => errors.extend(more),
-            }
-        }
-        if errors.is_empty() { Ok(found) } else { Err(errors) }
+        let pairs = texts.iter().zip(&known.shape);
+        collect_all(pairs.map(|(text, axis)| self.one_index(text, (known, axis, span), leaving)))
     }
 
     fn one_index(
@@ -129,13 +121,13 @@ impl ValueBuilder<'_> {
     ) -> CheckResult<DataIndex> {
         let leaves = self.domain.index_bounds(expr, &axis.extent);
         let value = index(expr.clone());
-        let is_checked = leaves.iter().any(|sign| *sign != BoundsResult::Holds);
+        let is_checked = leaves.iter().any(|sign| *sign != ClaimResult::Holds);
         if !is_checked || leaving == BoundsPolicy::Checked {
             return Ok(DataIndex { value, is_checked });
         }
         let at = leaves.iter().find_map(|sign| match sign {
-            BoundsResult::Fails(at) => Some(at),
-            BoundsResult::Holds | BoundsResult::Unknown => None,
+            ClaimResult::Fails(at) => Some(at),
+            ClaimResult::Holds | ClaimResult::Unknown => None,
         });
         let there = at.and_then(|at| expr.evaluate(&|var| at.value(var)).ok());
         let label = there.map_or_else(String::new, |there| format!("is {there}"));
@@ -143,11 +135,8 @@ impl ValueBuilder<'_> {
         let message =
             format!("`{shown}` is out of bounds of `{}` along axis `{}`", known.label, axis.name);
         let error = self.fault(Code::KernelOutside, message, &text.span(), label);
-        Err(vec![
-            error
-                .note(known.signature_text(self.domain.symbols))
-                .help(format!("for a read, give a value for elements outside: `({shown} ?? 0)`")),
-        ])
+        let help = format!("for a read, give a value for elements outside: `({shown} ?? 0)`");
+        Err(error.note(known.signature_text(self.domain.symbols)).help(help).into())
     }
 
     /// A data-dependent index, checked at run time unless proven; an index that is always outside is an error.
@@ -165,11 +154,8 @@ impl ValueBuilder<'_> {
             let message = format!("`{shown}` is always out of bounds of `{}`", known.label);
             let label = format!("is between {low} and {high}");
             let error = self.fault(Code::KernelOutside, message, &text.span(), label);
-            return Err(vec![error.note(known.signature_text(self.domain.symbols)).help(format!(
-                "axis `{}` has the indices 0 to {}",
-                axis.name,
-                most - 1
-            ))]);
+            let help = format!("axis `{}` has the indices 0 to {}", axis.name, most - 1);
+            return Err(error.note(known.signature_text(self.domain.symbols)).help(help).into());
         }
         let least = extents.map_or(0, |(least, _)| least);
         let is_inside = low >= 0 && high < least || self.is_proven(&value, &axis.extent);

@@ -5,8 +5,9 @@ use std::cell::Cell;
 use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::symbol::Axis;
 
-use super::bounds::{BoundsResult, StatementDomain};
+use super::bounds::StatementDomain;
 use super::value::InferredValue;
+use crate::check::index_point::ClaimResult;
 use crate::model::compute::{
     BoundaryCondition, BufferRef, DataIndex, ElementRead, Gather, TypedExpr, TypedExprKind,
 };
@@ -51,21 +52,17 @@ impl<'a> ValueInliner<'a> {
         Self { domain, index, shapes, left }
     }
 
-    /// Rewrites a typed value.
-    fn value(&self, value: &TypedExpr) -> Result<TypedExpr, InlineError> {
-        self.at_depth(value, 0)
-    }
-
     /// Rewrites an inferred value.
     pub(super) fn inline(&self, built: &InferredValue) -> Result<InferredValue, InlineError> {
+        let whole = |value| self.at_depth(value, 0);
         Ok(match built {
             InferredValue::Number(number) => InferredValue::Number(*number),
             InferredValue::Index(expr) => {
                 let expr = self.expr(expr)?;
                 expr.as_const().map_or(InferredValue::Index(expr), InferredValue::Number)
             }
-            InferredValue::FloatLiteral(value) => InferredValue::FloatLiteral(self.value(value)?),
-            InferredValue::Typed(value) => InferredValue::Typed(self.value(value)?),
+            InferredValue::FloatLiteral(value) => InferredValue::FloatLiteral(whole(value)?),
+            InferredValue::Typed(value) => InferredValue::Typed(whole(value)?),
         })
     }
 
@@ -139,7 +136,7 @@ impl<'a> ValueInliner<'a> {
         let leaves = |axis: &usize, side: usize| {
             let both = index.get(*axis).zip(shape.get(*axis));
             both.is_none_or(|(index, own)| {
-                self.domain.index_bounds(index, &own.extent).get(side) != Some(&BoundsResult::Holds)
+                self.domain.index_bounds(index, &own.extent).get(side) != Some(&ClaimResult::Holds)
             })
         };
         let side = |list: &[usize], side: usize| {

@@ -3,7 +3,7 @@
 use layoutc_algebra::expr::{BinOp, Expr, Var};
 use layoutc_algebra::normal_form::simplify::Facts;
 
-use super::types::{is_integer, limits};
+use super::types::{index_operator, is_integer, limits};
 use super::value::ValueBuilder;
 use crate::model::compute::{Arithmetic, BufferRef, MathFunction, TypedExpr, TypedExprKind};
 
@@ -91,14 +91,7 @@ impl ValueBuilder<'_> {
             }
             TypedExprKind::Convert(a) if is_integer(a.ty) => self.expr(a, facts, elements)?,
             TypedExprKind::Binary(op, a, b) => {
-                let op = match op {
-                    Arithmetic::Add => BinOp::Add,
-                    Arithmetic::Subtract => BinOp::Sub,
-                    Arithmetic::Multiply => BinOp::Mul,
-                    Arithmetic::FloorDivide => BinOp::FloorDiv,
-                    Arithmetic::Modulo => BinOp::Mod,
-                    _ => return None,
-                };
+                let op = index_operator(*op)?;
                 let (a, b) = (self.expr(a, facts, elements)?, self.expr(b, facts, elements)?);
                 let divides = matches!(op, BinOp::FloorDiv | BinOp::Mod);
                 if divides && facts.bounds(&b).ok()?.0 < 1 {

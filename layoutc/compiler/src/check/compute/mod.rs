@@ -29,16 +29,15 @@ mod value;
 
 use std::sync::Arc;
 
-use super::scope::{ManifestScope, nearest_or_all};
+use super::scope::ManifestScope;
 use super::tensor::ManifestContext;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{self, Diagnostic};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan, collect_all};
 use crate::manifest::syntax::{Identifier, InstanceItem, ItemKind, KernelItem, ManifestSyntax};
 use crate::model::Tensor;
 use crate::model::compute::{BufferRef, KernelInstance, KernelOperand};
 use program::KernelLowering;
 use statement_syntax::StatementAst;
-use value::CheckResult;
 
 use operand::arithmetic_type;
 
@@ -59,18 +58,11 @@ impl KernelDef {
     /// # Errors
     /// The first fault of each statement.
     pub(super) fn new(item: &KernelItem, file: &Arc<str>, home: usize) -> CheckResult<Self> {
-        let (mut lines, mut errors) = (Vec::new(), Vec::new());
-        for text in &item.computes {
-            match statement_syntax::statement(&text.value) {
-                Ok(line) => lines.push(line),
-                Err(error) => errors.push(syntax_faults::text_fault(&error, text, file)),
-            }
-        }
-        if errors.is_empty() {
-            Ok(Self { item: item.clone(), file: Arc::clone(file), home, lines })
-        } else {
-            Err(errors)
-        }
+        let lines = collect_all(item.computes.iter().map(|text| {
+            let line = statement_syntax::statement(&text.value);
+            line.map_err(|error| syntax_faults::text_fault(&error, text, file).into())
+        }))?;
+        Ok(Self { item: item.clone(), file: Arc::clone(file), home, lines })
     }
 }
 
@@ -105,22 +97,14 @@ pub(super) fn check(
     for item in syntax.kernels.iter().filter(|item| item.operands.is_none()) {
         // Only the first kernel of a name is in the scope.
         let def = scope.kernels.get(&item.name.value).filter(|def| def.item == *item);
-        jobs.extend(def.map(|def| InstanceRequest {
-            name: &item.name,
-            def,
-            instance: None,
-            span: &item.span,
-        }));
+        let (name, span) = (&item.name, &item.span);
+        jobs.extend(def.map(|def| InstanceRequest { name, def, instance: None, span }));
     }
     for item in &syntax.instances {
+        let (name, span) = (&item.name, &item.span);
         match kernel_of(item, syntax, scope) {
             Ok(Some(def)) => {
-                jobs.push(InstanceRequest {
-                    name: &item.name,
-                    def,
-                    instance: Some(item),
-                    span: &item.span,
-                });
+                jobs.push(InstanceRequest { name, def, instance: Some(item), span });
             }
             Ok(None) => {}
             Err(error) => diagnostics.push(error),
@@ -156,12 +140,10 @@ fn kernel_of<'a>(
     if scope.is_broken(ItemKind::Kernel, name) {
         return Ok(None);
     }
-    let place = diagnostic::FileSpan::new(&syntax.file, item.of.span.clone());
+    let place = item.of.at(&syntax.file);
     let message = format!("there is no kernel `{name}`");
-    let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-    let known: Vec<&str> = scope.kernels.keys().map(String::as_str).collect();
-    nearest_or_all(&mut error, name, "kernels", &known);
-    Err(error)
+    let error = Diagnostic::error(Code::NameUnknown, message, place, "");
+    Err(error.nearest_or_all(name, "kernels", scope.kernels.keys().map(String::as_str)))
 }
 
 /// Checks one kernel on the tensors of one instance; also returns warnings.
@@ -206,7 +188,7 @@ fn check_instance(
         symbols,
         statements,
         schedule,
-        place: diagnostic::FileSpan::new(&syntax.file, job.span.clone()),
+        place: FileSpan::new(&syntax.file, job.span.clone()),
     };
     Ok((compute, warnings))
 }

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::statement_syntax::{StatementAst, ValueAst};
+use super::statement_syntax::StatementAst;
 use super::types::arithmetic_scalar;
-use super::value::CheckResult;
 use super::{KernelDef, OperandBinding};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
-use crate::base::dtype::{Dtype, Scalar};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
+use crate::base::dtype::Scalar;
+use crate::check::cast::supported_storage;
 use crate::check::mesh;
-use crate::check::scope::{ManifestScope, nearest_or_all};
+use crate::check::scope::{ManifestScope, undeclared_tensor};
 use crate::manifest::syntax::{
     Identifier, InstanceItem, ItemKind, ManifestSyntax, SpannedText, ViewItem,
 };
@@ -60,7 +60,8 @@ impl OperandBinder<'_> {
     fn order(&self) -> Vec<&str> {
         let written = self.written();
         let mut names: Vec<&str> = Vec::new();
-        let read = self.def.lines.iter().flat_map(reads);
+        let read = self.def.lines.iter().flat_map(StatementAst::reads);
+        let read = read.map(|read| read.tensor.name.as_str());
         for name in read.filter(|name| !written.contains(name)) {
             if !names.contains(&name) {
                 names.push(name);
@@ -69,7 +70,8 @@ impl OperandBinder<'_> {
         // A tensor that is read before it is written counts from its read.
         for line in &self.def.lines {
             let target = line.target.name.as_str();
-            for name in std::iter::once(target).chain(reads(line)) {
+            let reads = line.reads().map(|read| read.tensor.name.as_str());
+            for name in std::iter::once(target).chain(reads) {
                 if written.contains(name) && !names.contains(&name) {
                     names.push(name);
                 }
@@ -82,8 +84,7 @@ impl OperandBinder<'_> {
     fn mentions(&self) -> Vec<TensorMention<'_>> {
         let mut found: Vec<TensorMention<'_>> = Vec::new();
         for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {
-            let words = line.nodes().into_iter().filter_map(ValueAst::read);
-            let words = words.map(|read| &read.tensor);
+            let words = line.reads().map(|read| &read.tensor);
             for word in std::iter::once(&line.target).chain(words) {
                 if found.iter().all(|mention| mention.name != word.name) {
                     found.push(TensorMention { name: &word.name, span: &word.span, text });
@@ -124,11 +125,11 @@ impl OperandBinder<'_> {
     fn of_instance(&self, item: &InstanceItem) -> CheckResult<Vec<OperandBinding>> {
         let file = &self.syntax.file;
         let kernel = &self.def.item.name.value;
-        let at = |name: &Identifier| FileSpan::new(file, name.span.clone());
+        let at = |name: &Identifier| name.at(file);
         let Some(operands) = &self.def.item.operands else {
             let message = format!("kernel `{kernel}` has no operands: it names tensors itself");
             let error = Diagnostic::error(Code::KernelOperand, message, at(&item.of), "");
-            let declared = FileSpan::new(&self.def.file, self.def.item.name.span.clone());
+            let declared = self.def.item.name.at(&self.def.file);
             let error = error.with_label(declared, "the kernel");
             let names: Vec<&str> = self.mentions().iter().map(|mention| mention.name).collect();
             return Err(vec![
@@ -140,10 +141,9 @@ impl OperandBinder<'_> {
         for (name, tensor) in &item.operands {
             let Some(operand) = operands.iter().find(|operand| operand.value == name.value) else {
                 let message = format!("kernel `{kernel}` has no operand `{}`", name.value);
-                let mut error = Diagnostic::error(Code::KernelOperand, message, at(name), "");
-                let known: Vec<&str> = operands.iter().map(|name| name.value.as_str()).collect();
-                nearest_or_all(&mut error, &name.value, "operands", &known);
-                errors.push(error);
+                let error = Diagnostic::error(Code::KernelOperand, message, at(name), "");
+                let known = operands.iter().map(|name| name.value.as_str());
+                errors.push(error.nearest_or_all(&name.value, "operands", known));
                 continue;
             };
             match self.tensor(tensor) {
@@ -195,19 +195,15 @@ impl OperandBinder<'_> {
 
     /// Position of a tensor; `None` where an earlier diagnostic covers it.
     fn tensor(&self, name: &Identifier) -> Result<Option<usize>, Diagnostic> {
-        let place = FileSpan::new(&self.syntax.file, name.span.clone());
+        let place = name.at(&self.syntax.file);
         if let Some(view) = self.syntax.views.iter().find(|view| view.name.value == name.value) {
             let message = "kernels on views are not supported yet";
             let error = Diagnostic::error(Code::NameNotYet, message, place, "a view");
             return Err(error.help(in_place_of(view)));
         }
-        if !self.is_declared(&name.value) && !self.scope.is_broken(ItemKind::Tensor, &name.value) {
-            let message = format!("there is no tensor `{}`", name.value);
-            let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-            let tensors = &self.syntax.tensors;
-            let known: Vec<&str> =
-                tensors.iter().map(|tensor| tensor.name.value.as_str()).collect();
-            nearest_or_all(&mut error, &name.value, "tensors", &known);
+        if !self.scope.is_broken(ItemKind::Tensor, &name.value)
+            && let Some(error) = undeclared_tensor(name, self.syntax)
+        {
             return Err(error);
         }
         let position = self.tensors.iter().position(|tensor| tensor.name == name.value);
@@ -227,7 +223,7 @@ impl OperandBinder<'_> {
             let Some(tensor) = self.tensors.get(operand.tensor) else { continue };
             let name = operand.name.value.as_str();
             let Some(mention) = mentions.iter().find(|mention| mention.name == name) else {
-                let place = FileSpan::new(&self.def.file, operand.name.span.clone());
+                let place = operand.name.at(&self.def.file);
                 let message = format!("no statement uses operand `{name}`");
                 let error = Diagnostic::error(Code::KernelOperand, message, place, "");
                 errors.push(error.help("leave it out"));
@@ -283,12 +279,6 @@ fn in_place_of(view: &ViewItem) -> String {
     }
 }
 
-/// The tensors that a statement reads, in text order.
-fn reads(line: &StatementAst) -> impl Iterator<Item = &str> {
-    let nodes = line.nodes().into_iter();
-    nodes.filter_map(|node| node.read().map(|read| read.tensor.name.as_str()))
-}
-
 /// The type of the arithmetic on a tensor's elements.
 ///
 /// # Errors
@@ -302,16 +292,5 @@ pub(super) fn arithmetic_type(tensor: &Tensor, place: &FileSpan) -> CheckResult<
         format!("`{}` has elements of type {dtype}, which has no arithmetic", tensor.name);
     let error = Diagnostic::error(Code::DtypeKernel, message, place.clone(), "");
     let error = error.with_label(tensor.places.dtype.clone(), "the element type");
-    let scalar = Dtype { lanes: 1, ..dtype };
-    Err(vec![error.help(match dtype.scalar {
-        Scalar::Record(_) => "store each field in its own tensor".to_owned(),
-        _ if dtype.lanes > 1 => {
-            format!("store the lanes as {scalar} along an axis of extent {}", dtype.lanes)
-        }
-        Scalar::F8e8m0fnu => "store the scales as f32 or bf16".to_owned(),
-        Scalar::C64 => {
-            "store the real and imaginary parts as f32 along an axis of extent 2".to_owned()
-        }
-        _ => "store the real and imaginary parts as f64 along an axis of extent 2".to_owned(),
-    })])
+    Err(vec![error.help(supported_storage(dtype))])
 }

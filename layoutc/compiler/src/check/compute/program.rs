@@ -7,17 +7,17 @@ use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
-use super::axes::{AxisInference, unknown_tensor};
+use super::axes::AxisInference;
 use super::bounds::{StatementDomain, VISITED_IN_ALL};
 use super::inline::MAX_SIZE;
 use super::statement_syntax::{StatementAst, StatementSpan};
 use super::tensor_table::{KernelTensor, KernelTensorKind, TensorTable};
 use super::types::{arithmetic_scalar, word};
-use super::value::{CheckResult, InferredValue, ValueBuilder};
+use super::value::{InferredValue, ValueBuilder};
 use super::{KernelDef, OperandBinding};
 use super::{bracket_depth, local};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{self, Diagnostic};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::dtype::Scalar;
 use crate::check::expr::{constant, overflow, place_in, with_declaration_help};
 use crate::check::replay::{symbol_value, words};
@@ -38,7 +38,7 @@ pub(super) struct KernelLowering<'a> {
     pub(super) operands: Vec<OperandBinding>,
     pub(super) symbols: Vec<Symbol>,
     pub(super) names: TensorTable,
-    pub(super) ranges: Vec<(String, Expr, diagnostic::FileSpan)>,
+    pub(super) ranges: Vec<(String, Expr, FileSpan)>,
     pub(super) accumulator: Option<Scalar>,
     pub(super) locals: Vec<Tensor>,
     pub(super) statements: Vec<Statement>,
@@ -100,7 +100,7 @@ impl<'a> KernelLowering<'a> {
     /// Collects the symbols of the operands, in their order, then those named in the text.
     fn symbols(&mut self) {
         let own = self.operands.iter().filter_map(|operand| self.tensor(operand));
-        let own: Vec<Symbol> = own.flat_map(|tensor| tensor.layout.symbols.clone()).collect();
+        let own: Vec<Symbol> = own.flat_map(|tensor| tensor.layout.symbols().to_vec()).collect();
         self.add_symbols(own);
         let mut found: BTreeSet<&str> = BTreeSet::new();
         for text in &self.def.item.computes {
@@ -128,9 +128,9 @@ impl<'a> KernelLowering<'a> {
         for (k, operand) in self.operands.iter().enumerate() {
             let Some(tensor) = self.tensor(operand) else { continue };
             let ty = arithmetic_scalar(tensor.dtype.scalar).unwrap_or(tensor.dtype.scalar);
-            let shape = tensor.layout.logical.iter().map(|axis| Axis {
+            let shape = tensor.layout.logical().iter().map(|axis| Axis {
                 name: axis.name.clone(),
-                extent: self.renumbered(&axis.extent, &tensor.layout.symbols),
+                extent: self.renumbered(&axis.extent, tensor.layout.symbols()),
             });
             let kind = KernelTensorKind::Stored { buffer: BufferRef::Operand(k), ty };
             let known = KernelTensor { shape: shape.collect(), label: tensor.name.clone(), kind };
@@ -189,16 +189,15 @@ impl<'a> KernelLowering<'a> {
         let mut errors = Vec::new();
         let facts = Facts::new(&self.symbols);
         for (name, bound) in &self.def.item.ranges {
-            let place = diagnostic::FileSpan::new(&self.def.file, bound.span());
+            let place = bound.at(&self.def.file);
             let values = |name: &str| self.value_of(name);
             let extent = constant(bound, &values, self.scope, &facts, &self.def.file);
             match extent.map_err(with_declaration_help) {
                 Ok(extent) => {
                     let (low, high) = facts.bounds(&extent).unwrap_or((-1, -1));
                     if low < 0 || high > i64::MAX.into() {
-                        let name = &name.value;
                         let message =
-                            format!("the range of `{name}` is not between 0 and 2^63 - 1");
+                            format!("the range of `{}` is not between 0 and 2^63 - 1", name.value);
                         let help =
                             if low < 0 { "write 0 or more" } else { "write a smaller number" };
                         let error = Diagnostic::error(Code::ShapeExtent, message, place, "");
@@ -211,26 +210,19 @@ impl<'a> KernelLowering<'a> {
                 Err(found) => errors.extend(found),
             }
         }
-        match self.accumulator_type() {
-            Ok(ty) => self.accumulator = ty,
-            Err(found) => errors.extend(found),
-        }
-        errors
-    }
-
-    fn accumulator_type(&self) -> CheckResult<Option<Scalar>> {
-        let Some(text) = &self.def.item.acc else { return Ok(None) };
-        let known = [Scalar::F64, Scalar::F32, Scalar::I64, Scalar::I32, Scalar::U64, Scalar::U32];
-        match known.iter().find(|scalar| word(**scalar) == text.value) {
-            Some(scalar) => Ok(Some(*scalar)),
-            None => {
-                let place = diagnostic::FileSpan::new(&self.def.file, text.span.clone());
+        if let Some(text) = &self.def.item.acc {
+            use Scalar::{F32, F64, I32, I64, U32, U64};
+            let known = [F64, F32, I64, I32, U64, U32];
+            self.accumulator = known.into_iter().find(|scalar| word(*scalar) == text.value);
+            if self.accumulator.is_none() {
                 let message = format!("cannot accumulate in `{}`", text.value.escape_debug());
+                let place = text.at(&self.def.file);
                 let error = Diagnostic::error(Code::DtypeKernel, message, place, "");
                 let words = known.map(word).join(", ");
-                Err(vec![error.help(format!("expected one of {words}"))])
+                errors.push(error.help(format!("expected one of {words}")));
             }
         }
+        errors
     }
 
     /// After a fault, marks an intermediate as broken, so that its readers add no diagnostics.
@@ -238,11 +230,8 @@ impl<'a> KernelLowering<'a> {
         let name = &line.target.name;
         let is_operand = self.operands.iter().any(|operand| operand.name.value == *name);
         if !is_operand && !self.names.contains_key(name) {
-            let known = KernelTensor {
-                shape: Vec::new(),
-                label: name.clone(),
-                kind: KernelTensorKind::Broken,
-            };
+            let (shape, label) = (Vec::new(), name.clone());
+            let known = KernelTensor { shape, label, kind: KernelTensorKind::Broken };
             self.names.insert(name.clone(), known);
         }
     }
@@ -256,6 +245,12 @@ impl<'a> KernelLowering<'a> {
     ) -> Diagnostic {
         let place = place_in(source.text, span, &self.def.file);
         Diagnostic::error(code, message, place, "")
+    }
+
+    /// True if a name is that of a tensor that the kernel could read.
+    pub(super) fn could_read(&self, name: &str) -> bool {
+        let of_file = self.def.item.operands.is_none();
+        self.names.contains_key(name) || of_file && self.place.named.contains_key(name)
     }
 
     pub(super) fn local(&self, name: &str) -> Option<&'a LocalItem> {
@@ -276,23 +271,8 @@ impl<'a> KernelLowering<'a> {
             }
             known => known.cloned(),
         };
-        let of_file = self.def.item.operands.is_none();
-        let is_tensor = |name: &str| {
-            self.names.contains_key(name) || of_file && self.place.named.contains_key(name)
-        };
-        let axes = AxisInference {
-            line,
-            text: source.text,
-            file: &self.def.file,
-            scope: self.scope,
-            names: &self.names,
-            symbols: &self.symbols,
-            ranges: &self.ranges,
-            later: source.later,
-            is_tensor: &is_tensor,
-        };
         self.may_be_scattered(source, shape.as_ref())?;
-        let (axes, written) = axes.infer(shape.as_ref())?;
+        let (axes, written) = AxisInference { program: self, source }.infer(shape.as_ref())?;
         self.check_axis_names(source, &axes)?;
         let shape = match (shape, self.local(name)) {
             (Some(known), _) => Some(known),
@@ -325,9 +305,7 @@ impl<'a> KernelLowering<'a> {
     /// Checks that each tensor that is read exists, and was written if it is an intermediate.
     fn reads_are_known(&self, source: StatementSource<'_>) -> CheckResult<()> {
         let mut errors = Vec::new();
-        for read in
-            source.line.nodes().into_iter().filter_map(super::statement_syntax::ValueAst::read)
-        {
+        for read in source.line.reads() {
             let name = &read.tensor.name;
             if self.names.contains_key(name) {
                 continue;
@@ -344,9 +322,9 @@ impl<'a> KernelLowering<'a> {
             let of_file = self.def.item.operands.is_none();
             let declared = self.place.named.keys().copied().filter(|_| of_file);
             let known: BTreeSet<&str> = own.chain(declared).collect();
-            let known: Vec<&str> = known.into_iter().collect();
-            let error = unknown_tensor(read, &known, (source.text, &self.def.file));
-            errors.push(self.with_operands(error));
+            let message = format!("there is no tensor `{name}`");
+            let error = self.fault(source, Code::NameUnknown, message, &read.tensor.span);
+            errors.push(self.with_operands(error.nearest_or_all(name, "tensors", known)));
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
@@ -362,15 +340,12 @@ impl<'a> KernelLowering<'a> {
         let made = local::tensor(item, &shape, &self.symbols, (self.place, self.def.home))?;
         let ty = super::arithmetic_type(&made.tensor, &made.tensor.places.dtype)?;
         self.warnings.extend(made.warnings);
-        self.add_symbols(made.tensor.layout.symbols.clone());
+        self.add_symbols(made.tensor.layout.symbols().to_vec());
         let buffer = BufferRef::Local(self.locals.len());
         self.locals.push(made.tensor);
         let label = item.name.value.clone();
-        let known = KernelTensor {
-            shape,
-            label: label.clone(),
-            kind: KernelTensorKind::Stored { buffer, ty },
-        };
+        let kind = KernelTensorKind::Stored { buffer, ty };
+        let known = KernelTensor { shape, label: label.clone(), kind };
         self.names.insert(label, known.clone());
         Ok(known)
     }
@@ -411,9 +386,8 @@ impl<'a> KernelLowering<'a> {
                 bracket_depth::MOST
             );
             let error = self.fault(source, Code::LimitNesting, message, &source.line.value.span);
-            return Err(vec![
-                error.help("store a part of it in an earlier statement: `local t dtype=f32`"),
-            ]);
+            let help = "store a part of it in an earlier statement: `local t dtype=f32`";
+            return Err(error.help(help).into());
         }
         use_value(&builder, built)
     }

@@ -5,15 +5,15 @@ use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::symbol::Axis;
 
-use super::bounds::{BoundsResult, IterationPoint};
 use super::inline::{InlineError, ValueInliner};
 use super::statement_syntax::{IndexKind, IndexText, ReadAst, ValueAst};
 use super::tensor_table::{KernelTensor, KernelTensorKind, slice_text};
 use super::types::{converted, is_integer};
-use super::value::{CheckResult, InferredValue, ValueBuilder};
+use super::value::{InferredValue, ValueBuilder};
 use crate::base::codes::Code;
-use crate::base::diagnostic::Diagnostic;
+use crate::base::diagnostic::{CheckResult, Diagnostic, collect_all, collect_both};
 use crate::check::expr::map_fault;
+use crate::check::index_point::{ClaimResult, IndexPoint};
 use crate::manifest::syntax::SpannedText;
 use crate::model::compute::{BoundaryCondition, ElementRead, TypedExpr, TypedExprKind};
 use crate::model::layout_names;
@@ -29,7 +29,7 @@ pub(super) struct BoundarySides {
 struct OutOfBounds {
     axis: usize,
     /// A witness; `None` where the proof failed without one.
-    at: Option<IterationPoint>,
+    at: Option<IndexPoint>,
 }
 
 impl ValueBuilder<'_> {
@@ -46,51 +46,26 @@ impl ValueBuilder<'_> {
         if known.shape.len() != read.index.len() {
             return Err(vec![self.wrong_rank(read, known)]);
         }
+        let other = other.map(|ast| Ok((ast, self.infer(ast)?))).transpose();
         if read.is_gather() {
-            let other = match other {
-                Some(ast) => Some((ast, self.infer(ast)?)),
-                None => None,
-            };
-            return Ok(self.as_read(self.gather(read, known, other)?));
-        }
-        let (mut index, mut errors) = (Vec::new(), Vec::new());
-        for text in &read.index {
-            match self.index(text) {
-                Ok(expr) => index.push(expr),
-                Err(found) => errors.extend(found),
-            }
+            return Ok(self.as_read(self.gather(read, known, other?)?));
         }
         // The value outside is inferred before the bounds are checked, to report its faults too.
-        let other = other.map(|ast| (ast, self.infer(ast)));
-        let other = match other {
-            Some((_, Err(found))) => {
-                errors.extend(found);
-                None
-            }
-            Some((ast, Ok(built))) => Some((ast, built)),
-            None => None,
-        };
-        if !errors.is_empty() {
-            return Err(errors);
-        }
+        let index = collect_all(read.index.iter().map(|text| self.index(text)));
+        let (index, other) = collect_both(index, other)?;
         let (sides, leaves) = self.sides(&index, &known.shape);
-        if let Some(leaves) = leaves.filter(|_| other.is_none()) {
-            return Err(vec![self.outside(read, known, &index, &leaves)]);
+        if let Some(leaves) = leaves.as_ref().filter(|_| other.is_none()) {
+            return Err(self.outside(read, known, &index, leaves).into());
         }
+        let name = &read.tensor.name;
         match &known.kind {
             KernelTensorKind::Broken => Err(Vec::new()),
             KernelTensorKind::Stored { buffer, ty } => {
-                let outside = match other {
-                    Some((ast, built)) => {
-                        let value = self.convert_to(built, *ty, ast)?;
-                        is_left(&sides).then_some(BoundaryCondition {
-                            value,
-                            below: sides.below,
-                            beyond: sides.beyond,
-                        })
-                    }
-                    None => None,
-                };
+                let value =
+                    other.map(|(ast, built)| self.convert_to(built, *ty, ast)).transpose()?;
+                let BoundarySides { below, beyond } = sides;
+                let outside = value.filter(|_| !below.is_empty() || !beyond.is_empty());
+                let outside = outside.map(|value| BoundaryCondition { value, below, beyond });
                 let found = ElementRead { buffer: *buffer, index, outside };
                 let found = TypedExpr { ty: *ty, kind: TypedExprKind::Read(Box::new(found)) };
                 Ok(self.as_read(InferredValue::Typed(found)))
@@ -98,20 +73,16 @@ impl ValueBuilder<'_> {
             KernelTensorKind::Inlined { value, stale } => {
                 if let Some((ast, built)) = other {
                     self.pair((value.clone(), ast), (built, ast))?;
-                    if is_left(&sides) {
+                    if leaves.is_some() {
                         let message = format!(
-                            "`{}` is not stored, so its elements outside have no value",
-                            read.tensor.name
+                            "`{name}` is not stored, so its elements outside have no value"
                         );
-                        return Err(vec![self.unstored(message, read)]);
+                        return Err(self.unstored(message, read).into());
                     }
                 }
                 if let Some(written) = stale {
-                    let message = format!(
-                        "`{}` reads `{written}`, which was written after it",
-                        read.tensor.name
-                    );
-                    return Err(vec![self.unstored(message, read)]);
+                    let message = format!("`{name}` reads `{written}`, which was written after it");
+                    return Err(self.unstored(message, read).into());
                 }
                 Ok(self.as_read(self.inlined(read, value, &index)?))
             }
@@ -174,10 +145,9 @@ impl ValueBuilder<'_> {
 
     /// One index, over the axes of the statement.
     pub(super) fn index(&self, text: &IndexText) -> CheckResult<Expr> {
-        let span =
-            self.text.span.start + text.start..self.text.span.start + text.start + text.length;
+        let start = self.text.span.start + text.start;
         let value = slice_text(self.text, &(text.start..text.start + text.length)).to_owned();
-        let part = SpannedText { value, span, quoted: true };
+        let part = SpannedText { value, span: start..start + text.length, quoted: true };
         let IndexKind::Axes(ast) = &text.kind else { return Err(Vec::new()) };
         let item = MapItemText::Expr { name: None, expr: ast.clone(), extent: None };
         let map = MapText { params: None, items: vec![item], separators: Vec::new() };
@@ -191,7 +161,7 @@ impl ValueBuilder<'_> {
         let known: Vec<&str> = axes.chain(self.scope.known()).collect();
         let resolved = resolve(&map, scope).map_err(|errors| {
             let fault = |error| map_fault(error, &part, self.scope, &known, self.file);
-            errors.iter().filter_map(fault).collect::<Vec<_>>()
+            errors.iter().filter_map(fault).collect::<Vec<Diagnostic>>()
         })?;
         let overflow =
             |error: ExprError| vec![self.overflow(&error, error.to_string(), &text.span())];
@@ -213,9 +183,9 @@ impl ValueBuilder<'_> {
             let [below, beyond] = self.domain.index_bounds(index, &own.extent);
             for (sign, list) in [(below, &mut sides.below), (beyond, &mut sides.beyond)] {
                 let at = match sign {
-                    BoundsResult::Holds => continue,
-                    BoundsResult::Fails(at) => Some(at),
-                    BoundsResult::Unknown => None,
+                    ClaimResult::Holds => continue,
+                    ClaimResult::Fails(at) => Some(at),
+                    ClaimResult::Unknown => None,
                 };
                 list.push(axis);
                 // A witness says more than a failed proof.
@@ -279,8 +249,4 @@ impl ValueBuilder<'_> {
         error.witness = indices.map(|index| vec![index]).unwrap_or_default();
         error
     }
-}
-
-fn is_left(sides: &BoundarySides) -> bool {
-    !sides.below.is_empty() || !sides.beyond.is_empty()
 }

@@ -6,13 +6,12 @@ use layoutc_algebra::symbol::Axis;
 
 use super::indexed::ElementBounds;
 use super::program::{KernelLowering, StatementSource};
-use super::statement_syntax::ValueAst;
+use super::statement_syntax::{IndexText, ReadAst, StatementAst, ValueAst};
 use super::tensor_table::{KernelTensor, KernelTensorKind};
 use super::types::{is_integer, literal, word};
-use super::value::CheckResult;
 use crate::base::cast::{CastMode, range};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{self, Diagnostic};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::dtype::Scalar;
 use crate::check::expr::place_in;
 use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr, TypedExprKind};
@@ -29,18 +28,17 @@ impl KernelLowering<'_> {
             return Ok(());
         }
         let lines = &self.def.lines;
-        let is_read = |node: &&ValueAst| node.read().is_some_and(|read| read.tensor.name == *name);
-        let mut nodes = lines.iter().flat_map(|line| line.nodes());
-        if !nodes.any(|node| is_read(&node)) {
+        if !lines.iter().flat_map(StatementAst::reads).any(|read| read.tensor.name == *name) {
             // `unread` reports a name that nothing reads.
             return Err(Vec::new());
         }
         let message =
             format!("`{name}` is written through an index tensor before its elements are defined");
         let error = self.fault(source, Code::KernelIntermediate, message, &source.line.left);
-        Err(vec![error.help(format!(
+        let help = format!(
             "initialize it in an earlier statement: `{name}[…] = 0`, with `local {name} dtype=f32`"
-        ))])
+        );
+        Err(error.help(help).into())
     }
 
     /// Declared exclusive upper bound of the elements of an operand, if any.
@@ -65,74 +63,46 @@ impl KernelLowering<'_> {
     }
 
     /// Fault of a range that is declared for a tensor's elements.
-    pub(super) fn range_of_elements(
-        &self,
-        name: &str,
-        place: &diagnostic::FileSpan,
-    ) -> Option<Diagnostic> {
+    pub(super) fn range_of_elements(&self, name: &str, place: &FileSpan) -> Option<Diagnostic> {
         let lines = &self.def.lines;
         let known = self.names.get(name)?;
-        let fault = |code, message: String| Diagnostic::error(code, message, place.clone(), "");
-        let names_axis = |node: &&ValueAst| {
-            node.read()
-                .is_some_and(|read| read.index.iter().any(|index| index.lone_name() == Some(name)))
-        };
         let is_axis = lines.iter().any(|line| {
-            line.axes.iter().any(|axis| axis.name == name) || line.nodes().iter().any(names_axis)
+            let mut indices = line.reads().flat_map(|read| &read.index);
+            line.axes.iter().any(|axis| axis.name == name)
+                || indices.any(|index| index.lone_name() == Some(name))
         });
-        if is_axis {
-            let message = format!("the range of `{name}` is ambiguous: it is a tensor and an axis");
-            let error = fault(Code::KernelAxes, message);
-            return Some(error.help("give the axis another name"));
-        }
         let is_written = lines.iter().any(|line| line.target.name == name);
         let is_operand = self.operands.iter().any(|operand| operand.name.value == name);
-        if is_written || !is_operand {
+        let is_used = || {
+            lines.iter().any(|line| {
+                let scatter = line.scatter.iter().flatten().filter_map(IndexText::data);
+                line.reads().flat_map(ReadAst::data).chain(scatter).any(|ast| reads(ast, name))
+                    || lines.len() > 1 && reads(&line.value, name)
+            })
+        };
+        let (code, message, help) = if is_axis {
+            let message = format!("the range of `{name}` is ambiguous: it is a tensor and an axis");
+            (Code::KernelAxes, message, "give the axis another name")
+        } else if is_written || !is_operand {
             let message =
                 format!("cannot declare a range for `{name}`: the kernel computes its elements");
-            let error = fault(Code::KernelOperand, message);
-            return Some(error.help(
-                "remove the range: indices are checked at run time; or declare one for a tensor that is only read",
-            ));
-        }
-        if let KernelTensorKind::Stored { ty, .. } = known.kind
-            && !is_integer(ty)
-        {
-            let message = format!(
-                "cannot declare a range for `{}`: its elements are not integers",
-                known.label
-            );
-            let error = fault(Code::DtypeKernel, message);
-            return Some(error.help("remove the range"));
-        }
-        if self.stated(name).is_some_and(|below| below.as_const() == Some(0)) {
-            let message = format!("the range of `{name}` is empty");
-            let error = fault(Code::ShapeExtent, message);
-            return Some(
-                error.help("write 1 or more, or remove the range: indices are checked at run time"),
-            );
-        }
-        let indexes = |node: &ValueAst| {
-            let indices = node.read().into_iter().flat_map(|read| &read.index);
-            let mut data = indices.filter_map(|index| index.data());
-            data.any(|ast| reads(ast, name))
-        };
-        let is_used = lines.iter().any(|line| {
-            line.nodes().iter().any(|node| indexes(node))
-                || line
-                    .scatter
-                    .iter()
-                    .flatten()
-                    .filter_map(|i| i.data())
-                    .any(|ast| reads(ast, name))
-                || lines.len() > 1 && reads(&line.value, name)
-        });
-        if is_used {
+            let help = "remove the range: indices are checked at run time; or declare one for a tensor that is only read";
+            (Code::KernelOperand, message, help)
+        } else if matches!(known.kind, KernelTensorKind::Stored { ty, .. } if !is_integer(ty)) {
+            let label = &known.label;
+            let message =
+                format!("cannot declare a range for `{label}`: its elements are not integers");
+            (Code::DtypeKernel, message, "remove the range")
+        } else if self.stated(name).is_some_and(|below| below.as_const() == Some(0)) {
+            let help = "write 1 or more, or remove the range: indices are checked at run time";
+            (Code::ShapeExtent, format!("the range of `{name}` is empty"), help)
+        } else if !is_used() {
+            let message = format!("no index reads the elements of `{name}`");
+            (Code::KernelAxes, message, "remove the range")
+        } else {
             return None;
-        }
-        let message = format!("no index reads the elements of `{name}`");
-        let error = fault(Code::KernelAxes, message);
-        Some(error.help("remove the range"))
+        };
+        Some(Diagnostic::error(code, message, place.clone(), "").help(help))
     }
 
     /// Refuses a scatter whose result would depend on values that land on one element.
@@ -149,26 +119,24 @@ impl KernelLowering<'_> {
             let message =
                 format!("`{name}` is read by the statement that writes it through an index tensor");
             let error = self.fault(source, Code::KernelOperand, message, &line.left);
-            return Err(vec![error.help(
-                "to continue from its current values, write `+=` with `accumulate #true`; otherwise write to another tensor",
-            )]);
+            let help = "to continue from its current values, write `+=` with `accumulate #true`; otherwise write to another tensor";
+            return Err(error.help(help).into());
         }
         let Some(other) = self.accumulator.filter(|own| line.op != Reduction::Assign && *own != ty)
         else {
             return Ok(());
         };
         let text = self.def.item.acc.as_ref().map_or(&line.op_span, |text| &text.span);
-        let place = diagnostic::FileSpan::new(&self.def.file, text.clone());
+        let place = FileSpan::new(&self.def.file, text.clone());
+        let (ty, other) = (word(ty), word(other));
         let message = format!(
-            "`{name}` is written through an index tensor, so it accumulates in its element type {}, not in {}",
-            word(ty),
-            word(other)
+            "`{name}` is written through an index tensor, so it accumulates in its element type {ty}, not in {other}"
         );
         let error = Diagnostic::error(Code::DtypeKernel, message, place, "");
-        Err(vec![error.help(format!(
-            "remove `acc`, or write to an intermediate of type {0}: `local t dtype={0}`",
-            word(other)
-        ))])
+        let help = format!(
+            "remove `acc`, or write to an intermediate of type {other}: `local t dtype={other}`"
+        );
+        Err(error.help(help).into())
     }
 
     /// The statement that initializes every element of a scatter's target with the identity of its reduction.

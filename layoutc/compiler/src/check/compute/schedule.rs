@@ -6,9 +6,8 @@ use std::sync::Arc;
 use layoutc_algebra::expr::Expr;
 
 use super::program::KernelLowering;
-use super::value::CheckResult;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::nearest::nearest;
 use crate::check::scope::{ManifestScope, number};
 use crate::manifest::syntax::{Identifier, InstanceItem, IntegerExpr, ScheduleItem, ScheduleKind};
@@ -128,10 +127,10 @@ fn nest<'a>(statement: &Statement, program: &'a KernelLowering<'_>) -> Option<St
     }
     let tensor = program.memory(statement.target)?;
     let layout = &tensor.layout;
-    let storage = layout.storage.iter().enumerate().map(|(k, axis)| StatementLoop {
+    let storage = layout.storage().iter().enumerate().map(|(k, axis)| StatementLoop {
         name: axis.name.clone(),
         is_reduced: false,
-        stride: layout.strides.get(k).cloned(),
+        stride: layout.strides().get(k).cloned(),
     });
     let mut loops: Vec<StatementLoop> = storage.collect();
     let mut twice = BTreeSet::new();
@@ -171,7 +170,7 @@ impl LoopScheduleBuilder<'_> {
         name: &Identifier,
         directive: ScheduleDirective<'_>,
     ) -> &mut Diagnostic {
-        let place = FileSpan::new(directive.file, name.span.clone());
+        let place = name.at(directive.file);
         self.errors.push_mut(Diagnostic::error(code, message, place, ""))
     }
 
@@ -230,13 +229,8 @@ impl LoopScheduleBuilder<'_> {
         names: &[Identifier],
         directive: ScheduleDirective<'_>,
     ) -> Vec<Spanned<String>> {
-        let mut chosen = Vec::new();
-        for name in names {
-            if self.is_loop(name, directive) {
-                chosen.push(chosen_name(name, directive));
-            }
-        }
-        chosen
+        let known = names.iter().filter(|name| self.is_loop(name, directive));
+        known.map(|name| chosen_name(name, directive)).collect()
     }
 
     fn split(
@@ -256,7 +250,7 @@ impl LoopScheduleBuilder<'_> {
                 return;
             }
         };
-        let place = FileSpan::new(directive.file, by.span());
+        let place = by.at(directive.file);
         let Some(count) = i64::try_from(value).ok().filter(|count| *count >= 1) else {
             let message = format!("the factor of a split is at least 1, not {value}");
             let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
@@ -272,7 +266,7 @@ impl LoopScheduleBuilder<'_> {
                 .find(|name| nest.loops.iter().any(|l| l.name == **name))
             {
                 let message = format!("a loop `{taken}` exists already");
-                let place = FileSpan::new(directive.file, axis.span.clone());
+                let place = axis.at(directive.file);
                 let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
                 let all = listed(nest);
                 let error = error.note(format!("the loops of `{}` are {all}", nest.tensor.name));
@@ -336,15 +330,16 @@ impl LoopScheduleBuilder<'_> {
     }
 
     fn parallel(&mut self, names: &[Identifier], directive: ScheduleDirective<'_>) {
-        for name in
-            names.iter().filter(|name| self.is_reduced(&name.value)).cloned().collect::<Vec<_>>()
-        {
+        for name in names {
+            if !self.is_reduced(&name.value) {
+                continue;
+            }
             let message = format!(
                 "cannot parallelize `{}`: it is a reduced axis, and its iterations write the same elements",
                 name.value
             );
             let others = self.written();
-            let error = self.fault(Code::KernelParallel, message, &name, directive);
+            let error = self.fault(Code::KernelParallel, message, name, directive);
             error.add_help(if others.is_empty() {
                 "remove it: every loop is reduced".to_owned()
             } else {
@@ -379,9 +374,9 @@ impl LoopScheduleBuilder<'_> {
         }
         // One statement that can be vectorized is enough.
         let mut wrong: Option<(String, Option<String>)> = None;
-        let mut is_good = false;
+        let mut is_valid = false;
         for nest in &self.nests {
-            let symbols = &nest.tensor.layout.symbols;
+            let symbols = nest.tensor.layout.symbols();
             for l in nest.loops.iter().filter(|l| l.name == name.value) {
                 let of = &nest.tensor.name;
                 let message = match &l.stride {
@@ -393,7 +388,7 @@ impl LoopScheduleBuilder<'_> {
                         let facts = layoutc_algebra::normal_form::simplify::Facts::new(symbols);
                         let stride = facts.simplify(stride).unwrap_or_else(|_| stride.clone());
                         if stride.as_const() == Some(1) {
-                            is_good = true;
+                            is_valid = true;
                             continue;
                         }
                         let stride = layout_names::symbol_expr(&stride, symbols);
@@ -406,7 +401,7 @@ impl LoopScheduleBuilder<'_> {
                 wrong.get_or_insert((message, nest.contiguous()));
             }
         }
-        match wrong.filter(|_| !is_good) {
+        match wrong.filter(|_| !is_valid) {
             Some((message, near)) => {
                 let error = self.fault(Code::KernelVectorize, message, name, directive);
                 error.add_help(match near {
@@ -432,5 +427,5 @@ fn listed(nest: &StatementNest<'_>) -> String {
 }
 
 fn chosen_name(name: &Identifier, directive: ScheduleDirective<'_>) -> Spanned<String> {
-    Spanned { value: name.value.clone(), place: FileSpan::new(directive.file, name.span.clone()) }
+    Spanned { value: name.value.clone(), place: name.at(directive.file) }
 }

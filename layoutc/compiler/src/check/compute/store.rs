@@ -8,10 +8,10 @@ use super::program::{KernelLowering, StatementSource};
 use super::statement_syntax::StatementAst;
 use super::tensor_table::KernelTensorKind;
 use super::types::{converted, is_float, is_integer, word};
-use super::value::{CheckResult, InferredValue, ValueBuilder, cast};
+use super::value::{InferredValue, ValueBuilder, cast};
 use crate::base::cast::CastMode;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{self, Diagnostic};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::dtype::Scalar;
 use crate::check::expr::place_in;
 use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr};
@@ -36,7 +36,7 @@ impl KernelLowering<'_> {
         let accumulator = self.accumulator.filter(|_| reduces).unwrap_or(ty);
         if is_float(accumulator) != is_float(ty) {
             let text = self.def.item.acc.as_ref().map_or(&line.op_span, |text| &text.span);
-            let place = diagnostic::FileSpan::new(&self.def.file, text.clone());
+            let place = FileSpan::new(&self.def.file, text.clone());
             let message = format!(
                 "`{}` is computed in {}, and cannot be accumulated in {}",
                 self.label(&line.target.name),
@@ -52,12 +52,10 @@ impl KernelLowering<'_> {
         let known = self.names.get(&line.target.name);
         let (value, scatter) = self.value(source, &axes, |builder, built| {
             let ty = if reduces { accumulator } else { ty };
-            let scatter = match line.scatter.as_deref().zip(known) {
-                Some((index, known)) => {
-                    Some(builder.access(index, (known, &line.left), BoundsPolicy::Refused)?)
-                }
-                None => None,
+            let access = |(index, known): (&[_], _)| {
+                builder.access(index, (known, &line.left), BoundsPolicy::Refused)
             };
+            let scatter = line.scatter.as_deref().zip(known).map(access).transpose()?;
             Ok((store_value(builder, built, (line, &label), ty)?, scatter))
         })?;
         let value = if reduces { converted(value, accumulator) } else { value };
@@ -128,10 +126,8 @@ impl KernelLowering<'_> {
             return Ok(());
         }
         let name = &line.target.name;
-        let nodes = line.nodes();
-        let mut reads_it = nodes.iter().filter_map(|node| node.read());
-        let span =
-            reads_it.find(|read| read.tensor.name == *name).map_or(&line.left, |read| &read.span);
+        let read = line.reads().find(|read| read.tensor.name == *name);
+        let span = read.map_or(&line.left, |read| &read.span);
         let message = if reduces {
             format!("`{name}` is read by the statement that reduces into it")
         } else {

@@ -42,15 +42,7 @@ pub(super) enum KernelTensorKind {
 impl KernelTensor {
     /// `input { n 16; h 64 }`
     pub(super) fn signature_text(&self, symbols: &[Symbol]) -> String {
-        let one = |axis: &Axis| {
-            format!("{} {}", axis.name, layout_names::symbol_expr(&axis.extent, symbols))
-        };
-        let axes = self.shape.iter().map(one).collect::<Vec<_>>().join("; ");
-        if axes.is_empty() {
-            format!("{} {{}}", self.label)
-        } else {
-            format!("{} {{ {axes} }}", self.label)
-        }
+        format!("{} {}", self.label, layout_names::shape(&self.shape, symbols))
     }
 }
 

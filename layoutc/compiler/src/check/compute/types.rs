@@ -1,7 +1,9 @@
 //! Types of values: the arithmetic type of an element, the type of a literal, the result of a cast.
 
+use layoutc_algebra::expr::BinOp;
+
 use crate::base::dtype::{Dtype, Scalar};
-use crate::model::compute::{TypedExpr, TypedExprKind};
+use crate::model::compute::{Arithmetic, TypedExpr, TypedExprKind};
 
 /// Arithmetic type of an element type; `None` if it has no arithmetic.
 pub(super) fn arithmetic_scalar(scalar: Scalar) -> Option<Scalar> {
@@ -34,6 +36,18 @@ pub(super) fn cast_named(name: &str) -> Option<Scalar> {
 /// Name of the type in manifests.
 pub(super) fn word(scalar: Scalar) -> String {
     Dtype { scalar, lanes: 1 }.to_string()
+}
+
+/// The operator of index expressions that an operator corresponds to, if there is one.
+pub(super) fn index_operator(op: Arithmetic) -> Option<BinOp> {
+    Some(match op {
+        Arithmetic::Add => BinOp::Add,
+        Arithmetic::Subtract => BinOp::Sub,
+        Arithmetic::Multiply => BinOp::Mul,
+        Arithmetic::FloorDivide => BinOp::FloorDiv,
+        Arithmetic::Modulo => BinOp::Mod,
+        _ => return None,
+    })
 }
 
 /// True for the two arithmetic float types.

@@ -4,22 +4,19 @@
 use std::collections::BTreeSet;
 
 use super::program::{KernelLowering, StatementSource};
+use super::statement_syntax::StatementAst;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{self, Diagnostic};
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::check::expr::place_in;
 use crate::check::replay::words;
-use crate::check::scope::{nearest_or_all, suggest};
 use crate::model::compute::Reduction;
 
 impl KernelLowering<'_> {
     /// Errors for the unused declarations of the kernel.
     pub(super) fn unread(&self) -> Vec<Diagnostic> {
         let lines = &self.def.lines;
-        let read: BTreeSet<&str> = lines
-            .iter()
-            .flat_map(|line| line.nodes())
-            .filter_map(|node| node.read().map(|read| read.tensor.name.as_str()))
-            .collect();
+        let reads = lines.iter().flat_map(StatementAst::reads);
+        let read: BTreeSet<&str> = reads.map(|read| read.tensor.name.as_str()).collect();
         let operands: BTreeSet<&str> =
             self.operands.iter().map(|operand| operand.name.value.as_str()).collect();
         let mut errors = Vec::new();
@@ -32,7 +29,7 @@ impl KernelLowering<'_> {
         }
         for local in &self.def.item.locals {
             let name = local.name.value.as_str();
-            let place = diagnostic::FileSpan::new(&self.def.file, local.name.span.clone());
+            let place = local.name.at(&self.def.file);
             let (message, help) = if operands.contains(name) {
                 (format!("cannot declare `{name}` local: it is an operand"), "remove `local`")
             } else if lines.iter().all(|line| line.target.name != name) {
@@ -47,7 +44,7 @@ impl KernelLowering<'_> {
         if let Some(span) = &self.def.item.accumulate
             && lines.iter().all(|line| line.op == Reduction::Assign)
         {
-            let place = diagnostic::FileSpan::new(&self.def.file, span.clone());
+            let place = FileSpan::new(&self.def.file, span.clone());
             let message = "`accumulate` requires a reduction, and every statement writes with `=`";
             let error = Diagnostic::error(Code::KernelReduction, message, place, "");
             errors.push(error.help("write `+=`, `*=`, `min=` or `max=`, or remove it"));
@@ -55,7 +52,7 @@ impl KernelLowering<'_> {
         let mentioned: BTreeSet<&str> =
             self.def.item.computes.iter().flat_map(|text| words(&text.value)).collect();
         for (name, _) in &self.def.item.ranges {
-            let place = diagnostic::FileSpan::new(&self.def.file, name.span.clone());
+            let place = name.at(&self.def.file);
             if self.scope.known().any(|known| known == name.value) {
                 let message =
                     format!("axis `{}` shadows a const or symbol of the same name", name.value);
@@ -65,10 +62,9 @@ impl KernelLowering<'_> {
                 errors.extend(self.range_of_elements(&name.value, &place));
             } else if !mentioned.contains(name.value.as_str()) {
                 let message = format!("no statement has an axis `{}`", name.value);
-                let mut error = Diagnostic::error(Code::KernelAxes, message, place, "");
-                suggest(&mut error, &name.value, mentioned.iter().copied());
-                error.add_help("remove its range");
-                errors.push(error);
+                let error = Diagnostic::error(Code::KernelAxes, message, place, "");
+                let error = error.nearest(&name.value, mentioned.iter().copied());
+                errors.push(error.help("remove its range"));
             }
         }
         errors
@@ -81,9 +77,7 @@ impl KernelLowering<'_> {
             return error;
         }
         let targets = || self.def.lines.iter().map(|line| line.target.name.as_str());
-        let reads = self.def.lines.iter().flat_map(|line| {
-            line.nodes().into_iter().filter_map(super::statement_syntax::ValueAst::read)
-        });
+        let reads = self.def.lines.iter().flat_map(StatementAst::reads);
         let reads: Vec<&str> = reads.map(|read| read.tensor.name.as_str()).collect();
         let mut names: Vec<&str> = Vec::new();
         for name in reads.iter().copied().chain(targets()) {
@@ -114,17 +108,14 @@ impl KernelLowering<'_> {
         let place = place_in(source.text, &source.line.target.span, &self.def.file);
         if self.def.item.operands.is_none() && self.local(name).is_none() {
             let message = format!("there is no tensor `{name}`");
-            let known: Vec<&str> = self.place.named.keys().copied().collect();
-            let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-            error.add_note("it is not an intermediate either: no later `compute` reads it");
-            nearest_or_all(&mut error, name, "tensors", &known);
+            let error = Diagnostic::error(Code::NameUnknown, message, place, "")
+                .note("it is not an intermediate either: no later `compute` reads it")
+                .nearest_or_all(name, "tensors", self.place.named.keys().copied());
             return self.with_operands(error);
         }
         let message = format!("`{name}` is not an operand, and nothing reads it");
-        let mut error = Diagnostic::error(Code::KernelIntermediate, message, place, "");
         let operands = self.operands.iter().map(|operand| operand.name.value.as_str());
-        let known: Vec<&str> = operands.collect();
-        nearest_or_all(&mut error, name, "operands", &known);
-        error
+        Diagnostic::error(Code::KernelIntermediate, message, place, "")
+            .nearest_or_all(name, "operands", operands)
     }
 }

@@ -12,12 +12,14 @@ use super::bounds::StatementDomain;
 use super::indexed::BoundsOf;
 use super::statement_syntax::{InfixOperator, StatementSpan, ValueAst, ValueAstKind};
 use super::tensor_table::{TensorTable, slice_text};
-use super::types::{converted, is_float, is_integer, limits, literal, retyped, word};
+use super::types::{
+    converted, index_operator, is_float, is_integer, limits, literal, retyped, word,
+};
 use crate::base::codes::Code;
-use crate::base::diagnostic::Diagnostic;
+use crate::base::diagnostic::{CheckResult, Diagnostic, collect_both};
 use crate::base::dtype::Scalar;
 use crate::check::expr::{overflow, place_in};
-use crate::check::scope::{ManifestScope, nearest_or_all};
+use crate::check::scope::ManifestScope;
 use crate::manifest::syntax::{ItemKind, SpannedText};
 use crate::model::compute::{Arithmetic, ComparePredicate, TypedExpr, TypedExprKind};
 
@@ -59,9 +61,6 @@ pub(super) enum ValuePair {
     FloatLiterals(TypedExpr, TypedExpr),
     Typed(TypedExpr, TypedExpr),
 }
-
-/// The faults; empty where an earlier diagnostic covers them.
-pub(super) type CheckResult<T> = Result<T, Vec<Diagnostic>>;
 
 impl ValueBuilder<'_> {
     /// A builder for a data-dependent index.
@@ -105,7 +104,7 @@ impl ValueBuilder<'_> {
         Diagnostic::error(code, message, place_in(self.text, span, self.file), label)
     }
 
-    /// An arithmetic overflow.
+    /// Error for an arithmetic overflow.
     pub(super) fn overflow(
         &self,
         error: &ExprError,
@@ -115,14 +114,14 @@ impl ValueBuilder<'_> {
         overflow(error, message, place_in(self.text, span, self.file))
     }
 
-    /// A type error.
+    /// Error for operands of the wrong type.
     pub(super) fn mistyped<T>(
         &self,
-        message: String,
+        message: impl Into<String>,
         span: &StatementSpan,
-        help: String,
+        help: impl Into<String>,
     ) -> CheckResult<T> {
-        Err(vec![self.fault(Code::DtypeKernel, message, span, "").help(help)])
+        Err(self.fault(Code::DtypeKernel, message, span, "").help(help).into())
     }
 
     pub(super) fn shown(&self, ast: &ValueAst) -> &str {
@@ -145,15 +144,12 @@ impl ValueBuilder<'_> {
             return Err(Vec::new());
         }
         let message = format!("unknown axis, const or symbol `{name}`");
-        let mut error = self.fault(Code::NameUnknown, message, span, "");
+        let error = self.fault(Code::NameUnknown, message, span, "");
         if self.names.contains_key(name) {
-            error.add_help(format!("write `{name}[…]` to read an element"));
-        } else {
-            let axes = self.domain.axes.iter().map(|axis| axis.name.as_str());
-            let known: Vec<&str> = axes.chain(self.scope.known()).collect();
-            nearest_or_all(&mut error, name, "names", &known);
+            return Err(error.help(format!("write `{name}[…]` to read an element")).into());
         }
-        Err(vec![error])
+        let axes = self.domain.axes.iter().map(|axis| axis.name.as_str());
+        Err(error.nearest_or_all(name, "names", axes.chain(self.scope.known())).into())
     }
 
     fn negated(&self, a: &ValueAst) -> CheckResult<InferredValue> {
@@ -167,11 +163,9 @@ impl ValueBuilder<'_> {
             InferredValue::Number(number) => Ok(InferredValue::Number(-number)),
             InferredValue::Index(expr) => self.index_of(Expr::negate(&expr), &a.span),
             InferredValue::FloatLiteral(value) => Ok(InferredValue::FloatLiteral(negate(value))),
-            InferredValue::Typed(value) if value.ty == Scalar::Bool => self.mistyped(
-                "cannot negate a boolean".to_owned(),
-                &a.span,
-                "write `not`".to_owned(),
-            ),
+            InferredValue::Typed(value) if value.ty == Scalar::Bool => {
+                self.mistyped("cannot negate a boolean", &a.span, "write `not`")
+            }
             InferredValue::Typed(value) => Ok(InferredValue::Typed(negate(value))),
         }
     }
@@ -200,12 +194,10 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// Infers both values and collects the faults of both.
-    fn infer_both(&self, [a, b]: [&ValueAst; 2]) -> CheckResult<(InferredValue, InferredValue)> {
-        match (self.infer(a), self.infer(b)) {
-            (Ok(a), Ok(b)) => Ok((a, b)),
-            (a, b) => Err([a.err(), b.err()].into_iter().flatten().flatten().collect()),
-        }
+    /// Infers both values and unifies their types.
+    pub(super) fn infer_pair(&self, [a, b]: [&ValueAst; 2]) -> CheckResult<ValuePair> {
+        let (x, y) = collect_both(self.infer(a), self.infer(b))?;
+        self.pair((x, a), (y, b))
     }
 
     pub(super) fn truth(&self, ast: &ValueAst) -> CheckResult<TypedExpr> {
@@ -216,9 +208,9 @@ impl ValueBuilder<'_> {
                 "is a number".to_owned()
             }
         };
-        let message = format!("expected a boolean, `{}` {found}", self.shown(ast));
-        let help = format!("compare it: `{} != 0`", self.shown(ast));
-        self.mistyped(message, &ast.span, help)
+        let shown = self.shown(ast);
+        let message = format!("expected a boolean, `{shown}` {found}");
+        self.mistyped(message, &ast.span, format!("compare it: `{shown} != 0`"))
     }
 
     fn binary(
@@ -229,25 +221,13 @@ impl ValueBuilder<'_> {
     ) -> CheckResult<InferredValue> {
         match operator {
             InfixOperator::Arithmetic(op @ (Arithmetic::And | Arithmetic::Or)) => {
-                let (a, b) = match (self.truth(sides[0]), self.truth(sides[1])) {
-                    (Ok(a), Ok(b)) => (a, b),
-                    (a, b) => {
-                        return Err([a.err(), b.err()].into_iter().flatten().flatten().collect());
-                    }
-                };
-                let kind = TypedExprKind::Binary(op, Box::new(a), Box::new(b));
-                Ok(InferredValue::Typed(TypedExpr { ty: Scalar::Bool, kind }))
+                let (a, b) = collect_both(self.truth(sides[0]), self.truth(sides[1]))?;
+                Ok(InferredValue::Typed(TypedExpr::binary(Scalar::Bool, op, a, b)))
             }
             InfixOperator::Arithmetic(op) => {
-                let (a, b) = self.infer_both(sides)?;
-                let pair = self.pair((a, sides[0]), (b, sides[1]))?;
-                self.arithmetic(op, pair, sign, sides)
+                self.arithmetic(op, self.infer_pair(sides)?, sign, sides)
             }
-            InfixOperator::Compare(op) => {
-                let (a, b) = self.infer_both(sides)?;
-                let pair = self.pair((a, sides[0]), (b, sides[1]))?;
-                self.compared(op, pair, sign)
-            }
+            InfixOperator::Compare(op) => self.compared(op, self.infer_pair(sides)?, sign),
         }
     }
 
@@ -265,8 +245,8 @@ impl ValueBuilder<'_> {
         if a.ty == Scalar::Bool
             && !matches!(op, ComparePredicate::Equal | ComparePredicate::NotEqual)
         {
-            let message = "booleans are not ordered".to_owned();
-            return self.mistyped(message, sign, "compare them with `==` or `!=`".to_owned());
+            let help = "compare them with `==` or `!=`";
+            return self.mistyped("booleans are not ordered", sign, help);
         }
         let kind = TypedExprKind::Compare(op, Box::new(a), Box::new(b));
         Ok(InferredValue::Typed(TypedExpr { ty: Scalar::Bool, kind }))
@@ -279,30 +259,18 @@ impl ValueBuilder<'_> {
         sign: &StatementSpan,
         sides: [&ValueAst; 2],
     ) -> CheckResult<InferredValue> {
-        let whole = match op {
-            Arithmetic::Add => Some(BinOp::Add),
-            Arithmetic::Subtract => Some(BinOp::Sub),
-            Arithmetic::Multiply => Some(BinOp::Mul),
-            Arithmetic::FloorDivide => Some(BinOp::FloorDiv),
-            Arithmetic::Modulo => Some(BinOp::Mod),
-            _ => None,
-        };
         let span = sides[0].span.start..sides[1].span.end;
-        match (pair, whole) {
+        match (pair, index_operator(op)) {
             (ValuePair::Numbers(a, b), Some(op)) => {
                 let value = apply(op, a, b).ok().filter(|value| i64::try_from(*value).is_ok());
                 match value {
                     Some(value) => Ok(InferredValue::Number(value)),
                     None if b <= 0 && matches!(op, BinOp::FloorDiv | BinOp::Mod) => {
-                        let message = format!("the divisor is {b}");
-                        Err(vec![
-                            self.fault(Code::ExprDivisor, message, &sides[1].span, "")
-                                .help("write a divisor of at least 1"),
-                        ])
+                        Err(self.divisor(b, &sides[1].span))
                     }
                     None => {
                         let message = "a value in the expression does not fit 64 bits";
-                        Err(vec![self.overflow(&ExprError::Overflow, message, &span)])
+                        Err(self.overflow(&ExprError::Overflow, message, &span).into())
                     }
                 }
             }
@@ -319,14 +287,19 @@ impl ValueBuilder<'_> {
         }
     }
 
+    /// The error for a divisor below 1.
+    fn divisor(&self, divisor: i128, span: &StatementSpan) -> Vec<Diagnostic> {
+        let message = format!("the divisor is {divisor}");
+        let error = self.fault(Code::ExprDivisor, message, span, "");
+        error.help("write a divisor of at least 1").into()
+    }
+
     fn whole_quotient<T>(&self, sign: &StatementSpan, sides: [&ValueAst; 2]) -> CheckResult<T> {
         let [a, b] = sides.map(|side| self.shown(side));
-        let message = "cannot divide integers with `/`".to_owned();
-        self.mistyped(
-            message,
-            sign,
-            format!("write `{a} // {b}` for floor division, or convert an operand to a float: `f32({a}) / {b}`"),
-        )
+        let help = format!(
+            "write `{a} // {b}` for floor division, or convert an operand to a float: `f32({a}) / {b}`"
+        );
+        self.mistyped("cannot divide integers with `/`", sign, help)
     }
 
     /// Arithmetic on axes and symbols; a quotient whose divisor may be 0 or less becomes a typed value.
@@ -340,16 +313,11 @@ impl ValueBuilder<'_> {
         let least = self.domain.facts.bounds(b).map_or(i128::MIN, |(least, _)| least);
         if divides && least < 1 {
             if b.as_const().is_some() {
-                let message = format!("the divisor is {least}");
-                return Err(vec![
-                    self.fault(Code::ExprDivisor, message, span, "")
-                        .help("write a divisor of at least 1"),
-                ]);
+                return Err(self.divisor(least, span));
             }
             let op = if op == BinOp::Mod { Arithmetic::Modulo } else { Arithmetic::FloorDivide };
-            let (a, b) = (Box::new(index(a.clone())), Box::new(index(b.clone())));
-            let kind = TypedExprKind::Binary(op, a, b);
-            return Ok(InferredValue::Typed(TypedExpr { ty: Scalar::I64, kind }));
+            let (a, b) = (index(a.clone()), index(b.clone()));
+            return Ok(InferredValue::Typed(TypedExpr::binary(Scalar::I64, op, a, b)));
         }
         self.index_of(Expr::binary(op, a, b), span)
     }
@@ -363,9 +331,8 @@ impl ValueBuilder<'_> {
     ) -> CheckResult<TypedExpr> {
         let ty = a.ty;
         if ty == Scalar::Bool {
-            let message = "booleans have no arithmetic".to_owned();
-            let help = "write `select(…, 1, 0)`, or `and`, `or` and `not`".to_owned();
-            return self.mistyped(message, sign, help);
+            let help = "write `select(…, 1, 0)`, or `and`, `or` and `not`";
+            return self.mistyped("booleans have no arithmetic", sign, help);
         }
         if op == Arithmetic::Divide && is_integer(ty) {
             return self.whole_quotient(sign, sides);
@@ -385,7 +352,7 @@ impl ValueBuilder<'_> {
             };
             return self.mistyped(message, sign, help);
         }
-        Ok(TypedExpr { ty, kind: TypedExprKind::Binary(op, Box::new(a), Box::new(b)) })
+        Ok(TypedExpr::binary(ty, op, a, b))
     }
 
     /// Unifies the types of two values: numbers adapt, `f32` widens to `f64`, an index narrows to `i32`. The help of a
@@ -403,23 +370,6 @@ impl ValueBuilder<'_> {
             }
             (InferredValue::Number(a), InferredValue::Index(b)) => {
                 ValuePair::Indices(Expr::constant(a), b)
-            }
-            (InferredValue::FloatLiteral(a), InferredValue::FloatLiteral(b)) => {
-                ValuePair::FloatLiterals(a, b)
-            }
-            (
-                InferredValue::FloatLiteral(a),
-                b @ (InferredValue::Number(_) | InferredValue::Index(_)),
-            ) => {
-                let b = self.convert_to(b, Scalar::F32, b_ast)?;
-                ValuePair::FloatLiterals(a, b)
-            }
-            (
-                a @ (InferredValue::Number(_) | InferredValue::Index(_)),
-                InferredValue::FloatLiteral(b),
-            ) => {
-                let a = self.convert_to(a, Scalar::F32, a_ast)?;
-                ValuePair::FloatLiterals(a, b)
             }
             (InferredValue::Typed(a), InferredValue::Typed(b)) => match (a.ty, b.ty) {
                 (Scalar::F64, Scalar::F32) => ValuePair::Typed(a, converted(b, Scalar::F64)),
@@ -449,6 +399,12 @@ impl ValueBuilder<'_> {
                 let a = self.convert_to(a, b.ty, a_ast)?;
                 ValuePair::Typed(a, b)
             }
+            (InferredValue::FloatLiteral(a), b) => {
+                ValuePair::FloatLiterals(a, self.convert_to(b, Scalar::F32, b_ast)?)
+            }
+            (a, InferredValue::FloatLiteral(b)) => {
+                ValuePair::FloatLiterals(self.convert_to(a, Scalar::F32, a_ast)?, b)
+            }
         })
     }
 
@@ -460,8 +416,12 @@ impl ValueBuilder<'_> {
         ast: &ValueAst,
     ) -> CheckResult<TypedExpr> {
         let shown = self.shown(ast);
-        let refused = |what: &str, help: String| {
+        let refused = |what: &str| {
             let message = format!("expected {}, `{shown}` is {what}", word(ty));
+            let help = match ty {
+                Scalar::Bool => format!("compare it: `{shown} != 0`"),
+                _ => cast(shown, ty),
+            };
             self.mistyped(message, &ast.span, help)
         };
         match built {
@@ -472,27 +432,22 @@ impl ValueBuilder<'_> {
                     let help = format!("the range of {} is {low} to {high}", word(ty));
                     self.mistyped(message, &ast.span, help)
                 }
-                (None, None) => refused("a number", format!("compare it: `{shown} != 0`")),
+                (None, None) => refused("a number"),
             },
             InferredValue::Index(expr) => match ty {
                 Scalar::I64 => Ok(index(expr)),
                 Scalar::I32 => Ok(converted(index(expr), Scalar::I32)),
-                Scalar::Bool => refused("an index", format!("compare it: `{shown} != 0`")),
-                _ => refused("an index, which is i64", cast(shown, ty)),
+                Scalar::Bool => refused("an index"),
+                _ => refused("an index, which is i64"),
             },
             InferredValue::FloatLiteral(value) if is_float(ty) => Ok(retyped(value, ty)),
-            InferredValue::FloatLiteral(_) if ty == Scalar::Bool => {
-                refused("a number", format!("compare it: `{shown} != 0`"))
-            }
-            InferredValue::FloatLiteral(_) => refused("a float", cast(shown, ty)),
+            InferredValue::FloatLiteral(_) if ty == Scalar::Bool => refused("a number"),
+            InferredValue::FloatLiteral(_) => refused("a float"),
             InferredValue::Typed(value) if value.ty == ty => Ok(value),
             InferredValue::Typed(value) if value.ty == Scalar::F32 && ty == Scalar::F64 => {
                 Ok(converted(value, ty))
             }
-            InferredValue::Typed(value) if ty == Scalar::Bool => {
-                refused(&word(value.ty), format!("compare it: `{shown} != 0`"))
-            }
-            InferredValue::Typed(value) => refused(&word(value.ty), cast(shown, ty)),
+            InferredValue::Typed(value) => refused(&word(value.ty)),
         }
     }
 }

@@ -5,11 +5,12 @@ use layoutc_algebra::layout::Layout;
 use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::Axis;
 
-use super::claim::{ClaimResult, SamplePoint, is_zero};
+use super::claim::is_zero;
 use super::size::sizes;
 use super::{GateSubject, GateViolation};
 use crate::base::codes::Code;
 use crate::check::faults::index;
+use crate::check::index_point::{ClaimResult, IndexPoint};
 use crate::check::symbol_facts::SymbolFact;
 
 /// Longest contiguous run that is measured for a note.
@@ -23,20 +24,20 @@ pub(super) fn contiguous(
     let layout = subject.layout;
     let name = name_of(layout, axis);
     let next = Expr::binary(BinOp::Add, &variable(axis), &Expr::constant(1))?;
-    let ahead = replaced(&layout.offset, axis, &next)?;
-    let step = Expr::binary(BinOp::Sub, &ahead, &layout.offset)?;
+    let ahead = replaced(layout.offset(), axis, &next)?;
+    let step = Expr::binary(BinOp::Sub, &ahead, layout.offset())?;
     let wrong = Expr::binary(BinOp::Sub, &step, &Expr::constant(1))?;
-    let mut extents = extents(&layout.logical);
+    let mut extents = extents(layout.logical());
     if let Some(extent) = extents.get_mut(axis) {
         *extent = Expr::binary(BinOp::Sub, extent, &Expr::constant(1))?;
     }
     let message = format!("axis `{name}` of `{}` is not contiguous", subject.name);
     let broken = GateViolation::new(Code::GateContiguous, message)
         .otherwise(format!("make `{name}` alone the last index of the layout"));
-    Ok(match is_zero(&wrong, &extents, &layout.symbols)? {
+    Ok(match is_zero(&wrong, &extents, layout.symbols())? {
         ClaimResult::Holds => None,
         ClaimResult::Unknown => Some(broken.note("it cannot be proven for all indices")),
-        ClaimResult::Fails(_) if layout.domain.is_some() => Some(broken.note(
+        ClaimResult::Fails(_) if layout.domain().is_some() => Some(broken.note(
             "it does not hold for every index of the shape, including those excluded by `where`",
         )),
         ClaimResult::Fails(point) => {
@@ -44,7 +45,7 @@ pub(super) fn contiguous(
             let places = [&point, &there].map(|point| place(subject, point)).join(" and ");
             let broken = broken.note(format!("{places}{}", sizes(layout, &point.symbols)));
             let run = run(layout, axis, &point)?;
-            let last = layout.storage_map.last();
+            let last = layout.storage_map().last();
             let is_last = last.is_some_and(|index| index.mentions(&|var| var == axis_var(axis)));
             Some(match run {
                 0 | 1 if is_last => broken,
@@ -66,7 +67,7 @@ fn power(number: i128) -> i128 {
 }
 
 /// Length of the contiguous run from the start of an axis.
-fn run(layout: &Layout, axis: usize, at: &SamplePoint) -> Result<i128, ExprError> {
+fn run(layout: &Layout, axis: usize, at: &IndexPoint) -> Result<i128, ExprError> {
     let mut point = at.clone();
     let mut length = 0;
     let mut first = 0;
@@ -74,7 +75,7 @@ fn run(layout: &Layout, axis: usize, at: &SamplePoint) -> Result<i128, ExprError
         if let Some(index) = point.axes.get_mut(axis) {
             *index = length;
         }
-        let offset = layout.offset.evaluate(&|var| point.value(var))?;
+        let offset = layout.offset().evaluate(&|var| point.value(var))?;
         if length == 0 {
             first = offset;
         } else if offset != first + length {
@@ -92,12 +93,12 @@ pub(super) fn vector(
     lanes: i128,
 ) -> Result<Option<GateViolation>, ExprError> {
     let layout = subject.layout;
-    if layout.logical_elements.as_const() == Some(0) {
+    if layout.logical_elements().as_const() == Some(0) {
         return Ok(None);
     }
     let message = format!("{lanes} elements of `{}` are not a vector", subject.name);
     let broken = GateViolation::new(Code::GateVector, message);
-    if layout.domain.is_some() {
+    if layout.domain().is_some() {
         let broken = broken.note("an access may reach indices that `where` excludes");
         return Ok(Some(broken.help("use the gate on a tensor without `where`")));
     }
@@ -109,10 +110,10 @@ pub(super) fn vector(
         return Ok(Some(broken.help(format!("require whole bytes: `require vector={whole}`"))));
     }
     let bytes = bits.div_euclid(8);
-    if i128::from(layout.alignment_bytes).rem_euclid(bytes) != 0 {
+    if i128::from(layout.alignment_bytes()).rem_euclid(bytes) != 0 {
         let note = format!(
             "they have {bytes} bytes, and the base address is aligned to {}",
-            layout.alignment_bytes
+            layout.alignment_bytes()
         );
         let broken = broken.note(note);
         return Ok(Some(match bytes.count_ones() {
@@ -132,7 +133,7 @@ pub(super) fn vector(
             let help = format!(
                 "round the extent up before the other steps: `pad {name} multiple={lanes}`"
             );
-            let symbols = 0..layout.symbols.len();
+            let symbols = 0..layout.symbols().len();
             let hints = symbols.map(|k| (k, SymbolFact::Multiple(lanes))).collect();
             Ok(Some(broken.note(note).help(help).hints(hints)))
         }
@@ -152,15 +153,15 @@ fn groups(
         format!("make `{name} % {lanes}` the last storage axis: `split {name} by={lanes}`");
     let broken = broken.otherwise(together);
     // The axis now counts groups; an added axis counts elements in a group.
-    let inside = whole.logical.len();
+    let inside = whole.logical().len();
     let start = Expr::binary(BinOp::Mul, &variable(axis), &Expr::constant(lanes))?;
     let element = Expr::binary(BinOp::Add, &start, &variable(inside))?;
-    let at_start = replaced(&whole.offset, axis, &start)?;
-    let at_element = replaced(&whole.offset, axis, &element)?;
-    let mut extents = extents(&whole.logical);
+    let at_start = replaced(whole.offset(), axis, &start)?;
+    let at_element = replaced(whole.offset(), axis, &element)?;
+    let mut extents = extents(whole.logical());
     if let Some(extent) = extents.get_mut(axis) {
         let groups = Expr::binary(BinOp::FloorDiv, extent, &Expr::constant(lanes))?;
-        *extent = Facts::new(&whole.symbols).simplify(&groups)?;
+        *extent = Facts::new(whole.symbols()).simplify(&groups)?;
     }
     extents.push(Expr::constant(lanes));
     let apart = Expr::binary(BinOp::Sub, &at_element, &at_start)?;
@@ -168,7 +169,7 @@ fn groups(
     let misplaced = Expr::binary(BinOp::Mod, &at_start, &Expr::constant(lanes))?;
     let layout = subject.layout;
     for (wrong, is_apart) in [(&apart, true), (&misplaced, false)] {
-        match is_zero(wrong, &extents, &whole.symbols)? {
+        match is_zero(wrong, &extents, whole.symbols())? {
             ClaimResult::Holds => {}
             ClaimResult::Unknown => {
                 return Ok(Some(broken.note("it cannot be proven for all indices")));
@@ -177,8 +178,8 @@ fn groups(
                 let sizes = sizes(layout, &point.symbols);
                 let group = point.axes.get(axis).copied().unwrap_or(0);
                 let inside = point.axes.get(inside).copied().unwrap_or(0);
-                let first = SamplePoint {
-                    axes: point.axes.iter().take(whole.logical.len()).copied().collect(),
+                let first = IndexPoint {
+                    axes: point.axes.iter().take(whole.logical().len()).copied().collect(),
                     ..point
                 };
                 let first = moved(&first, axis, group.saturating_mul(lanes - 1));
@@ -206,8 +207,8 @@ fn whole_groups(
     lanes: i128,
 ) -> Result<Result<Layout, String>, ExprError> {
     let layout = subject.layout;
-    let facts = Facts::new(&layout.symbols);
-    let Some(own) = layout.logical.get(axis) else { return Err(ExprError::Unbound) };
+    let facts = Facts::new(layout.symbols());
+    let Some(own) = layout.logical().get(axis) else { return Err(ExprError::Unbound) };
     let whole = Expr::constant(lanes);
     let up = Expr::binary(BinOp::Add, &own.extent, &Expr::constant(lanes - 1))?;
     let up = Expr::binary(BinOp::FloorDiv, &up, &whole)?;
@@ -215,7 +216,7 @@ fn whole_groups(
     if facts.proves_eq(&up, &own.extent)? {
         return Ok(Ok(layout.clone()));
     }
-    let mut axes = layout.logical.clone();
+    let mut axes = layout.logical().to_vec();
     if let Some(axis) = axes.get_mut(axis) {
         axis.extent = up;
     }
@@ -237,18 +238,18 @@ fn whole_groups(
 
 /// True if two layouts from the same steps have equal offsets for the elements of the first, and equal buffer sizes.
 fn is_same(a: &Layout, b: &Layout) -> Result<bool, ExprError> {
-    let mut facts = Facts::new(&a.symbols);
-    for (k, axis) in (0_u32..).zip(&a.logical) {
+    let mut facts = Facts::new(a.symbols());
+    for (k, axis) in (0_u32..).zip(a.logical()) {
         facts.set_extent(Var::Axis(k), &axis.extent)?;
     }
-    Ok(facts.proves_eq(&a.offset, &b.offset)?
-        && facts.proves_eq(&a.physical_elements, &b.physical_elements)?)
+    Ok(facts.proves_eq(a.offset(), b.offset())?
+        && facts.proves_eq(a.physical_elements(), b.physical_elements())?)
 }
 
 /// The logical axis with stride 1 at the first element; the last one if there are several.
 fn fastest(layout: &Layout) -> Result<Option<usize>, ExprError> {
     let longer = |axis: &Axis| axis.extent.as_const() != Some(1);
-    for (k, _) in layout.logical.iter().enumerate().rev().filter(|(_, axis)| longer(axis)) {
+    for (k, _) in layout.logical().iter().enumerate().rev().filter(|(_, axis)| longer(axis)) {
         if first_step(layout, k)?.as_const() == Some(1) {
             return Ok(Some(k));
         }
@@ -259,7 +260,7 @@ fn fastest(layout: &Layout) -> Result<Option<usize>, ExprError> {
 /// Offset of the second element along an axis, relative to the first element.
 fn first_step(layout: &Layout, axis: usize) -> Result<Expr, ExprError> {
     let at = |wanted: Option<usize>| {
-        layout.offset.substitute(&|var| match var {
+        layout.offset().substitute(&|var| match var {
             Var::Axis(k) => {
                 let is_one = usize::try_from(k).ok() == wanted;
                 Some(Expr::constant(i128::from(is_one)))
@@ -268,13 +269,13 @@ fn first_step(layout: &Layout, axis: usize) -> Result<Expr, ExprError> {
         })
     };
     let step = Expr::binary(BinOp::Sub, &at(Some(axis))?, &at(None)?)?;
-    Facts::new(&layout.symbols).simplify(&step)
+    Facts::new(layout.symbols()).simplify(&step)
 }
 
 /// A note per axis with its stride at the first element.
 fn steps(layout: &Layout) -> Result<Vec<String>, ExprError> {
     let mut lines = Vec::new();
-    for (k, axis) in layout.logical.iter().enumerate() {
+    for (k, axis) in layout.logical().iter().enumerate() {
         if axis.extent.as_const() != Some(1) {
             let step = crate::model::layout_names::layout_expr(&first_step(layout, k)?, layout);
             lines.push(format!("the stride of `{}` is {step}", axis.name));
@@ -284,7 +285,7 @@ fn steps(layout: &Layout) -> Result<Vec<String>, ExprError> {
 }
 
 fn name_of(layout: &Layout, axis: usize) -> &str {
-    layout.logical.get(axis).map_or("", |axis| axis.name.as_str())
+    layout.logical().get(axis).map_or("", |axis| axis.name.as_str())
 }
 
 fn axis_var(axis: usize) -> Var {
@@ -307,7 +308,7 @@ fn replaced(expr: &Expr, axis: usize, with: &Expr) -> Result<Expr, ExprError> {
 }
 
 /// The point moved by `steps` along an axis.
-fn moved(point: &SamplePoint, axis: usize, steps: i128) -> SamplePoint {
+fn moved(point: &IndexPoint, axis: usize, steps: i128) -> IndexPoint {
     let mut moved = point.clone();
     if let Some(index) = moved.axes.get_mut(axis) {
         *index = index.saturating_add(steps);
@@ -316,9 +317,9 @@ fn moved(point: &SamplePoint, axis: usize, steps: i128) -> SamplePoint {
 }
 
 /// `t[0, 3] is at offset 12`.
-fn place(subject: &GateSubject<'_>, point: &SamplePoint) -> String {
+fn place(subject: &GateSubject<'_>, point: &IndexPoint) -> String {
     let element = format!("{}{}", subject.name, index(&point.axes));
-    match subject.layout.offset.evaluate(&|var| point.value(var)) {
+    match subject.layout.offset().evaluate(&|var| point.value(var)) {
         Ok(offset) => format!("{element} is at offset {offset}"),
         Err(_) => element,
     }

@@ -4,41 +4,13 @@ use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::Symbol;
 
+use crate::check::index_point::{ClaimResult, IndexPoint};
+
 /// Limit on the indices visited exhaustively.
 const MOST_VISITED: i128 = 1 << 20;
 
 /// Limit on the indices probed if there are too many to visit, per assignment of the symbols.
 const MOST_PROBED: usize = 1 << 14;
-
-/// Result of a check that an expression is 0.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ClaimResult {
-    /// 0 for all indices.
-    Holds,
-    /// Nonzero at this index.
-    Fails(SamplePoint),
-    /// Neither proven nor refuted.
-    Unknown,
-}
-
-/// An index with values of the symbols.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SamplePoint {
-    pub(super) axes: Vec<i128>,
-    pub(super) symbols: Vec<i128>,
-}
-
-impl SamplePoint {
-    /// Value of a variable at this point.
-    pub(super) fn value(&self, var: Var) -> Option<i128> {
-        let at = |all: &[i128], k: u32| all.get(usize::try_from(k).ok()?).copied();
-        match var {
-            Var::Axis(k) => at(&self.axes, k),
-            Var::Symbol(k) => at(&self.symbols, k),
-            Var::Storage(_) | Var::Physical(_) | Var::Digit(_) => None,
-        }
-    }
-}
 
 /// Decides whether `expr` is 0 for all indices in `0..extents` and all values of the symbols.
 ///
@@ -85,7 +57,7 @@ fn depends_on_symbols(expr: &Expr, extents: &[Expr]) -> bool {
 /// Result of visiting the indices under one assignment of the symbols.
 enum SampleResult {
     /// The expression is nonzero at this index.
-    NonZero(SamplePoint),
+    NonZero(IndexPoint),
     /// The expression is 0 at all indices.
     AllZero,
     /// The expression is 0 at the sampled indices, which are not all.
@@ -93,7 +65,7 @@ enum SampleResult {
 }
 
 fn visit(expr: &Expr, extents: &[Expr], symbols: Vec<i128>) -> Result<SampleResult, ExprError> {
-    let mut point = SamplePoint { axes: vec![0; extents.len()], symbols };
+    let point = IndexPoint { axes: vec![0; extents.len()], symbols };
     let mut lengths = Vec::new();
     for extent in extents {
         lengths.push(extent.evaluate(&|var| point.value(var))?);
@@ -116,37 +88,20 @@ fn visit(expr: &Expr, extents: &[Expr], symbols: Vec<i128>) -> Result<SampleResu
         .iter()
         .map(|(k, length)| (*k, if is_whole { (0..*length).collect() } else { probes(*length) }))
         .collect();
-    let mut at = vec![0_usize; chosen.len()];
     let mut left = if is_whole { usize::MAX } else { MOST_PROBED };
-    loop {
-        for ((k, values), position) in chosen.iter().zip(&at) {
-            if let (Some(index), Some(value)) = (point.axes.get_mut(*k), values.get(*position)) {
-                *index = *value;
+    let mut result = Ok(if is_whole { SampleResult::AllZero } else { SampleResult::Sampled });
+    point.visit(&chosen, &mut |point| {
+        match expr.evaluate(&|var| point.value(var)) {
+            Ok(0) => {
+                left = left.saturating_sub(1);
+                return left > 0;
             }
+            Ok(_) => result = Ok(SampleResult::NonZero(point.clone())),
+            Err(error) => result = Err(error),
         }
-        if expr.evaluate(&|var| point.value(var))? != 0 {
-            return Ok(SampleResult::NonZero(point));
-        }
-        left = left.saturating_sub(1);
-        if !next(&mut at, &chosen) {
-            return Ok(if is_whole { SampleResult::AllZero } else { SampleResult::Sampled });
-        }
-        if left == 0 {
-            return Ok(SampleResult::Sampled);
-        }
-    }
-}
-
-/// Advances to the next choice, the last axis fastest; `false` after the last.
-fn next(at: &mut [usize], chosen: &[(usize, Vec<i128>)]) -> bool {
-    for (position, (_, values)) in at.iter_mut().zip(chosen).rev() {
-        *position += 1;
-        if *position < values.len() {
-            return true;
-        }
-        *position = 0;
-    }
-    false
+        false
+    });
+    result
 }
 
 /// Indices at which layouts tend to break: the first few, those around powers of two, the last few.

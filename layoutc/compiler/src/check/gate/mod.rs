@@ -14,12 +14,12 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::expr::overflow;
 use super::replay::{LayoutSource, ReplayOutcome};
-use super::scope::{nearest_or_all, number};
+use super::scope::number;
 use super::symbol_facts::{self, SymbolFact};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::nearest::near_powers_of_two;
-use crate::manifest::syntax::{Fraction, GateItem, GateKind, Identifier, IntegerExpr};
+use crate::manifest::syntax::{Decimal, GateItem, GateKind, Identifier, IntegerExpr};
 use crate::model::{MemorySpace, Tensor};
 
 /// Longest vector of a gate, in elements.
@@ -37,7 +37,7 @@ pub(super) struct GateContext<'a> {
 /// A gate with resolved names and numbers.
 enum Gate<'a> {
     Bijective,
-    Padding(&'a Fraction),
+    Padding(&'a Decimal),
     Bytes(i128),
     Contiguous(usize),
     Vector(i128),
@@ -58,10 +58,8 @@ struct GateSubject<'a> {
 
 /// A failed gate.
 struct GateViolation {
-    code: Code,
-    message: String,
-    notes: Vec<String>,
-    help: Vec<String>,
+    /// The diagnostic, without its location.
+    fault: Diagnostic,
     /// Help that is used if there is no other.
     otherwise: Option<String>,
     /// Symbol facts that may make it hold.
@@ -70,18 +68,16 @@ struct GateViolation {
 
 impl GateViolation {
     fn new(code: Code, message: String) -> Self {
-        let (notes, help, hints) = (Vec::new(), Vec::new(), Vec::new());
-        Self { code, message, notes, help, otherwise: None, hints }
+        let fault = Diagnostic::without_span(code, message);
+        Self { fault, otherwise: None, hints: Vec::new() }
     }
 
-    fn note(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into());
-        self
+    fn note(self, note: impl Into<String>) -> Self {
+        Self { fault: self.fault.note(note), ..self }
     }
 
-    fn help(mut self, help: impl Into<String>) -> Self {
-        self.help.push(help.into());
-        self
+    fn help(self, help: impl Into<String>) -> Self {
+        Self { fault: self.fault.help(help), ..self }
     }
 
     fn otherwise(mut self, help: impl Into<String>) -> Self {
@@ -97,15 +93,11 @@ impl GateViolation {
 
 /// The failed gates of a tensor, except those that compare it with another tensor.
 pub(super) fn check(gated: GateContext<'_>) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    for item in &gated.recipe.item.gates {
-        match resolve(item, gated) {
-            Ok(Some(gate)) => found.extend(check_gate(&gate, item, gated)),
-            Ok(None) => {}
-            Err(errors) => found.extend(errors),
-        }
-    }
-    found
+    let fault = |item| match resolve(item, gated) {
+        Ok(gate) => Vec::from_iter(gate.and_then(|gate| check_gate(&gate, item, gated))),
+        Err(errors) => errors,
+    };
+    gated.recipe.item.gates.iter().flat_map(fault).collect()
 }
 
 fn at(gated: GateContext<'_>, span: &std::ops::Range<usize>) -> FileSpan {
@@ -113,10 +105,7 @@ fn at(gated: GateContext<'_>, span: &std::ops::Range<usize>) -> FileSpan {
 }
 
 /// Resolves a gate; `None` for one that compares two tensors.
-fn resolve<'a>(
-    item: &'a GateItem,
-    gated: GateContext<'_>,
-) -> Result<Option<Gate<'a>>, Vec<Diagnostic>> {
+fn resolve<'a>(item: &'a GateItem, gated: GateContext<'_>) -> CheckResult<Option<Gate<'a>>> {
     let value = |bound: &IntegerExpr| number(bound, gated.recipe.scope, gated.recipe.file);
     Ok(Some(match &item.kind {
         GateKind::Bijective => Gate::Bijective,
@@ -140,15 +129,14 @@ fn resolve<'a>(
 }
 
 /// The logical axis of this name.
-fn axis(name: &Identifier, gated: GateContext<'_>) -> Result<usize, Vec<Diagnostic>> {
+fn axis(name: &Identifier, gated: GateContext<'_>) -> CheckResult<usize> {
     if let Some(k) = gated.axes.iter().position(|axis| axis.name == name.value) {
         return Ok(k);
     }
     let message = format!("`{}` is not an axis of `{}`", name.value, gated.tensor.name);
-    let mut error = Diagnostic::error(Code::StepAxis, message, at(gated, &name.span), "");
-    let known: Vec<&str> = gated.axes.iter().map(|axis| axis.name.as_str()).collect();
-    nearest_or_all(&mut error, &name.value, "axes", &known);
-    Err(vec![error])
+    let error = Diagnostic::error(Code::StepAxis, message, at(gated, &name.span), "");
+    let known = gated.axes.iter().map(|axis| axis.name.as_str());
+    Err(error.nearest_or_all(&name.value, "axes", known).into())
 }
 
 /// Diagnostic of a gate that fails.
@@ -162,12 +150,13 @@ fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Optio
             return Some(overflow(&error, message, place));
         }
     };
-    let mut fault = Diagnostic::error(broken.code, broken.message, place, "");
-    fault.notes = broken.notes;
+    let GateViolation { fault, otherwise, hints } = broken;
+    let mut fault = fault.at(place);
+    let help = std::mem::take(&mut fault.help);
     let advice = symbol_facts::advice(
-        &layout.symbols,
+        layout.symbols(),
         &gated.recipe.numbers(),
-        &broken.hints,
+        &hints,
         &mut |symbols: &[Symbol]| match gated.recipe.replay(gated.axes, symbols, None) {
             ReplayOutcome::Proven(layout)
                 if matches!(evaluate_gate(gate, &layout, gated), Ok(None)) =>
@@ -179,13 +168,13 @@ fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Optio
         },
     );
     fault.help.extend(advice);
-    fault.help.extend(broken.help);
+    fault.help.extend(help);
     if matches!(gate, Gate::Bijective | Gate::Padding(_)) {
         let order = super::axis_order_advice::order(gated.recipe, gated.axes, layout);
         fault.help.extend(order);
     }
     if fault.help.is_empty() {
-        fault.help.extend(broken.otherwise);
+        fault.help.extend(otherwise);
     }
     Some(fault)
 }
@@ -196,7 +185,7 @@ fn evaluate_gate(
     layout: &Layout,
     gated: GateContext<'_>,
 ) -> Result<Option<GateViolation>, ExprError> {
-    let again = |axes: &[Axis]| match gated.recipe.replay(axes, &layout.symbols, None) {
+    let again = |axes: &[Axis]| match gated.recipe.replay(axes, layout.symbols(), None) {
         ReplayOutcome::Proven(layout) => Some(*layout),
         ReplayOutcome::Refused | ReplayOutcome::Costly => None,
     };

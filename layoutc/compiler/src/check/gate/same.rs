@@ -6,11 +6,11 @@ use layoutc_algebra::query::locate::ElementLocation;
 
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
-use crate::check::faults::index;
-use crate::check::scope::nearest_or_all;
+use crate::check::faults::{index, joined};
+use crate::check::scope::undeclared_tensor;
 use crate::env::ResultCache;
 use crate::env::executor::RayonExecutor;
-use crate::manifest::syntax::{GateKind, Identifier, ItemKind, ManifestSyntax};
+use crate::manifest::syntax::{GateKind, Identifier, ManifestSyntax};
 use crate::model::Tensor;
 
 /// The failed gates of a manifest that compare two tensors.
@@ -27,7 +27,7 @@ pub(in crate::check) fn check(
             match both(&item.name, other, syntax, tensors) {
                 Ok(Some([first, second])) => found.extend(one(first, second, place, memo)),
                 Ok(None) => {}
-                Err(error) => found.push(*error),
+                Err(error) => found.push(error),
             }
         }
     }
@@ -40,16 +40,9 @@ fn both<'t>(
     other: &Identifier,
     syntax: &ManifestSyntax,
     tensors: &'t [Tensor],
-) -> Result<Option<[&'t Tensor; 2]>, Box<Diagnostic>> {
-    let is_declared = syntax.tensors.iter().any(|item| item.name.value == other.value);
-    let is_broken = syntax.torn || syntax.broken.contains(&(ItemKind::Tensor, other.value.clone()));
-    if !is_declared && !is_broken {
-        let message = format!("there is no tensor `{}`", other.value);
-        let place = FileSpan::new(&syntax.file, other.span.clone());
-        let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-        let known: Vec<&str> = syntax.tensors.iter().map(|item| item.name.value.as_str()).collect();
-        nearest_or_all(&mut error, &other.value, "tensors", &known);
-        return Err(Box::new(error));
+) -> Result<Option<[&'t Tensor; 2]>, Diagnostic> {
+    if let Some(error) = undeclared_tensor(other, syntax) {
+        return Err(error);
     }
     let find = |name: &Identifier| tensors.iter().find(|tensor| tensor.name == name.value);
     Ok(find(own).zip(find(other)).map(|(first, second)| [first, second]))
@@ -78,30 +71,20 @@ fn one(
     }
     let Some(other) = matched(&first.layout, &second.layout) else {
         let axes = |tensor: &Tensor| {
-            tensor
-                .layout
-                .logical
-                .iter()
-                .map(|axis| axis.name.as_str())
-                .collect::<Vec<_>>()
-                .join(", ")
+            let names = tensor.layout.logical().iter().map(|axis| axis.name.as_str());
+            format!("the axes of `{}` are {}", tensor.name, names.collect::<Vec<_>>().join(", "))
         };
-        return Some(
-            error
-                .note(format!("the axes of `{a}` are {}", axes(first)))
-                .note(format!("the axes of `{b}` are {}", axes(second)))
-                .help("declare the same axes in both, in any order"),
-        );
+        let error = error.note(axes(first)).note(axes(second));
+        return Some(error.help("declare the same axes in both, in any order"));
     };
     match compare(&first.layout, &other, &RayonExecutor(memo)) {
         Ok(LayoutEquivalence::Same { .. }) => None,
         Ok(LayoutEquivalence::Differs { logical, symbols, first: own, second: there }) => {
             let values: Vec<String> =
                 symbols.iter().map(|(name, value)| format!("`{name}` = {value}")).collect();
-            let sizes = if values.is_empty() {
-                String::new()
-            } else {
-                format!(" for {}", values.join(", "))
+            let sizes = match values.as_slice() {
+                [] => String::new(),
+                values => format!(" for {}", values.join(", ")),
             };
             let (own, there) = (at(&own), at(&there));
             let element = index(&logical);
@@ -111,42 +94,36 @@ fn one(
             Some(error.note(note).help(help).witness(vec![logical]))
         }
         Ok(LayoutEquivalence::Ranks { first, second }) => {
-            let note = format!("`{a}` has {} in memory and `{b}` has {second}", axes_of(first));
+            let axes = if first == 1 { "axis" } else { "axes" };
+            let note = format!("`{a}` has {first} {axes} in memory and `{b}` has {second}");
             Some(error.note(note).help("write the same `axis-separators` in both"))
         }
         Ok(LayoutEquivalence::Undecided { .. }) => {
             let note = "the layouts are neither proven equal nor proven different";
             Some(error.note(note).help("write both as quotients and remainders of the axes"))
         }
-        Err(fault) => Some(
-            error
-                .note(fault.to_string())
-                .help("declare the same axes, extents and symbols in both"),
-        ),
+        Err(fault) => {
+            let help = "declare the same axes, extents and symbols in both";
+            Some(error.note(fault.to_string()).help(help))
+        }
     }
-}
-
-fn axes_of(count: usize) -> String {
-    if count == 1 { "1 axis".to_owned() } else { format!("{count} axes") }
 }
 
 /// `offset 12`, or the physical index if there are several physical axes: `(3, 12)`.
 fn at(location: &ElementLocation) -> String {
     match location.physical.as_slice() {
         [_] => format!("offset {}", location.offset),
-        physical => {
-            let parts: Vec<String> = physical.iter().map(ToString::to_string).collect();
-            format!("({})", parts.join(", "))
-        }
+        physical => format!("({})", joined(physical)),
     }
 }
 
 /// The second layout with its axes in the order of the first; `None` if the names differ.
 fn matched(first: &Layout, second: &Layout) -> Option<Layout> {
-    if first.logical.len() != second.logical.len() {
+    if first.logical().len() != second.logical().len() {
         return None;
     }
-    let position = |name: &str| second.logical.iter().position(|axis| axis.name == name);
-    let order: Option<Vec<usize>> = first.logical.iter().map(|axis| position(&axis.name)).collect();
+    let position = |name: &str| second.logical().iter().position(|axis| axis.name == name);
+    let order: Option<Vec<usize>> =
+        first.logical().iter().map(|axis| position(&axis.name)).collect();
     second.permuted(&order?).ok()
 }

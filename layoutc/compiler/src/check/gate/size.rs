@@ -4,17 +4,19 @@ use layoutc_algebra::expr::{BinOp, Expr};
 use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_algebra::normal_form::simplify::Facts;
 
-use super::claim::{SamplePoint, samples};
+use super::claim::samples;
 use super::{GateSubject, GateViolation};
 use crate::base::codes::Code;
+use crate::check::faults::counted;
+use crate::check::index_point::IndexPoint;
 use crate::check::symbol_facts::SymbolFact;
-use crate::manifest::syntax::Fraction;
+use crate::manifest::syntax::Decimal;
 use crate::model::layout_bytes;
 
 /// Bijectivity: every slot holds an element.
 pub(super) fn bijective(subject: &GateSubject<'_>) -> Option<GateViolation> {
     let layout = subject.layout;
-    if layout.verdict == Verdict::Bijective {
+    if layout.verdict() == Verdict::Bijective {
         return None;
     }
     let message = format!("`{}` is not bijective", subject.name);
@@ -24,7 +26,7 @@ pub(super) fn bijective(subject: &GateSubject<'_>) -> Option<GateViolation> {
 }
 
 /// Padding below a fraction of the slots.
-pub(super) fn padding(subject: &GateSubject<'_>, limit: &Fraction) -> Option<GateViolation> {
+pub(super) fn padding(subject: &GateSubject<'_>, limit: &Decimal) -> Option<GateViolation> {
     let layout = subject.layout;
     let parts = 10_i128.checked_pow(limit.places)?;
     // padding / slots < digits / parts, without a division.
@@ -37,7 +39,7 @@ pub(super) fn padding(subject: &GateSubject<'_>, limit: &Fraction) -> Option<Gat
     }
     let percent = percent(limit.digits, parts);
     let message = format!("`{}` must have less than {percent} padding", subject.name);
-    let constant = SlotCounts::at(layout, &[]).filter(|_| layout.symbols.is_empty());
+    let constant = SlotCounts::at(layout, &[]).filter(|_| layout.symbols().is_empty());
     if constant.as_ref().is_some_and(|counts| !is_above(counts)) {
         return None;
     }
@@ -55,9 +57,9 @@ pub(super) fn padding(subject: &GateSubject<'_>, limit: &Fraction) -> Option<Gat
 }
 
 /// True if `padding / slots < digits / parts` is proven for all values of the symbols.
-fn holds_for_all(layout: &Layout, limit: &Fraction, parts: i128) -> bool {
-    let facts = Facts::new(&layout.symbols);
-    let (all, elements) = (&layout.physical_elements, &layout.logical_elements);
+fn holds_for_all(layout: &Layout, limit: &Decimal, parts: i128) -> bool {
+    let facts = Facts::new(layout.symbols());
+    let (all, elements) = (layout.physical_elements(), layout.logical_elements());
     let proven = || {
         let padding = Expr::binary(BinOp::Sub, all, elements)?;
         let padding = Expr::binary(BinOp::Mul, &padding, &Expr::constant(parts))?;
@@ -77,12 +79,12 @@ pub(super) fn bytes_at_most(
 ) -> Option<GateViolation> {
     let layout = subject.layout;
     let bytes = layout_bytes(layout, subject.element_bits);
-    let facts = Facts::new(&layout.symbols);
+    let facts = Facts::new(layout.symbols());
     if facts.bounds(&bytes).is_ok_and(|(_, high)| high <= most) {
         return None;
     }
     let at = |symbols: &[i128]| value(&bytes, symbols);
-    let over = samples(&layout.symbols)
+    let over = samples(layout.symbols())
         .into_iter()
         .filter_map(|symbols| at(&symbols).map(|bytes| (bytes, symbols)))
         .max_by_key(|(bytes, _)| *bytes)
@@ -101,7 +103,7 @@ pub(super) fn bytes_at_most(
                 ))
                 .hints(hints)
         }
-        None if layout.symbols.is_empty() => return None,
+        None if layout.symbols().is_empty() => return None,
         None => broken
             .note("it cannot be proven for all sizes")
             .otherwise("declare a smaller `max` of a symbol"),
@@ -111,7 +113,7 @@ pub(super) fn bytes_at_most(
 /// For each symbol the greatest value for which `fits` holds while the others stay fixed.
 fn hints(layout: &Layout, at: &[i128], fits: &dyn Fn(&[i128]) -> bool) -> Vec<(usize, SymbolFact)> {
     let mut hints = Vec::new();
-    for (k, symbol) in layout.symbols.iter().enumerate() {
+    for (k, symbol) in layout.symbols().iter().enumerate() {
         let with = |value: i128| {
             let mut symbols = at.to_vec();
             if let Some(slot) = symbols.get_mut(k) {
@@ -144,30 +146,29 @@ pub(super) struct SlotCounts {
 
 impl SlotCounts {
     fn at(layout: &Layout, symbols: &[i128]) -> Option<Self> {
-        let elements = value(&layout.logical_elements, symbols)?;
-        Some(Self { elements, slots: value(&layout.physical_elements, symbols)? })
+        let elements = value(layout.logical_elements(), symbols)?;
+        Some(Self { elements, slots: value(layout.physical_elements(), symbols)? })
     }
 }
 
 fn value(expr: &Expr, symbols: &[i128]) -> Option<i128> {
-    let point = SamplePoint { axes: Vec::new(), symbols: symbols.to_vec() };
+    let point = IndexPoint { axes: Vec::new(), symbols: symbols.to_vec() };
     expr.evaluate(&|var| point.value(var)).ok()
 }
 
 /// `20 elements in 24 slots: 16.67 % is padding`, with the first sizes for which `is_wrong` holds if there are symbols.
 fn figure(layout: &Layout, is_wrong: &dyn Fn(&SlotCounts) -> bool) -> String {
-    let wrong = samples(&layout.symbols).into_iter().find_map(|symbols| {
+    let wrong = samples(layout.symbols()).into_iter().find_map(|symbols| {
         let counts = SlotCounts::at(layout, &symbols).filter(is_wrong)?;
         Some((counts, symbols))
     });
     let Some((SlotCounts { elements, slots }, symbols)) = wrong else {
         return "it cannot be proven for all sizes".to_owned();
     };
-    let counted = |n: i128, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     format!(
         "{} in {}{}: {} is padding",
-        counted(elements, "element"),
-        counted(slots, "slot"),
+        counted(&elements, "element"),
+        counted(&slots, "slot"),
         sizes(layout, &symbols),
         percent(slots - elements, slots)
     )
@@ -178,7 +179,7 @@ pub(super) fn sizes(layout: &Layout, symbols: &[i128]) -> String {
     let one = |(symbol, value): (&layoutc_algebra::symbol::Symbol, &i128)| {
         format!("`{}` = {value}", symbol.name)
     };
-    let all: Vec<String> = layout.symbols.iter().zip(symbols).map(one).collect();
+    let all: Vec<String> = layout.symbols().iter().zip(symbols).map(one).collect();
     if all.is_empty() { String::new() } else { format!(" for {}", all.join(", ")) }
 }
 
@@ -198,7 +199,7 @@ fn percent(part: i128, whole: i128) -> String {
 pub(super) fn counted_bytes(bytes: i128) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let Some((unit, shift)) = UNITS.iter().find(|(_, shift)| bytes >> shift > 0) else {
-        return format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" });
+        return counted(&bytes, "byte");
     };
     let hundredths = bytes.saturating_mul(100) >> shift;
     let (whole, rest) = (hundredths.div_euclid(100), hundredths.rem_euclid(100));

@@ -7,10 +7,12 @@ use super::backend::{self, Backend};
 use super::condition;
 use super::layouts::is_any;
 use super::names::{ConditionName, value};
+use super::resolve::ResolvedGraph;
 use super::tensor_types::GraphTensorType;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
-use crate::check::scope::nearest_or_all;
+use crate::check::expr::place_in;
+use crate::check::faults::counted;
 use crate::manifest::syntax::{
     AcceptsItem, CostItem, GraphTensorItem, NodeItem, OperatorItem, OperatorRule, SpannedText,
 };
@@ -39,6 +41,27 @@ pub(super) struct Alternative {
     pub(super) place: FileSpan,
 }
 
+/// An operand or result of a node, with the requirement of an alternative.
+pub(super) struct OperandSlot<'a> {
+    pub(super) tensor: usize,
+    pub(super) want: &'a LayoutRequirement,
+    pub(super) is_result: bool,
+}
+
+impl Alternative {
+    /// The operands, then the results, of a node.
+    pub(super) fn slots<'a>(
+        &'a self,
+        graph: &'a ResolvedGraph<'_>,
+        node: usize,
+    ) -> impl Iterator<Item = OperandSlot<'a>> {
+        let inputs = graph.operands(node).iter().zip(&self.inputs).map(|slot| (slot, false));
+        let outputs = graph.results(node).iter().zip(&self.outputs).map(|slot| (slot, true));
+        let all = inputs.chain(outputs);
+        all.map(|((tensor, want), is_result)| OperandSlot { tensor: *tensor, want, is_result })
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct OperatorAlternatives {
     pub(super) alternatives: Vec<Alternative>,
@@ -46,12 +69,8 @@ pub(super) struct OperatorAlternatives {
     pub(super) refused: Vec<String>,
     /// Location of the declaration.
     pub(super) place: FileSpan,
-    /// True for `elementwise=#true`: the operator works on elements independently.
-    pub(super) is_elementwise: bool,
-    /// True if all operands and results share one layout, or projections of it.
-    pub(super) shares_layout: bool,
-    /// True for a transposition that layoutc performs itself.
-    pub(super) is_transpose: bool,
+    /// The rule that they follow; a list of the node itself goes before the operator's rule.
+    pub(super) rule: OperatorRule,
     /// The names used in its conditions.
     pub(super) uses: Vec<ConditionName>,
 }
@@ -73,26 +92,25 @@ pub(super) struct NodeContext<'a> {
 pub(super) fn wants(
     site: &NodeContext<'_>,
     backend: Option<&Backend>,
-) -> Result<OperatorAlternatives, Box<Diagnostic>> {
+) -> Result<OperatorAlternatives, Diagnostic> {
     let node = site.node;
     if !node.accepts.is_empty() {
         return listed(site, &node.accepts, site.file, &node.name.span);
     }
-    let place = FileSpan::new(site.file, node.op.span.clone());
+    let place = node.op.at(site.file);
     let Some(backend) = backend else {
         let message = format!("`{}` does not declare the layouts that it accepts", node.op.value);
         let error = Diagnostic::error(Code::NameUnknown, message, place, "");
         let help = "set a backend (`graph … backend=canonical`), or write `accepts { … }` here";
-        return Err(Box::new(error.help(help)));
+        return Err(error.help(help));
     };
     let Some((operator, file)) = backend.operator(&node.op.value) else {
         let name = backend.name();
         let message = format!("the backend `{name}` has no operator `{}`", node.op.value);
-        let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-        let known: Vec<&str> = backend.operators().collect();
-        nearest_or_all(&mut error, &node.op.value, "operators", &known);
-        error.add_help("or declare the layouts in the node: `accepts { in …; out … }`");
-        return Err(Box::new(error));
+        let error = Diagnostic::error(Code::NameUnknown, message, place, "");
+        let error = error.nearest_or_all(&node.op.value, "operators", backend.operators());
+        let help = "or declare the layouts in the node: `accepts { in …; out … }`";
+        return Err(error.help(help));
     };
     if operator.rule == OperatorRule::Accepts {
         return listed(site, &operator.accepts, file, &operator.span);
@@ -108,39 +126,25 @@ fn by_rule(
     file: &Arc<str>,
 ) -> OperatorAlternatives {
     let place = FileSpan::new(file, operator.span.clone());
-    let default = |tensor: &&GraphTensorItem| match backend.default_layout(tensor.shape.axes.len())
-    {
-        Some((text, file)) if !is_any(&text.value) => {
-            LayoutRequirement::Text(text.clone(), Arc::clone(file))
-        }
-        _ => LayoutRequirement::Any,
-    };
-    let outputs: Vec<&GraphTensorItem> = site.node.outputs.iter().collect();
-    let all = |want: LayoutRequirement| {
-        (vec![want.clone(); site.inputs.len()], vec![want; outputs.len()])
-    };
-    let (inputs, outputs) = match operator.rule {
-        OperatorRule::Elementwise => all(LayoutRequirement::Same),
-        OperatorRule::ByLetter => all(LayoutRequirement::Projection),
+    let want = |tensor: &GraphTensorItem| match operator.rule {
+        OperatorRule::Elementwise => LayoutRequirement::Same,
+        OperatorRule::ByLetter => LayoutRequirement::Projection,
         OperatorRule::Accepts | OperatorRule::Any | OperatorRule::Transpose => {
-            all(LayoutRequirement::Any)
+            LayoutRequirement::Any
         }
-        OperatorRule::Default => {
-            (site.inputs.iter().map(default).collect(), outputs.iter().map(default).collect())
-        }
+        OperatorRule::Default => match backend.default_layout(tensor.shape.axes.len()) {
+            Some((text, file)) if !is_any(&text.value) => {
+                LayoutRequirement::Text(text.clone(), Arc::clone(file))
+            }
+            _ => LayoutRequirement::Any,
+        },
     };
-    let is_elementwise = operator.rule == OperatorRule::Elementwise;
+    let inputs = site.inputs.iter().map(|tensor| want(tensor)).collect();
+    let outputs = site.node.outputs.iter().map(want).collect();
     let cost = operator.cost.clone();
     let alternative = Alternative { number: None, inputs, outputs, cost, place: place.clone() };
-    OperatorAlternatives {
-        alternatives: vec![alternative],
-        refused: Vec::new(),
-        place,
-        is_elementwise,
-        shares_layout: is_elementwise || operator.rule == OperatorRule::ByLetter,
-        is_transpose: operator.rule == OperatorRule::Transpose,
-        uses: Vec::new(),
-    }
+    let (alternatives, rule) = (vec![alternative], operator.rule);
+    OperatorAlternatives { alternatives, refused: Vec::new(), place, rule, uses: Vec::new() }
 }
 
 /// The alternatives whose condition holds and whose numbers of operands and results match.
@@ -149,7 +153,7 @@ fn listed(
     items: &[AcceptsItem],
     file: &Arc<str>,
     span: &std::ops::Range<usize>,
-) -> Result<OperatorAlternatives, Box<Diagnostic>> {
+) -> Result<OperatorAlternatives, Diagnostic> {
     let (mut alternatives, mut refused) = (Vec::new(), Vec::new());
     let counts = (site.inputs.len(), site.node.outputs.len());
     // The shipped profiles use properties that a node need not have.
@@ -159,12 +163,8 @@ fn listed(
         if let Some(text) = &item.when {
             let lookup = |query: condition::ConditionQuery<'_>, span: std::ops::Range<usize>| {
                 if is_own {
-                    let span = text.span.start + span.start..text.span.start + span.end;
-                    uses.borrow_mut().push(ConditionName::new(
-                        site,
-                        query,
-                        FileSpan::new(file, span),
-                    ));
+                    let place = place_in(text, &span, file);
+                    uses.borrow_mut().push(ConditionName::new(site, query, place));
                 }
                 value(site, query)
             };
@@ -179,8 +179,8 @@ fn listed(
         if own != counts {
             refused.push(format!(
                 "alternative {k} has {} and {}; the node has {} and {}",
-                counted(own.0, "operand"),
-                counted(own.1, "result"),
+                counted(&own.0, "operand"),
+                counted(&own.1, "result"),
                 counts.0,
                 counts.1
             ));
@@ -200,37 +200,18 @@ fn listed(
             place: FileSpan::new(file, item.span.clone()),
         });
     }
-    let place = FileSpan::new(file, span.clone());
-    let uses = uses.into_inner();
-    Ok(OperatorAlternatives {
-        alternatives,
-        refused,
-        place,
-        is_elementwise: false,
-        shares_layout: false,
-        is_transpose: false,
-        uses,
-    })
+    let (place, uses) = (FileSpan::new(file, span.clone()), uses.into_inner());
+    Ok(OperatorAlternatives { alternatives, refused, place, rule: OperatorRule::Accepts, uses })
 }
 
 /// Diagnostic of a malformed condition.
-fn condition_fault(
-    text: &SpannedText,
-    wrong: condition::WhenError,
-    file: &Arc<str>,
-) -> Box<Diagnostic> {
-    let span = text.span.start + wrong.span.start..text.span.start + wrong.span.end;
-    let place = FileSpan::new(file, span);
+fn condition_fault(text: &SpannedText, wrong: condition::WhenError, file: &Arc<str>) -> Diagnostic {
+    let place = place_in(text, &wrong.span, file);
     let is_equals = text.value.get(wrong.span).is_some_and(|rest| rest.starts_with('='));
     let help = if is_equals {
         "compare with `==`: `C % 16 == 0`"
     } else {
         "write a condition like `R <= 3 and stride == 1 and in[1].dtype == 'i8'`"
     };
-    Box::new(Diagnostic::error(Code::GraphCondition, wrong.message, place, "").help(help))
-}
-
-/// `1 operand`, `2 operands`.
-pub(super) fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+    Diagnostic::error(Code::GraphCondition, wrong.message, place, "").help(help)
 }

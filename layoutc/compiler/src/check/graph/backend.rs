@@ -3,8 +3,8 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
-use crate::check::scope::{ManifestScope, nearest_or_all};
+use crate::base::diagnostic::Diagnostic;
+use crate::check::scope::ManifestScope;
 use crate::manifest::syntax::{
     BackendItem, Identifier, ItemKind, ManifestSyntax, OperatorItem, SpannedText,
 };
@@ -47,11 +47,8 @@ impl Backend {
             let found = def.item.operators.iter().find(|operator| operator.name.value == name)?;
             Some((found, &def.file))
         });
-        let other = |def: &'_ Arc<BackendDef>| def.item.others.is_some();
-        named.or_else(|| {
-            let def = self.chain.iter().find(|def| other(def))?;
-            Some((def.item.others.as_ref()?, &def.file))
-        })
+        let mut others = self.chain.iter();
+        named.or_else(|| others.find_map(|def| Some((def.item.others.as_ref()?, &def.file))))
     }
 
     pub(super) fn operators(&self) -> impl Iterator<Item = &str> {
@@ -91,7 +88,7 @@ pub(super) fn find(
     name: &Identifier,
     scope: &ManifestScope,
     file: &Arc<str>,
-) -> Result<Backend, Option<Box<Diagnostic>>> {
+) -> Result<Backend, Option<Diagnostic>> {
     let first = definition(name, scope, file)?;
     // Faults of its bases are reported at their declaration.
     chain(first, scope).map_err(|_| None)
@@ -100,16 +97,11 @@ pub(super) fn find(
 /// Faults in the `like=` chains of a manifest's backends.
 pub(super) fn faults(syntax: &ManifestSyntax, scope: &ManifestScope) -> Vec<Diagnostic> {
     let own = syntax.backends.iter().filter_map(|item| scope.backends.get(&item.name.value));
-    own.filter_map(|def| chain(Arc::clone(def), scope).err().flatten())
-        .map(|error| *error)
-        .collect()
+    own.filter_map(|def| chain(Arc::clone(def), scope).err().flatten()).collect()
 }
 
 /// A backend with its bases, transitively.
-fn chain(
-    first: Arc<BackendDef>,
-    scope: &ManifestScope,
-) -> Result<Backend, Option<Box<Diagnostic>>> {
+fn chain(first: Arc<BackendDef>, scope: &ManifestScope) -> Result<Backend, Option<Diagnostic>> {
     let mut chain = vec![first];
     loop {
         let Some(last) = chain.last() else { return Ok(Backend { chain }) };
@@ -118,9 +110,9 @@ fn chain(
         if chain.iter().any(|def| Arc::ptr_eq(def, &next)) {
             let names: Vec<&str> = chain.iter().map(|def| def.item.name.value.as_str()).collect();
             let message = format!("cyclic `like=`: `{}` is like itself", names.join("` is like `"));
-            let place = FileSpan::new(&last.file, like.span.clone());
+            let place = like.at(&last.file);
             let error = Diagnostic::error(Code::NameCycle, message, place, "");
-            return Err(Some(Box::new(error.help("remove one `like=` of the cycle"))));
+            return Err(Some(error.help("remove one `like=` of the cycle")));
         }
         chain.push(next);
     }
@@ -130,7 +122,7 @@ fn definition(
     name: &Identifier,
     scope: &ManifestScope,
     file: &Arc<str>,
-) -> Result<Arc<BackendDef>, Option<Box<Diagnostic>>> {
+) -> Result<Arc<BackendDef>, Option<Diagnostic>> {
     if let Some(own) = scope.backends.get(&name.value) {
         return Ok(Arc::clone(own));
     }
@@ -140,12 +132,10 @@ fn definition(
     let shipped = SHIPPED.iter().find(|def| def.item.name.value == name.value);
     shipped.cloned().ok_or_else(|| {
         let message = format!("there is no backend `{}`", name.value);
-        let place = FileSpan::new(file, name.span.clone());
-        let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
+        let error = Diagnostic::error(Code::NameUnknown, message, name.at(file), "");
         let shipped = SHIPPED.iter().map(|def| def.item.name.value.as_str());
-        let known: Vec<&str> = scope.backends.keys().map(String::as_str).chain(shipped).collect();
-        nearest_or_all(&mut error, &name.value, "backends", &known);
-        Some(Box::new(error))
+        let known = scope.backends.keys().map(String::as_str).chain(shipped);
+        Some(error.nearest_or_all(&name.value, "backends", known))
     })
 }
 

@@ -4,17 +4,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::alternatives::{Alternative, LayoutRequirement};
+use super::GraphFacts;
+use super::alternatives::{Alternative, LayoutRequirement, OperandSlot, OperatorAlternatives};
 use super::layouts::{LayoutCache, ROW_MAJOR, is_any, string};
-use super::projection::{names, project_layout};
+use super::projection::names;
 use super::resolve::ResolvedGraph;
-use super::tensor_types::GraphTensorType;
 use super::transpose_layouts;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan, collect_all};
 use crate::manifest::syntax::{GraphTensorItem, SpannedText};
 use crate::model::Tensor;
-use crate::model::graph::{Compatibility, LayoutCandidate, TensorRole};
+use crate::model::graph::{Compatibility, LayoutCandidate};
 
 /// Limit on the candidate layouts of one tensor.
 pub(super) const MAX_LAYOUTS: usize = 12;
@@ -28,14 +28,11 @@ pub(super) struct LayoutConstraint {
     pub(super) is_stated: bool,
 }
 
-/// Inputs of the candidate search.
-pub(super) struct CandidateContext<'a> {
-    /// The alternatives of each node.
-    pub(super) wants: &'a [Vec<Alternative>],
-    /// The axis order of each node that is a transposition by layoutc.
-    pub(super) orders: &'a [Option<Vec<usize>>],
-    /// The types of the tensors.
-    pub(super) known: &'a [Option<GraphTensorType>],
+impl LayoutConstraint {
+    /// A constraint that follows from others.
+    pub(super) fn derived(text: SpannedText, place: FileSpan) -> Self {
+        Self { text, place, is_stated: false }
+    }
 }
 
 /// The candidates of each tensor.
@@ -44,15 +41,15 @@ pub(super) struct CandidateContext<'a> {
 /// A declared layout that is invalid for its tensor, or a tensor without a constant size.
 pub(super) fn candidates(
     graph: &ResolvedGraph<'_>,
-    all: &CandidateContext<'_>,
+    facts: &GraphFacts,
     layouts: &mut LayoutCache<'_>,
-) -> Result<Vec<Vec<LayoutCandidate>>, Vec<Diagnostic>> {
+) -> CheckResult<Vec<Vec<LayoutCandidate>>> {
     let mut demands = stated(graph);
-    add_requirements(graph, all.wants, &mut demands);
-    let bound = bound(graph, all.wants);
+    add_requirements(graph, &facts.wants, &mut demands);
+    let bound = bound(graph, &facts.wants);
     orders(graph, &bound, &mut demands);
     propagate_sharing(graph, &bound, &mut demands);
-    let sides = transpose_layouts::sides(graph, all);
+    let sides = transpose_layouts::sides(graph, facts);
     for side in &sides {
         fall_back(graph, side.from, layouts, &mut demands);
     }
@@ -60,14 +57,8 @@ pub(super) fn candidates(
         propagate_sharing(graph, &bound, &mut demands);
         transpose_layouts::propagate_layouts(graph, &sides, &bound, &mut demands);
     }
-    let (mut found, mut errors) = (Vec::new(), Vec::new());
-    for (item, demands) in graph.tensors.iter().zip(demands) {
-        match of_tensor(graph, item, demands, layouts) {
-            Ok(candidates) => found.push(candidates),
-            Err(wrong) => errors.extend(wrong),
-        }
-    }
-    if errors.is_empty() { Ok(found) } else { Err(errors) }
+    let tensors = graph.tensors.iter().zip(demands);
+    collect_all(tensors.map(|(item, demands)| of_tensor(graph, item, demands, layouts)))
 }
 
 pub(super) fn add(demands: &mut [Vec<LayoutConstraint>], tensor: usize, demand: LayoutConstraint) {
@@ -82,7 +73,7 @@ fn stated(graph: &ResolvedGraph<'_>) -> Vec<Vec<LayoutConstraint>> {
     let mut demands: Vec<Vec<LayoutConstraint>> =
         graph.tensors.iter().map(|_| Vec::new()).collect();
     let demand = |text: &SpannedText| {
-        let place = FileSpan::new(graph.file, text.span.clone());
+        let place = text.at(graph.file);
         LayoutConstraint { text: text.clone(), place, is_stated: true }
     };
     let own = graph.tensors.iter().map(|item| item.layout.as_ref()).enumerate();
@@ -96,30 +87,16 @@ fn stated(graph: &ResolvedGraph<'_>) -> Vec<Vec<LayoutConstraint>> {
     demands
 }
 
-/// The requirements of an alternative, each with its tensor.
-fn requirements_of<'w>(
-    graph: &'w ResolvedGraph<'_>,
-    node: usize,
-    alternative: &'w Alternative,
-) -> impl Iterator<Item = (usize, &'w LayoutRequirement)> {
-    let reads = graph.reads.get(node).into_iter().flatten().copied();
-    let writes = graph.writes.get(node).into_iter().flatten().copied();
-    let inputs = reads.zip(&alternative.inputs);
-    inputs.chain(writes.zip(&alternative.outputs))
-}
-
 fn add_requirements(
     graph: &ResolvedGraph<'_>,
-    wants: &[Vec<Alternative>],
+    wants: &[OperatorAlternatives],
     demands: &mut [Vec<LayoutConstraint>],
 ) {
-    for (node, alternatives) in wants.iter().enumerate() {
-        for alternative in alternatives {
-            for (tensor, want) in requirements_of(graph, node, alternative) {
-                let LayoutRequirement::Text(text, file) = want else { continue };
-                let place = FileSpan::new(file, text.span.clone());
-                let demand = LayoutConstraint { text: text.clone(), place, is_stated: false };
-                add(demands, tensor, demand);
+    for (node, wants) in wants.iter().enumerate() {
+        for alternative in &wants.alternatives {
+            for slot in alternative.slots(graph, node) {
+                let LayoutRequirement::Text(text, file) = slot.want else { continue };
+                add(demands, slot.tensor, LayoutConstraint::derived(text.clone(), text.at(file)));
             }
         }
     }
@@ -134,31 +111,23 @@ pub(super) enum LayoutSharing {
     Projection,
 }
 
-/// The layout of tensor `to` where tensor `from` has `text`.
-fn part_of(graph: &ResolvedGraph<'_>, text: &str, from: usize, to: usize) -> Option<String> {
-    if from == to {
-        return Some(text.to_owned());
-    }
-    project_layout(text, graph.tensors.get(from)?, graph.tensors.get(to)?)
-}
-
 /// A set of tensors that an alternative requires to share a layout.
 pub(super) type SharingConstraint = (BTreeSet<usize>, LayoutSharing);
 
 /// The sharing constraints of all alternatives.
-fn bound(graph: &ResolvedGraph<'_>, wants: &[Vec<Alternative>]) -> Vec<SharingConstraint> {
-    let of_node = |(node, alternatives): (usize, &Vec<Alternative>)| {
+fn bound(graph: &ResolvedGraph<'_>, wants: &[OperatorAlternatives]) -> Vec<SharingConstraint> {
+    let of_node = |(node, wants): (usize, &OperatorAlternatives)| {
         let alike = |alternative: &Alternative| {
-            let one = |ask: (usize, &LayoutRequirement)| match ask.1 {
-                LayoutRequirement::Same => Some((ask.0, LayoutSharing::Same)),
-                LayoutRequirement::Projection => Some((ask.0, LayoutSharing::Projection)),
+            let one = |slot: OperandSlot<'_>| match slot.want {
+                LayoutRequirement::Same => Some((slot.tensor, LayoutSharing::Same)),
+                LayoutRequirement::Projection => Some((slot.tensor, LayoutSharing::Projection)),
                 LayoutRequirement::Text(..) | LayoutRequirement::Any => None,
             };
-            let alike: Vec<_> = requirements_of(graph, node, alternative).filter_map(one).collect();
+            let alike: Vec<_> = alternative.slots(graph, node).filter_map(one).collect();
             let how = alike.first().map_or(LayoutSharing::Same, |first| first.1);
             (alike.iter().map(|one| one.0).collect(), how)
         };
-        alternatives.iter().map(alike).collect::<Vec<_>>()
+        wants.alternatives.iter().map(alike).collect::<Vec<_>>()
     };
     wants.iter().enumerate().flat_map(of_node).collect()
 }
@@ -171,8 +140,7 @@ fn orders(
     demands: &mut [Vec<LayoutConstraint>],
 ) {
     for (tensors, _) in bound.iter().filter(|(_, how)| *how == LayoutSharing::Same) {
-        let is_open = |tensor: &&usize| graph.roles.get(**tensor) != Some(&TensorRole::Constant);
-        let open = tensors.iter().filter(is_open);
+        let open = tensors.iter().filter(|tensor| !graph.is_constant(**tensor));
         let items: Vec<Vec<&str>> =
             open.filter_map(|tensor| graph.tensors.get(*tensor)).map(|item| names(item)).collect();
         let Some(first) = items.iter().max_by_key(|names| names.len()) else { continue };
@@ -187,10 +155,9 @@ fn orders(
         }
         let value = first.concat();
         let span = tensors.iter().find_map(|k| graph.tensors.get(*k)).map(|t| t.name.span.clone());
-        let (span, quoted) = (span.unwrap_or_default(), false);
-        let place = FileSpan::new(graph.file, span.clone());
-        let demand =
-            LayoutConstraint { text: SpannedText { value, span, quoted }, place, is_stated: false };
+        let text = SpannedText { value, span: span.unwrap_or_default(), quoted: false };
+        let place = text.at(graph.file);
+        let demand = LayoutConstraint::derived(text, place);
         tensors.iter().for_each(|tensor| add(demands, *tensor, demand.clone()));
     }
 }
@@ -222,12 +189,11 @@ pub(super) fn propagate_sharing(
                 for (from, text, place) in &texts {
                     let text = match how {
                         LayoutSharing::Same => Some(text.value.clone()),
-                        LayoutSharing::Projection => part_of(graph, &text.value, *from, *tensor),
+                        LayoutSharing::Projection => graph.projected(&text.value, *from, *tensor),
                     }
                     .map(|value| SpannedText { value, ..text.clone() });
                     let Some(text) = text else { continue };
-                    let demand = LayoutConstraint { text, place: place.clone(), is_stated: false };
-                    add(demands, *tensor, demand);
+                    add(demands, *tensor, LayoutConstraint::derived(text, place.clone()));
                 }
             }
         }
@@ -256,7 +222,7 @@ fn of_tensor(
     item: &GraphTensorItem,
     demands: Vec<LayoutConstraint>,
     layouts: &mut LayoutCache<'_>,
-) -> Result<Vec<LayoutCandidate>, Vec<Diagnostic>> {
+) -> CheckResult<Vec<LayoutCandidate>> {
     let mut found: Vec<(LayoutConstraint, Tensor)> = Vec::new();
     for demand in demands {
         let text = here(graph, item, &demand);
@@ -271,11 +237,11 @@ fn of_tensor(
     }
     if found.len() > MAX_LAYOUTS {
         let message = format!("`{}` has {} candidate layouts", item.name.value, found.len());
-        let place = FileSpan::new(graph.file, item.name.span.clone());
+        let place = item.name.at(graph.file);
         let error = Diagnostic::error(Code::LimitGraph, message, place, "");
         let more = found.len().saturating_sub(MAX_LAYOUTS);
         let help = format!("remove {more} of them: drop alternatives of its nodes");
-        return Err(vec![error.note(format!("the limit is {MAX_LAYOUTS}")).help(help)]);
+        return Err(error.note(format!("the limit is {MAX_LAYOUTS}")).help(help).into());
     }
     let mut candidates = Vec::new();
     for (demand, tensor) in found {
@@ -299,7 +265,8 @@ fn of_tensor(
     Ok(candidates)
 }
 
-/// The text with a span in the graph's manifest: its own, or that of the tensor's name.
+/// Layout text of a constraint, for labels in the graph's manifest. The text of a backend in another manifest gets the
+/// span of the tensor's name.
 fn here(
     graph: &ResolvedGraph<'_>,
     item: &GraphTensorItem,
@@ -316,30 +283,19 @@ fn fallback(
     graph: &ResolvedGraph<'_>,
     item: &GraphTensorItem,
     layouts: &mut LayoutCache<'_>,
-) -> Result<(LayoutConstraint, Tensor), Vec<Diagnostic>> {
-    let place = FileSpan::new(graph.file, item.name.span.clone());
-    let text = |value: &str| SpannedText {
-        value: value.to_owned(),
-        span: item.name.span.clone(),
-        quoted: false,
-    };
+) -> CheckResult<(LayoutConstraint, Tensor)> {
     let default = graph.backend.as_ref().and_then(|def| def.default_layout(item.shape.axes.len()));
-    let default = default.filter(|found| !is_any(&found.0.value)).map(|found| text(&found.0.value));
-    if let Some(text) = default
-        && let Ok(tensor) = layouts.tensor(item, &text)
-    {
-        return Ok((LayoutConstraint { text, place, is_stated: false }, tensor));
-    }
-    let text = text(ROW_MAJOR);
-    let tensor = layouts.tensor(item, &text)?;
-    Ok((LayoutConstraint { text, place, is_stated: false }, tensor))
+    let default = default.map(|found| found.0.value.as_str()).filter(|text| !is_any(text));
+    let mut in_layout = |value: &str| {
+        let span = item.name.span.clone();
+        let text = SpannedText { value: value.to_owned(), span, quoted: false };
+        let tensor = layouts.tensor(item, &text)?;
+        Ok((LayoutConstraint::derived(text, item.name.at(graph.file)), tensor))
+    };
+    default.and_then(|text| in_layout(text).ok()).map_or_else(|| in_layout(ROW_MAJOR), Ok)
 }
 
-fn bytes(
-    graph: &ResolvedGraph<'_>,
-    item: &GraphTensorItem,
-    tensor: &Tensor,
-) -> Result<u64, Vec<Diagnostic>> {
+fn bytes(graph: &ResolvedGraph<'_>, item: &GraphTensorItem, tensor: &Tensor) -> CheckResult<u64> {
     let bytes = tensor.counts().bytes.as_const().and_then(|bytes| u64::try_from(bytes).ok());
     bytes.ok_or_else(|| {
         let message = format!("the extents of `{}` are not all constant", item.name.value);

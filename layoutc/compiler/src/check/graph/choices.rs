@@ -4,14 +4,15 @@ use std::borrow::Cow;
 
 use layoutc_algebra::notation::{Notation, glow};
 
-use super::alternatives::{Alternative, LayoutRequirement, OperatorAlternatives, counted};
+use super::alternatives::{Alternative, LayoutRequirement, OperandSlot, OperatorAlternatives};
 use super::layouts::{ROW_MAJOR, is_any, notation, string};
-use super::projection::{names, project_layout};
+use super::projection::names;
 use super::resolve::ResolvedGraph;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::check::faults::counted;
 use crate::manifest::syntax::{CostItem, GraphTensorItem};
-use crate::model::graph::{LayoutCandidate, OperatorChoice, OperatorLowering, TensorRole};
+use crate::model::graph::{LayoutCandidate, OperatorChoice, OperatorLowering};
 
 /// Limit on the choices of one operator.
 const MAX_CHOICES: usize = 4096;
@@ -28,7 +29,7 @@ pub(super) fn choices(
     node: usize,
     wants: &OperatorAlternatives,
     candidates: &[Vec<LayoutCandidate>],
-) -> Result<Vec<OperatorChoice>, Box<Diagnostic>> {
+) -> Result<Vec<OperatorChoice>, Diagnostic> {
     let (mut choices, mut refused) = (Vec::new(), wants.refused.clone());
     for alternative in &wants.alternatives {
         let before = choices.len();
@@ -48,7 +49,7 @@ pub(super) fn choices(
     };
     let message =
         format!("no alternative of `{}` fits the tensors of `{}`", item.op.value, item.name.value);
-    let place = FileSpan::new(graph.file, item.name.span.clone());
+    let place = item.name.at(graph.file);
     let mut error = Diagnostic::error(Code::GraphAlternative, message, place, "");
     error = error.with_label(wants.place.clone(), "accepted layouts");
     error.notes.extend(refused);
@@ -58,29 +59,19 @@ pub(super) fn choices(
     } else {
         "write a layout for each tensor, with one letter per axis"
     };
-    Err(Box::new(error.help(help)))
+    Err(error.help(help))
 }
 
 /// `x (N, H, W, C), w (O, H, W, I) and writes y (N, H, W, C)`
 fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
-    let shown = |positions: Option<&Vec<usize>>| {
-        let items = positions.into_iter().flatten().filter_map(|k| graph.tensors.get(*k));
-        let one = |item: &&GraphTensorItem| {
-            let axes: Vec<&str> =
-                item.shape.axes.iter().map(|axis| axis.name.value.as_str()).collect();
-            format!("`{}` ({})", item.name.value, axes.join(", "))
-        };
+    let shown = |positions: &[usize]| {
+        let items = positions.iter().filter_map(|k| graph.tensors.get(*k));
+        let one =
+            |item: &&GraphTensorItem| format!("`{}` ({})", item.name.value, names(item).join(", "));
         let all: Vec<String> = items.map(one).collect();
         if all.is_empty() { "nothing".to_owned() } else { all.join(", ") }
     };
-    format!("{} and writes {}", shown(graph.reads.get(node)), shown(graph.writes.get(node)))
-}
-
-/// An operand or result of a node, with the requirement of an alternative.
-struct OperandSlot<'a> {
-    tensor: usize,
-    want: &'a LayoutRequirement,
-    is_result: bool,
+    format!("{} and writes {}", shown(graph.operands(node)), shown(graph.results(node)))
 }
 
 /// Adds the choices of one alternative; returns the reason if there is none.
@@ -90,23 +81,18 @@ fn add_choices(
     alternative: &Alternative,
     candidates: &[Vec<LayoutCandidate>],
     choices: &mut Vec<OperatorChoice>,
-) -> Result<Option<String>, Box<Diagnostic>> {
-    let slots = slots(graph, node, alternative);
+) -> Result<Option<String>, Diagnostic> {
+    let slots: Vec<OperandSlot<'_>> = alternative.slots(graph, node).collect();
     let find = |tensor: usize, text: &str| {
         let list = candidates.get(tensor)?;
         list.iter().position(|candidate| candidate.text == text)
     };
-    let name =
-        |tensor: usize| graph.tensors.get(tensor).map_or("", |item| item.name.value.as_str());
     for slot in &slots {
         if let LayoutRequirement::Text(text, _) = slot.want
             && find(slot.tensor, &text.value).is_none()
         {
-            return Ok(Some(format!(
-                "requires `{}`, which `{}` cannot have",
-                text.value,
-                name(slot.tensor)
-            )));
+            let (text, name) = (&text.value, graph.tensor_name(slot.tensor));
+            return Ok(Some(format!("requires `{text}`, which `{name}` cannot have")));
         }
     }
     let whole = whole(graph, &slots);
@@ -125,7 +111,7 @@ fn add_choices(
                     Some(Some(Cow::from(text)))
                 }
                 (LayoutRequirement::Projection, Some(text)) if !is_apart(graph, slot, whole) => {
-                    Some(own_part(graph, text, whole, slot.tensor).map(Cow::from))
+                    Some(whole.and_then(|k| graph.projected(text, k, slot.tensor)).map(Cow::from))
                 }
                 (
                     LayoutRequirement::Same
@@ -136,8 +122,8 @@ fn add_choices(
             };
             let candidate = wanted.as_ref().map(|wanted| find(slot.tensor, wanted.as_deref()?));
             if candidate == Some(None) {
-                let whole = whole.map_or("", name);
-                let own = name(slot.tensor);
+                let whole = whole.map_or("", |tensor| graph.tensor_name(tensor));
+                let own = graph.tensor_name(slot.tensor);
                 fault = Some(match wanted.flatten() {
                     Some(text) => {
                         format!("requires one layout for all, and `{own}` cannot have `{text}`")
@@ -155,7 +141,7 @@ fn add_choices(
             } else {
                 let own = candidates.get(slot.tensor).map_or(&[][..], Vec::as_slice);
                 inputs.push(match slot.want {
-                    LayoutRequirement::Text(asked, _) => alike(own, &asked.value),
+                    LayoutRequirement::Text(required, _) => alike(own, &required.value),
                     LayoutRequirement::Same
                     | LayoutRequirement::Projection
                     | LayoutRequirement::Any => vec![candidate],
@@ -177,7 +163,14 @@ fn add_choices(
                     });
                 }
                 if choices.len() > MAX_CHOICES {
-                    return Err(Box::new(too_many(graph, node)));
+                    let name = graph.nodes.get(node).map(|item| &item.name);
+                    let shown = name.map_or("", |name| name.value.as_str());
+                    let message = format!("`{shown}` has more than {MAX_CHOICES} choices");
+                    let span = name.map_or(0..0, |name| name.span.clone());
+                    let place = FileSpan::new(graph.file, span);
+                    let error = Diagnostic::error(Code::LimitGraph, message, place, "");
+                    let help = "declare the layouts of its results, or remove alternatives";
+                    return Err(error.help(help));
                 }
             }
         }
@@ -187,93 +180,46 @@ fn add_choices(
 
 /// The candidates that satisfy a required text: the same text, and for a `*` those with any axis there.
 fn alike(candidates: &[LayoutCandidate], text: &str) -> Vec<Option<usize>> {
-    let asked = candidates.iter().find(|candidate| candidate.text == text);
+    let required = candidates.iter().find(|candidate| candidate.text == text);
     let has_star =
         |text: &str| string(text).is_some_and(|s| s.dims().iter().any(glow::GlowAxis::is_any));
     let does = |own: &LayoutCandidate| {
         own.text == text
             || (has_star(text)
                 && !has_star(&own.text)
-                && asked.and_then(|asked| own.glow_satisfaction(asked))
+                && required.and_then(|required| own.glow_satisfaction(required))
                     == Some(glow::Satisfaction::Satisfied))
     };
     let all = candidates.iter().enumerate().filter(|(_, own)| does(own));
     all.map(|(k, _)| Some(k)).collect()
 }
 
-fn too_many(graph: &ResolvedGraph<'_>, node: usize) -> Diagnostic {
-    let item = graph.nodes.get(node);
-    let name = item.map_or("", |item| item.name.value.as_str());
-    let span = item.map_or(0..0, |item| item.name.span.clone());
-    let message = format!("`{name}` has more than {MAX_CHOICES} choices");
-    Diagnostic::error(Code::LimitGraph, message, FileSpan::new(graph.file, span), "")
-        .help("declare the layouts of its results, or remove alternatives")
-}
-
-fn slots<'a>(
-    graph: &ResolvedGraph<'_>,
-    node: usize,
-    alternative: &'a Alternative,
-) -> Vec<OperandSlot<'a>> {
-    let side = |positions: Option<&Vec<usize>>, wants: &'a [LayoutRequirement], is_result: bool| {
-        let positions = positions.into_iter().flatten().copied().collect::<Vec<_>>();
-        let slot = move |(tensor, want): (usize, &'a LayoutRequirement)| OperandSlot {
-            tensor,
-            want,
-            is_result,
-        };
-        positions.into_iter().zip(wants).map(slot).collect::<Vec<_>>()
-    };
-    let mut slots = side(graph.reads.get(node), &alternative.inputs, false);
-    slots.extend(side(graph.writes.get(node), &alternative.outputs, true));
-    slots
-}
-
 /// True if a tensor need not share the layout: a constant, which is converted at no cost; a tensor of rank at most 1;
 /// or an operand with fewer axes than a result, which is broadcast. Results are never exempt.
 fn is_exempt(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, slots: &[OperandSlot<'_>]) -> bool {
-    let is_constant = graph.roles.get(slot.tensor) == Some(&TensorRole::Constant);
-    let rank = |slot: &OperandSlot<'_>| {
-        graph.tensors.get(slot.tensor).map_or(0, |item| item.shape.axes.len())
-    };
-    let is_broadcast = slots.iter().any(|other| other.is_result && rank(other) > rank(slot));
-    !slot.is_result && (is_constant || is_broadcast || rank(slot) <= 1)
+    let rank = graph.rank(slot.tensor);
+    let is_broadcast = slots.iter().any(|other| other.is_result && graph.rank(other.tensor) > rank);
+    !slot.is_result && (graph.is_constant(slot.tensor) || is_broadcast || rank <= 1)
 }
 
 /// The tensor whose layout is projected to the others: the one of highest rank that is not a constant; the first result
 /// of several.
 fn whole(graph: &ResolvedGraph<'_>, slots: &[OperandSlot<'_>]) -> Option<usize> {
     let is_part = |slot: &&OperandSlot<'_>| matches!(slot.want, LayoutRequirement::Projection);
-    let is_bound = |slot: &&OperandSlot<'_>| {
-        slot.is_result || graph.roles.get(slot.tensor) != Some(&TensorRole::Constant)
-    };
-    let rank = |slot: &&OperandSlot<'_>| {
-        let axes = graph.tensors.get(slot.tensor).map_or(0, |item| item.shape.axes.len());
-        (axes, slot.is_result)
-    };
+    let is_bound = |slot: &&OperandSlot<'_>| slot.is_result || !graph.is_constant(slot.tensor);
+    let rank = |slot: &&OperandSlot<'_>| (graph.rank(slot.tensor), slot.is_result);
     slots.iter().filter(is_part).filter(is_bound).rev().max_by_key(rank).map(|slot| slot.tensor)
 }
 
 /// True if an operand need not share a projected layout: a constant, or an operand with an axis that the whole does not
 /// have.
 fn is_apart(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, whole: Option<usize>) -> bool {
-    let is_constant = graph.roles.get(slot.tensor) == Some(&TensorRole::Constant);
     let items = whole.and_then(|k| graph.tensors.get(k)).zip(graph.tensors.get(slot.tensor));
     let lacks = items.is_some_and(|(whole, own)| {
         let names = names(whole);
         self::names(own).iter().any(|name| !names.contains(name))
     });
-    !slot.is_result && (is_constant || lacks)
-}
-
-/// The layout of a tensor where `whole` has `text`.
-fn own_part(
-    graph: &ResolvedGraph<'_>,
-    text: &str,
-    whole: Option<usize>,
-    tensor: usize,
-) -> Option<String> {
-    project_layout(text, graph.tensors.get(whole?)?, graph.tensors.get(tensor)?)
+    !slot.is_result && (graph.is_constant(slot.tensor) || lacks)
 }
 
 /// The layouts that tensors which share one may have; one `None` if no tensor must share.
@@ -338,12 +284,12 @@ fn cost(
     alternative: &Alternative,
     outputs: &[usize],
     candidates: &[Vec<LayoutCandidate>],
-) -> Result<u64, Box<Diagnostic>> {
+) -> Result<u64, Diagnostic> {
     let cost = match &alternative.cost {
         None => Some(0),
         Some(CostItem::Bytes(number)) => u64::try_from(number.value).ok(),
         Some(CostItem::PerByte(share)) => {
-            let written = graph.writes.get(node).into_iter().flatten().zip(outputs);
+            let written = graph.results(node).iter().zip(outputs);
             let bytes: u128 = written
                 .filter_map(|(tensor, k)| candidates.get(*tensor)?.get(*k))
                 .map(|candidate| u128::from(candidate.bytes))
@@ -359,8 +305,8 @@ fn cost(
         let message = "the cost is too large";
         let place = alternative.place.clone();
         let error = Diagnostic::error(Code::LimitGraph, message, place, "");
-        let all = counted(outputs.len(), "result");
+        let all = counted(&outputs.len(), "result");
         let error = error.note(format!("the largest cost of {all} is {MAX_COST} bytes"));
-        Box::new(error.help("declare a smaller `cost` or `cost-per-byte`"))
+        error.help("declare a smaller `cost` or `cost-per-byte`")
     })
 }

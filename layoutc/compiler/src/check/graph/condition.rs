@@ -71,13 +71,7 @@ pub(super) fn holds(text: &str, lookup: &ConditionLookup<'_>) -> Result<bool, Wh
     if reader.at < text.len() {
         return Err(wrong(reader.at..text.len(), "expected the end of the condition"));
     }
-    match value {
-        ConditionValue::Truth(truth) => Ok(truth),
-        ConditionValue::Integer(_)
-        | ConditionValue::Real(_)
-        | ConditionValue::Word(_)
-        | ConditionValue::Absent => Err(wrong(0..text.len(), "expected a comparison")),
-    }
+    reader.truth(&value, 0)
 }
 
 fn wrong(span: Range<usize>, message: impl Into<String>) -> WhenError {
@@ -126,23 +120,26 @@ impl<'a> ConditionEvaluator<'a> {
     }
 
     fn or(&mut self) -> Result<ConditionValue, WhenError> {
-        let start = self.at;
-        let mut value = self.and()?;
-        while self.word("or") {
-            let other = self.and()?;
-            let (a, b) = (self.truth(&value, start)?, self.truth(&other, start)?);
-            value = ConditionValue::Truth(a || b);
-        }
-        Ok(value)
+        self.joined("or", Self::and, |a, b| a || b)
     }
 
     fn and(&mut self) -> Result<ConditionValue, WhenError> {
+        self.joined("and", Self::not, |a, b| a && b)
+    }
+
+    /// Truths joined by a word.
+    fn joined(
+        &mut self,
+        word: &str,
+        operand: fn(&mut Self) -> Result<ConditionValue, WhenError>,
+        join: fn(bool, bool) -> bool,
+    ) -> Result<ConditionValue, WhenError> {
         let start = self.at;
-        let mut value = self.not()?;
-        while self.word("and") {
-            let other = self.not()?;
+        let mut value = operand(self)?;
+        while self.word(word) {
+            let other = operand(self)?;
             let (a, b) = (self.truth(&value, start)?, self.truth(&other, start)?);
-            value = ConditionValue::Truth(a && b);
+            value = ConditionValue::Truth(join(a, b));
         }
         Ok(value)
     }
@@ -208,20 +205,23 @@ impl<'a> ConditionEvaluator<'a> {
     }
 
     fn sum(&mut self) -> Result<ConditionValue, WhenError> {
-        let start = self.at;
-        let mut value = self.product()?;
-        while let Some(symbol) = self.symbol(&["+", "-"]) {
-            let other = self.product()?;
-            value = self.arithmetic(&value, symbol, &other, start)?;
-        }
-        Ok(value)
+        self.chain(&["+", "-"], Self::product)
     }
 
     fn product(&mut self) -> Result<ConditionValue, WhenError> {
+        self.chain(&["*", "//", "%"], Self::atom)
+    }
+
+    /// Operands joined by symbols of one precedence.
+    fn chain(
+        &mut self,
+        symbols: &[&'static str],
+        operand: fn(&mut Self) -> Result<ConditionValue, WhenError>,
+    ) -> Result<ConditionValue, WhenError> {
         let start = self.at;
-        let mut value = self.atom()?;
-        while let Some(symbol) = self.symbol(&["*", "//", "%"]) {
-            let other = self.atom()?;
+        let mut value = operand(self)?;
+        while let Some(symbol) = self.symbol(symbols) {
+            let other = operand(self)?;
             value = self.arithmetic(&value, symbol, &other, start)?;
         }
         Ok(value)

@@ -7,7 +7,7 @@ use layoutc_algebra::notation::{Notation, glow};
 use layoutc_algebra::query::equivalence::{LayoutEquivalence, compare};
 
 use super::tensor_types::{GraphTensorType, StaticAxis};
-use crate::base::diagnostic::{self, Diagnostic};
+use crate::base::diagnostic::CheckResult;
 use crate::check::tensor::{self, ManifestContext};
 use crate::env::executor::RayonExecutor;
 use crate::manifest::syntax::{
@@ -39,7 +39,7 @@ impl<'a> LayoutCache<'a> {
         &mut self,
         item: &GraphTensorItem,
         text: &SpannedText,
-    ) -> Result<Tensor, Vec<Diagnostic>> {
+    ) -> CheckResult<Tensor> {
         let key = (shape(item), text.value.clone());
         let made = match self.made.get(&key) {
             Some(made) => made.clone(),
@@ -47,9 +47,11 @@ impl<'a> LayoutCache<'a> {
             None => tensor::check(&as_tensor(item, text), self.place)?.tensor,
         };
         self.made.insert(key, made.clone());
-        let places = self.place.files.syntax(self.place.file).map(|syntax| {
-            TensorSpans::at(&diagnostic::FileSpan::new(&syntax.file, text.span.clone()))
-        });
+        let places = self
+            .place
+            .files
+            .syntax(self.place.file)
+            .map(|syntax| TensorSpans::at(&text.at(&syntax.file)));
         let places = places.unwrap_or_else(|| made.places.clone());
         Ok(Tensor { name: item.name.value.clone(), places, ..made })
     }
@@ -62,7 +64,7 @@ impl<'a> LayoutCache<'a> {
         let axis = |axis: &layoutc_algebra::symbol::Axis| {
             Some(StaticAxis { name: axis.name.clone(), extent: axis.extent.as_const()? })
         };
-        let axes = tensor.layout.logical.iter().map(axis).collect::<Option<Vec<_>>>()?;
+        let axes = tensor.layout.logical().iter().map(axis).collect::<Option<Vec<_>>>()?;
         Some(GraphTensorType { name: item.name.value.clone(), axes, dtype: tensor.dtype })
     }
 
@@ -114,10 +116,8 @@ impl<'a> LayoutCache<'a> {
         match has.glow_satisfaction(required) {
             Some(glow::Satisfaction::Unknown(_)) => Compatibility::Unknown,
             Some(glow::Satisfaction::Satisfied) => Compatibility::Satisfied,
-            Some(glow::Satisfaction::Unsatisfied(_)) | None if required.is_opaque() => {
-                Compatibility::Differs
-            }
-            Some(glow::Satisfaction::Unsatisfied(_)) | None => Compatibility::Satisfied,
+            _ if required.is_opaque() => Compatibility::Differs,
+            _ => Compatibility::Satisfied,
         }
     }
 
@@ -125,12 +125,12 @@ impl<'a> LayoutCache<'a> {
     /// slots, sufficient alignment, and padding with the other's fill value.
     fn holds(&self, has: &LayoutCandidate, required: &LayoutCandidate, layout: &Layout) -> bool {
         let (own, other) = (&has.tensor, &required.tensor);
-        let slots = |layout: &Layout| layout.physical_elements.as_const();
+        let slots = |layout: &Layout| layout.physical_elements().as_const();
         let sizes = slots(&own.layout).zip(slots(layout));
         let is_large_enough = sizes.is_some_and(|(has, required)| has >= required);
-        let is_full = slots(layout) == layout.logical_elements.as_const();
+        let is_full = slots(layout) == layout.logical_elements().as_const();
         let is_filled = is_full || other.fill == Fill::Nothing || own.fill == other.fill;
-        let is_aligned = own.layout.alignment_bytes >= layout.alignment_bytes;
+        let is_aligned = own.layout.alignment_bytes() >= layout.alignment_bytes();
         is_large_enough
             && is_filled
             && is_aligned
@@ -170,20 +170,9 @@ fn as_tensor(item: &GraphTensorItem, text: &SpannedText) -> TensorItem {
     let step = StepItem { kind, span: text.span.clone(), name_span: text.span.clone() };
     let layout = LayoutItem { steps: vec![step], span: text.span.clone() };
     TensorItem {
-        name: item.name.clone(),
-        dtype: Some(item.dtype.clone()),
-        record: None,
-        like: None,
         shape: Some(item.shape.clone()),
         layout: (text.value != ROW_MAJOR).then_some(layout),
-        memory: None,
-        shard: None,
-        ring: None,
-        gates: Vec::new(),
-        targets: None,
-        nibbles: None,
-        pack_from: None,
-        span: item.span.clone(),
+        ..TensorItem::new(item.name.clone(), item.dtype.clone(), item.span.clone())
     }
 }
 

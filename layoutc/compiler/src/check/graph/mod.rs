@@ -1,5 +1,5 @@
 //! Graphs: names are resolved, the candidate layouts of each tensor proven, and the choices of each operator listed.
-//! The planner selects among them.
+//! The planner selects among them; a graph that leaves nothing to choose is verified.
 
 mod alternatives;
 mod backend;
@@ -17,6 +17,7 @@ mod transpose;
 mod transpose_choices;
 mod transpose_layouts;
 mod types;
+mod verify;
 
 pub(super) use backend::BackendDef;
 
@@ -24,13 +25,13 @@ use std::collections::BTreeMap;
 
 use super::tensor::ManifestContext;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{self, Diagnostic};
-use crate::manifest::syntax::{GraphItem, Identifier, OutputItem, SpannedText};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan, collect_all};
+use crate::manifest::syntax::{GraphItem, Identifier, OperatorRule, OutputItem, SpannedText};
 use crate::model::graph::{
     Graph, GraphNode, GraphTensor, LayoutCandidate, OutputRequirement, TensorRole,
 };
+use crate::solve;
 use alternatives::{NodeContext, OperatorAlternatives, wants};
-use candidates::CandidateContext;
 use layouts::{LayoutCache, is_any};
 use names::ConditionName;
 use resolve::{ResolvedGraph, resolve};
@@ -45,7 +46,7 @@ pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic
     let mut seen: BTreeMap<&str, &Identifier> = BTreeMap::new();
     for item in &syntax.graphs {
         if let Some(first) = seen.insert(item.name.value.as_str(), &item.name) {
-            let at = |name: &Identifier| diagnostic::FileSpan::new(&syntax.file, name.span.clone());
+            let at = |name: &Identifier| name.at(&syntax.file);
             let message = format!("two graphs are called `{}`", item.name.value);
             let error = Diagnostic::error(Code::NameDuplicate, message, at(&item.name), "");
             let error = error.with_label(at(first), "the first");
@@ -55,7 +56,13 @@ pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic
         let checked = resolve(item, scope, &syntax.file)
             .and_then(|graph| one(item, &graph, place, &mut uses));
         match checked {
-            Ok(graph) => graphs.push(graph),
+            Ok(graph) => {
+                diagnostics.extend(solve::impossible(&graph).map(|fault| *fault));
+                match verify::verify(&graph) {
+                    found if found.is_empty() => graphs.push(graph),
+                    found => diagnostics.extend(found),
+                }
+            }
             Err(found) => diagnostics.extend(found),
         }
     }
@@ -65,7 +72,9 @@ pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic
 
 /// Properties of a graph that do not depend on layouts.
 struct GraphFacts {
+    /// The types of the tensors.
     known: Vec<Option<GraphTensorType>>,
+    /// The alternatives of each node.
     wants: Vec<OperatorAlternatives>,
     /// The axis order of each transposition by layoutc.
     orders: Vec<Option<Vec<usize>>>,
@@ -77,7 +86,7 @@ fn one(
     graph: &ResolvedGraph<'_>,
     place: ManifestContext<'_>,
     uses: &mut Vec<ConditionName>,
-) -> Result<Graph, Vec<Diagnostic>> {
+) -> CheckResult<Graph> {
     let mut layouts = LayoutCache::new(place);
     let known: Vec<Option<GraphTensorType>> =
         graph.tensors.iter().map(|item| layouts.known(item)).collect();
@@ -85,13 +94,10 @@ fn one(
     uses.extend(wants.iter_mut().flat_map(|wants| std::mem::take(&mut wants.uses)));
     let orders = operations::check(graph, &known, &wants)?;
     let facts = GraphFacts { known, wants, orders };
-    let alternatives: Vec<_> = facts.wants.iter().map(|w| w.alternatives.clone()).collect();
-    let asks =
-        CandidateContext { wants: &alternatives, orders: &facts.orders, known: &facts.known };
-    let candidates = candidates::candidates(graph, &asks, &mut layouts)?;
+    let candidates = candidates::candidates(graph, &facts, &mut layouts)?;
     let (nodes, mut errors) = nodes(graph, &facts, &candidates, &layouts);
-    let tensors = tensors(graph, candidates).map_err(|error| vec![*error]);
-    let tensors = tensors.map_err(|found| errors.extend(found)).unwrap_or_default();
+    let tensors = tensors(graph, candidates).map_err(|error| errors.push(error));
+    let tensors = tensors.unwrap_or_default();
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -103,7 +109,7 @@ fn one(
     let is_off = graph.backend.as_ref().is_some_and(|backend| !backend.is_verified());
     let outputs = outputs(graph, &tensors);
     let name = item.name.value.clone();
-    let place = diagnostic::FileSpan::new(graph.file, item.name.span.clone());
+    let place = item.name.at(graph.file);
     let is_fixed = !is_off && (all_stated || outputs.is_empty());
     Ok(Graph { name, place, tensors, nodes, outputs, is_fixed })
 }
@@ -128,15 +134,18 @@ fn nodes(
             Ok(choices) => nodes.push(GraphNode {
                 name: node.name.value.clone(),
                 op: node.op.value.clone(),
-                place: diagnostic::FileSpan::new(graph.file, node.name.span.clone()),
-                inputs: graph.reads.get(k).cloned().unwrap_or_default(),
-                outputs: graph.writes.get(k).cloned().unwrap_or_default(),
+                place: node.name.at(graph.file),
+                inputs: graph.operands(k).to_vec(),
+                outputs: graph.results(k).to_vec(),
                 choices,
-                is_elementwise: wants.is_elementwise,
-                shares_layout: wants.shares_layout,
+                is_elementwise: wants.rule == OperatorRule::Elementwise,
+                shares_layout: matches!(
+                    wants.rule,
+                    OperatorRule::Elementwise | OperatorRule::ByLetter
+                ),
                 transposed: order.map(transpose::inverse),
             }),
-            Err(error) => errors.push(*error),
+            Err(error) => errors.push(error),
         }
     }
     (nodes, errors)
@@ -146,39 +155,36 @@ fn nodes(
 fn all_wants(
     graph: &ResolvedGraph<'_>,
     known: &[Option<GraphTensorType>],
-) -> Result<Vec<OperatorAlternatives>, Vec<Diagnostic>> {
-    let (mut all, mut errors) = (Vec::new(), Vec::new());
-    for (k, node) in graph.nodes.iter().enumerate() {
-        let reads = graph.reads.get(k).map_or(&[][..], Vec::as_slice);
+) -> CheckResult<Vec<OperatorAlternatives>> {
+    let all = collect_all(graph.nodes.iter().enumerate().map(|(k, node)| {
+        let reads = graph.operands(k).iter();
         let inputs: Vec<_> =
-            reads.iter().filter_map(|tensor| graph.tensors.get(*tensor).copied()).collect();
-        let of = |tensors: Option<&Vec<usize>>| -> Vec<Option<&GraphTensorType>> {
-            let tensors = tensors.into_iter().flatten();
-            tensors.map(|tensor| known.get(*tensor).and_then(Option::as_ref)).collect()
+            reads.filter_map(|tensor| graph.tensors.get(*tensor).copied()).collect();
+        let of = |tensors: &[usize]| -> Vec<Option<&GraphTensorType>> {
+            tensors.iter().map(|tensor| known.get(*tensor)?.as_ref()).collect()
         };
-        let (operands, results) = (of(graph.reads.get(k)), of(graph.writes.get(k)));
+        let (operands, results) = (of(graph.operands(k)), of(graph.results(k)));
         let (operands, results) = (operands.as_slice(), results.as_slice());
         let site = NodeContext { node, inputs: &inputs, operands, results, file: graph.file };
-        match wants(&site, graph.backend.as_ref()) {
-            Ok(wants) => all.push(wants),
-            Err(error) => errors.push(*error),
-        }
-    }
+        Ok(wants(&site, graph.backend.as_ref())?)
+    }));
     // Report a condition once for all nodes of its operator.
-    super::sort(&mut errors);
-    if errors.is_empty() { Ok(all) } else { Err(errors) }
+    all.map_err(|mut errors| {
+        crate::base::diagnostic::sort(&mut errors);
+        errors
+    })
 }
 
 /// The tensors with the layouts that the manifest declares for them.
 fn tensors(
     graph: &ResolvedGraph<'_>,
     candidates: Vec<Vec<LayoutCandidate>>,
-) -> Result<Vec<GraphTensor>, Box<Diagnostic>> {
+) -> Result<Vec<GraphTensor>, Diagnostic> {
     let mut tensors = Vec::new();
     for ((item, role), candidates) in graph.tensors.iter().zip(&graph.roles).zip(candidates) {
         let mut tensor = GraphTensor {
             name: item.name.value.clone(),
-            place: diagnostic::FileSpan::new(graph.file, item.name.span.clone()),
+            place: item.name.at(graph.file),
             role: *role,
             candidates,
             declared: None,
@@ -190,7 +196,7 @@ fn tensors(
     for (position, pin) in &graph.pins {
         let Some(tensor) = tensors.get_mut(*position) else { continue };
         let found = stated(pin.layout.as_ref(), tensor);
-        let place = diagnostic::FileSpan::new(graph.file, pin.span.clone());
+        let place = || FileSpan::new(graph.file, pin.span.clone());
         if pin.forbid {
             let candidate = found.and_then(|k| tensor.candidates.get_mut(k));
             candidate.into_iter().for_each(|candidate| candidate.is_forbidden = true);
@@ -202,9 +208,9 @@ fn tensors(
                 let (pinned, own) = (tensor.text(pinned), tensor.text(own));
                 let message =
                     format!("`{}` is pinned to `{pinned}` and declared as `{own}`", tensor.name);
-                let error = Diagnostic::error(Code::GraphPinned, message, place, "");
+                let error = Diagnostic::error(Code::GraphPinned, message, place(), "");
                 let error = error.with_label(tensor.place.clone(), "declared here");
-                return Err(Box::new(error.help("use the same layout in both")));
+                return Err(error.help("use the same layout in both"));
             }
             tensor.declared = found.or(tensor.declared);
         }
@@ -213,10 +219,9 @@ fn tensors(
         if none_left || own.is_some_and(|candidate| candidate.is_forbidden) {
             let which = if none_left { "every" } else { "the declared" };
             let message = format!("{which} layout of `{}` is forbidden", tensor.name);
-            let place = diagnostic::FileSpan::new(graph.file, pin.span.clone());
-            let error = Diagnostic::error(Code::GraphPinned, message, place, "");
+            let error = Diagnostic::error(Code::GraphPinned, message, place(), "");
             let help = "remove this, or give the tensor a layout that is not forbidden";
-            return Err(Box::new(error.help(help)));
+            return Err(error.help(help));
         }
     }
     Ok(tensors)
@@ -230,7 +235,7 @@ fn stated(text: Option<&SpannedText>, tensor: &GraphTensor) -> Option<usize> {
 fn outputs(graph: &ResolvedGraph<'_>, tensors: &[GraphTensor]) -> Vec<OutputRequirement> {
     let wanted = |(tensor, item): &(usize, &OutputItem)| {
         let candidate = tensors.get(*tensor).and_then(|found| stated(item.layout.as_ref(), found));
-        let place = diagnostic::FileSpan::new(graph.file, item.tensor.span.clone());
+        let place = item.tensor.at(graph.file);
         OutputRequirement { tensor: *tensor, candidate, place }
     };
     graph.outputs.iter().map(wanted).collect()

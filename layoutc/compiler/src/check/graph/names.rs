@@ -7,7 +7,6 @@ use super::condition::{ConditionQuery, ConditionTensor, ConditionValue, TensorAt
 use super::tensor_types::GraphTensorType;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
-use crate::check::scope::nearest_or_all;
 use crate::manifest::syntax::PropertyItem;
 
 /// A name in a condition, as resolved for one node.
@@ -101,20 +100,19 @@ pub(super) fn value(site: &NodeContext<'_>, query: ConditionQuery<'_>) -> Option
         }
         ConditionQuery::Of(which, part) => {
             let tensor = of(site, which)?;
-            match part {
-                TensorAttribute::At(position) => {
-                    tensor.extent(position).map(ConditionValue::Integer)
+            let number = match part {
+                TensorAttribute::At(position) => tensor.extent(position),
+                TensorAttribute::Name(name) => tensor.named(name),
+            };
+            number.map(ConditionValue::Integer).or_else(|| match part {
+                TensorAttribute::Name("rank") => {
+                    i128::try_from(tensor.axes.len()).ok().map(ConditionValue::Integer)
                 }
-                TensorAttribute::Name(name) => {
-                    tensor.named(name).map(ConditionValue::Integer).or_else(|| match name {
-                        "rank" => {
-                            i128::try_from(tensor.axes.len()).ok().map(ConditionValue::Integer)
-                        }
-                        "dtype" => Some(ConditionValue::Word(tensor.dtype.to_string())),
-                        _ => None,
-                    })
+                TensorAttribute::Name("dtype") => {
+                    Some(ConditionValue::Word(tensor.dtype.to_string()))
                 }
-            }
+                _ => None,
+            })
         }
     }
 }
@@ -146,14 +144,11 @@ fn warning(found: ConditionName) -> Diagnostic {
         Some(tensor) => format!("no `{op}` of the manifest has an axis `{name}` in `{tensor}`"),
     };
     let warning = Diagnostic::warning(Code::NameUnknown, message, place, "");
-    let mut warning = warning
+    let warning = warning
         .note("a missing name compares unequal to every value, and neither less nor greater");
-    let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let what = if tensor.is_some() { "names" } else { "properties and axes" };
     if known.is_empty() {
-        warning.add_help("count operands and results from 0");
-    } else {
-        nearest_or_all(&mut warning, &name, what, &known);
+        return warning.help("count operands and results from 0");
     }
-    warning
+    warning.nearest_or_all(&name, what, known.iter().map(String::as_str))
 }

@@ -8,7 +8,7 @@ use super::tensor_types::GraphTensorType;
 use super::transpose;
 use super::types;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic};
 use crate::manifest::syntax::{NodeItem, OperatorItem, OperatorRule, ShapeRule, TypeRule};
 
 /// Checks the shapes and element types of all nodes. Returns the axis order of each transposition by layoutc.
@@ -19,13 +19,13 @@ pub(super) fn check(
     graph: &ResolvedGraph<'_>,
     known: &[Option<GraphTensorType>],
     all: &[OperatorAlternatives],
-) -> Result<Vec<Option<Vec<usize>>>, Vec<Diagnostic>> {
+) -> CheckResult<Vec<Option<Vec<usize>>>> {
     let (mut orders, mut errors) = (Vec::new(), Vec::new());
     for (k, (node, wants)) in graph.nodes.iter().zip(all).enumerate() {
-        let tensors = |side: Option<&Vec<usize>>| -> Option<Vec<&GraphTensorType>> {
-            side?.iter().map(|tensor| known.get(*tensor)?.as_ref()).collect()
+        let tensors = |side: &[usize]| -> Option<Vec<&GraphTensorType>> {
+            side.iter().map(|tensor| known.get(*tensor)?.as_ref()).collect()
         };
-        let sides = tensors(graph.reads.get(k)).zip(tensors(graph.writes.get(k)));
+        let sides = tensors(graph.operands(k)).zip(tensors(graph.results(k)));
         // Faults of a tensor itself are reported elsewhere.
         let Some((operands, results)) = sides else {
             orders.push(None);
@@ -40,7 +40,7 @@ pub(super) fn check(
         match checked.shapes() {
             Ok(order) => orders.push(order),
             Err(error) => {
-                errors.push(*error);
+                errors.push(error);
                 orders.push(None);
             }
         }
@@ -60,11 +60,11 @@ struct NodeTypes<'a> {
 
 impl NodeTypes<'_> {
     /// Checks the shapes; returns the axis order of a transposition by layoutc.
-    fn shapes(&self) -> Result<Option<Vec<usize>>, Box<Diagnostic>> {
+    fn shapes(&self) -> Result<Option<Vec<usize>>, Diagnostic> {
         let Some(operator) = self.operator else { return Ok(None) };
         if operator.rule == OperatorRule::Transpose {
-            let order = self.order().map_err(|why| Box::new(self.fault(&why)))?;
-            return Ok(Some(order).filter(|_| self.wants.is_transpose));
+            let order = self.order().map_err(|why| self.shape_fault(&why))?;
+            return Ok(Some(order).filter(|_| self.wants.rule == OperatorRule::Transpose));
         }
         let rule = operator.shapes.unwrap_or(match operator.rule {
             OperatorRule::Elementwise => ShapeRule::Broadcast,
@@ -78,7 +78,7 @@ impl NodeTypes<'_> {
             properties: self.node.properties.iter().map(|(k, v)| (k.value.as_str(), v)).collect(),
         };
         match shapes::clash(rule, &operation) {
-            Some(why) => Err(Box::new(self.fault(&why))),
+            Some(why) => Err(self.shape_fault(&why)),
             None => Ok(None),
         }
     }
@@ -105,13 +105,17 @@ impl NodeTypes<'_> {
         all.enumerate().map(|(k, tensor)| ordered(tensor, want(k))).collect()
     }
 
-    fn fault(&self, why: &str) -> Diagnostic {
+    fn fault(&self, code: Code, message: String, help: &str) -> Diagnostic {
+        Diagnostic::error(code, message, self.node.name.at(self.graph.file), "")
+            .with_label(self.wants.place.clone(), "operator declared here")
+            .help(help)
+    }
+
+    fn shape_fault(&self, why: &str) -> Diagnostic {
         let NodeItem { name, op, .. } = self.node;
         let message = format!("incompatible shapes in `{}` ({}): {why}", name.value, op.value);
-        let place = FileSpan::new(self.graph.file, name.span.clone());
-        let error = Diagnostic::error(Code::GraphShape, message, place, "");
-        let error = error.with_label(self.wants.place.clone(), "operator declared here");
-        error.help("make the shapes compatible, or set the operator's `shapes=` rule")
+        let help = "make the shapes compatible, or set the operator's `shapes=` rule";
+        self.fault(Code::GraphShape, message, help)
     }
 
     fn dtypes(&self, operator: &OperatorItem) -> Option<Diagnostic> {
@@ -128,10 +132,8 @@ impl NodeTypes<'_> {
         let NodeItem { name, op, .. } = self.node;
         let (first, other) = (described(first), described(other));
         let message = format!("`{}` ({}) {first} and {other}", name.value, op.value);
-        let place = FileSpan::new(self.graph.file, name.span.clone());
-        let error = Diagnostic::error(Code::GraphDtype, message, place, "");
-        let error = error.with_label(self.wants.place.clone(), "operator declared here");
-        Some(error.help("use one element type in both, or set the operator's `types=` rule"))
+        let help = "use one element type in both, or set the operator's `types=` rule";
+        Some(self.fault(Code::GraphDtype, message, help))
     }
 }
 

@@ -60,8 +60,8 @@ pub(super) fn project_layout(
         return is_by_letter(text).then(|| text.to_owned());
     }
     if others.is_empty() || text == ROW_MAJOR {
-        let mut kept = own.iter().filter(|name| others.contains(name));
-        let is_in_order = others.iter().all(|name| lacks(&name) || kept.next() == Some(name));
+        let mut common = own.iter().filter(|name| others.contains(name));
+        let is_in_order = others.iter().all(|name| lacks(&name) || common.next() == Some(name));
         return is_in_order.then(|| ROW_MAJOR.to_owned());
     }
     let mut letters = LayoutLetters::of(text)?;

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::backend::{self, Backend};
+use super::projection::project_layout;
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
-use crate::check::scope::{ManifestScope, nearest_or_all};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
+use crate::check::scope::ManifestScope;
 use crate::manifest::syntax::{
     GraphItem, GraphTensorItem, Identifier, NodeItem, OutputItem, PinItem,
 };
@@ -21,11 +22,45 @@ pub(super) struct ResolvedGraph<'a> {
     pub(super) roles: Vec<TensorRole>,
     /// The nodes in topological order.
     pub(super) nodes: Vec<&'a NodeItem>,
-    /// Operands of each node; then its results.
+    /// Positions of the operands in `tensors`, for each node.
     pub(super) reads: Vec<Vec<usize>>,
+    /// Positions of the results in `tensors`, for each node.
     pub(super) writes: Vec<Vec<usize>>,
     pub(super) outputs: Vec<(usize, &'a OutputItem)>,
     pub(super) pins: Vec<(usize, &'a PinItem)>,
+}
+
+impl<'a> ResolvedGraph<'a> {
+    /// The operands of a node.
+    pub(super) fn operands(&self, node: usize) -> &[usize] {
+        self.reads.get(node).map_or(&[], Vec::as_slice)
+    }
+
+    /// The results of a node.
+    pub(super) fn results(&self, node: usize) -> &[usize] {
+        self.writes.get(node).map_or(&[], Vec::as_slice)
+    }
+
+    /// Rank of a tensor.
+    pub(super) fn rank(&self, tensor: usize) -> usize {
+        self.tensors.get(tensor).map_or(0, |item| item.shape.axes.len())
+    }
+
+    pub(super) fn tensor_name(&self, tensor: usize) -> &'a str {
+        self.tensors.get(tensor).map_or("", |item| &item.name.value)
+    }
+
+    pub(super) fn is_constant(&self, tensor: usize) -> bool {
+        self.roles.get(tensor) == Some(&TensorRole::Constant)
+    }
+
+    /// The layout of tensor `to` where tensor `from` has `text`; `None` if there is no projection.
+    pub(super) fn projected(&self, text: &str, from: usize, to: usize) -> Option<String> {
+        if from == to {
+            return Some(text.to_owned());
+        }
+        project_layout(text, self.tensors.get(from)?, self.tensors.get(to)?)
+    }
 }
 
 /// Resolves the names of a graph.
@@ -36,16 +71,13 @@ pub(super) fn resolve<'a>(
     item: &'a GraphItem,
     scope: &ManifestScope,
     file: &'a Arc<str>,
-) -> Result<ResolvedGraph<'a>, Vec<Diagnostic>> {
+) -> CheckResult<ResolvedGraph<'a>> {
     let mut errors = Vec::new();
     let backend = match &item.backend {
         None => None,
-        Some(name) => match backend::find(name, scope, file) {
-            Ok(def) => Some(def),
-            Err(error) => return Err(error.map(|error| *error).into_iter().collect()),
-        },
+        Some(name) => Some(backend::find(name, scope, file).map_err(Vec::from_iter)?),
     };
-    let nodes = in_order(item, file).map_err(|error| vec![*error])?;
+    let nodes = in_order(item, file)?;
     let mut tensors: Vec<&GraphTensorItem> = item.tensors.iter().collect();
     let role = |item: &&GraphTensorItem| {
         if item.constant { TensorRole::Constant } else { TensorRole::Input }
@@ -63,7 +95,10 @@ pub(super) fn resolve<'a>(
     let mut find = |name: &Identifier| {
         let found = positions.get(name.value.as_str()).copied();
         if found.is_none() {
-            errors.push(unknown(name, &positions, file));
+            let message = format!("the graph has no tensor `{}`", name.value);
+            let error = Diagnostic::error(Code::NameUnknown, message, name.at(file), "");
+            let known = positions.keys().copied();
+            errors.push(error.nearest_or_all(&name.value, "tensors", known));
         }
         found
     };
@@ -80,20 +115,8 @@ pub(super) fn resolve<'a>(
     Ok(ResolvedGraph { file, backend, tensors, roles, nodes, reads, writes, outputs, pins })
 }
 
-fn unknown(name: &Identifier, positions: &BTreeMap<&str, usize>, file: &Arc<str>) -> Diagnostic {
-    let message = format!("the graph has no tensor `{}`", name.value);
-    let place = FileSpan::new(file, name.span.clone());
-    let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-    let known: Vec<&str> = positions.keys().copied().collect();
-    nearest_or_all(&mut error, &name.value, "tensors", &known);
-    error
-}
-
 /// The nodes in topological order, stable with respect to the text.
-fn in_order<'a>(
-    item: &'a GraphItem,
-    file: &Arc<str>,
-) -> Result<Vec<&'a NodeItem>, Box<Diagnostic>> {
+fn in_order<'a>(item: &'a GraphItem, file: &Arc<str>) -> Result<Vec<&'a NodeItem>, Diagnostic> {
     let mut writer: BTreeMap<&str, usize> = BTreeMap::new();
     for (k, node) in item.nodes.iter().enumerate() {
         writer.extend(node.outputs.iter().map(|tensor| (tensor.name.value.as_str(), k)));
@@ -130,9 +153,6 @@ fn in_order<'a>(
     let message = format!("cyclic dependency between operators: `{}`", listed.join("`, `"));
     let span = names.first().map_or(item.name.span.clone(), |name| name.span.clone());
     let error = Diagnostic::error(Code::GraphCycle, message, FileSpan::new(file, span), "");
-    Err(Box::new(
-        error.help(
-            "make each operator read only inputs, constants and results of earlier operators",
-        ),
-    ))
+    let help = "make each operator read only inputs, constants and results of earlier operators";
+    Err(error.help(help))
 }

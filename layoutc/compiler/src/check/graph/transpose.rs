@@ -72,15 +72,12 @@ pub(super) fn rewritten(
     place: &[usize],
 ) -> Option<String> {
     let is_in_place = place.iter().enumerate().all(|(k, own)| k == *own);
-    let has_names =
-        |(a, b): (&super::tensor_types::StaticAxis, &super::tensor_types::StaticAxis)| {
-            a.name == b.name
-        };
-    if is_in_place && from.axes.iter().zip(&to.axes).all(has_names) {
+    let has_names = from.axes.iter().zip(&to.axes).all(|(a, b)| a.name == b.name);
+    if is_in_place && (has_names || text == ROW_MAJOR) {
         return Some(text.to_owned());
     }
     if text == ROW_MAJOR {
-        return if is_in_place { Some(text.to_owned()) } else { row_major(to, place) };
+        return row_major(to, place);
     }
     let (notation, start) = notation(text);
     let (prefix, own) = (text.get(..start)?, text.get(start..)?);

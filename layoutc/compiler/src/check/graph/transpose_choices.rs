@@ -18,9 +18,8 @@ pub(super) fn choices(
     order: &[usize],
     (facts, candidates): (&GraphFacts, &[Vec<LayoutCandidate>]),
     layouts: &LayoutCache<'_>,
-) -> Result<Vec<OperatorChoice>, Box<Diagnostic>> {
-    let tensor = |side: &[Vec<usize>]| side.get(node).and_then(|list| list.first()).copied();
-    let (from, to) = (tensor(&graph.reads), tensor(&graph.writes));
+) -> Result<Vec<OperatorChoice>, Diagnostic> {
+    let (from, to) = (graph.operands(node).first().copied(), graph.results(node).first().copied());
     let of = |tensor: Option<usize>| {
         tensor.and_then(|k| candidates.get(k)).map_or(&[][..], Vec::as_slice)
     };
@@ -56,5 +55,5 @@ pub(super) fn choices(
     let name = item.map_or("", |item| item.name.value.as_str());
     let message = format!("no conversion gives the result of `{name}` the required attributes");
     let error = Diagnostic::error(Code::GraphAlternative, message, stated, "");
-    Err(Box::new(error.help("give the operand the same attributes, or remove them")))
+    Err(error.help("give the operand the same attributes, or remove them"))
 }

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use super::GraphFacts;
 use super::candidates::{
-    CandidateContext, LayoutConstraint, LayoutSharing, MAX_LAYOUTS, SharingConstraint, add,
-    propagate_sharing,
+    LayoutConstraint, LayoutSharing, MAX_LAYOUTS, SharingConstraint, add, propagate_sharing,
 };
 use super::resolve::ResolvedGraph;
 use super::tensor_types::GraphTensorType;
@@ -28,26 +28,17 @@ pub(super) struct TransposeEdge<'a> {
 /// Both directions through every transposition.
 pub(super) fn sides<'a>(
     graph: &ResolvedGraph<'_>,
-    all: &'a CandidateContext<'_>,
+    facts: &'a GraphFacts,
 ) -> Vec<TransposeEdge<'a>> {
     let mut sides = Vec::new();
-    for (node, order) in all.orders.iter().enumerate() {
+    for (node, order) in facts.orders.iter().enumerate() {
         let Some(order) = order else { continue };
-        let [Some([from]), Some([to])] =
-            [&graph.reads, &graph.writes].map(|side| side.get(node).map(Vec::as_slice))
-        else {
-            continue;
-        };
-        let known = |tensor: usize| all.known.get(tensor).and_then(Option::as_ref);
+        let ([from], [to]) = (graph.operands(node), graph.results(node)) else { continue };
+        let known = |tensor: usize| facts.known.get(tensor).and_then(Option::as_ref);
         let (Some(own), Some(other)) = (known(*from), known(*to)) else { continue };
-        sides.push(TransposeEdge { from: *from, to: *to, own, other, place: inverse(order) });
-        sides.push(TransposeEdge {
-            from: *to,
-            to: *from,
-            own: other,
-            other: own,
-            place: order.clone(),
-        });
+        let ((from, to), place) = ((*from, *to), order.clone());
+        sides.push(TransposeEdge { from, to, own, other, place: inverse(order) });
+        sides.push(TransposeEdge { from: to, to: from, own: other, other: own, place });
     }
     sides
 }
@@ -84,11 +75,11 @@ fn propagate_edge(
     demands: &mut [Vec<LayoutConstraint>],
 ) -> bool {
     let Some(alike) = classes.of(side.to) else { return false };
-    let asked = demands.get(side.from).into_iter().flatten();
-    let translated = asked.filter_map(|demand| {
+    let required = demands.get(side.from).into_iter().flatten();
+    let translated = required.filter_map(|demand| {
         let value = rewritten(&demand.text.value, side.own, side.other, &side.place)?;
         let text = SpannedText { value, ..demand.text.clone() };
-        Some(LayoutConstraint { text, place: demand.place.clone(), is_stated: false })
+        Some(LayoutConstraint::derived(text, demand.place.clone()))
     });
     let mut is_new = false;
     for demand in translated.collect::<Vec<_>>() {

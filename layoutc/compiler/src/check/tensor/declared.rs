@@ -8,12 +8,11 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::TensorChecker;
 use crate::base::codes::Code;
-use crate::base::diagnostic::Diagnostic;
+use crate::base::diagnostic::{CheckResult, Diagnostic};
 use crate::base::dtype::{Dtype, LANES, SCALARS};
 use crate::base::nearest::nearest;
 use crate::check::expr::{constant, with_axis_help, with_declaration_help};
 use crate::check::replay::symbol_value;
-use crate::check::scope::nearest_or_all;
 use crate::check::{record, replay};
 use crate::manifest::syntax::{
     Extent, FIELD, Identifier, IntegerExpr, ItemKind, NibbleOrder, RecordItem, ShapeItem,
@@ -38,7 +37,7 @@ impl<'a> TensorDeclaration<'a> {
 
 impl TensorChecker<'_> {
     /// Element type or record, and shape: the tensor's own, or those that it inherits by `like=`.
-    pub(super) fn declared(&self) -> Result<TensorDeclaration<'_>, Vec<Diagnostic>> {
+    pub(super) fn declared(&self) -> CheckResult<TensorDeclaration<'_>> {
         let mut chain: Vec<&str> = Vec::new();
         let mut seen = BTreeSet::new();
         let mut item = self.item;
@@ -82,25 +81,19 @@ impl TensorChecker<'_> {
             return Vec::new();
         }
         let message = format!("there is no tensor `{}`", like.value);
-        let place = self.at(&like.span);
-        let mut error = Diagnostic::error(Code::NameUnknown, message, place, "");
-        let tensors = self.syntax.tensors.iter().map(|t| t.name.value.as_str());
-        let known: Vec<&str> = tensors.filter(|known| *known != name).collect();
+        let error = Diagnostic::error(Code::NameUnknown, message, like.at(self.file), "");
         if self.syntax.views.iter().any(|view| view.name.value == like.value) {
-            error.add_note(format!("`{}` is a view, and `like` takes a tensor", like.value));
-            error.add_help("declare a `dtype` and a `shape` instead");
-        } else {
-            nearest_or_all(&mut error, &like.value, "tensors", &known);
+            let note = format!("`{}` is a view, and `like` takes a tensor", like.value);
+            return error.note(note).help("declare a `dtype` and a `shape` instead").into();
         }
-        vec![error]
+        let known = self.syntax.tensors.iter().map(|tensor| tensor.name.value.as_str());
+        let known = known.filter(|known| *known != name);
+        error.nearest_or_all(&like.value, "tensors", known).into()
     }
 
-    pub(super) fn element_type(
-        &self,
-        declared: &TensorDeclaration<'_>,
-    ) -> Result<Dtype, Vec<Diagnostic>> {
+    pub(super) fn element_type(&self, declared: &TensorDeclaration<'_>) -> CheckResult<Dtype> {
         match (declared.dtype, declared.record) {
-            (Some(text), _) => self.dtype(text).map_err(|error| vec![error]),
+            (Some(text), _) => Ok(self.dtype(text)?),
             (None, Some(record)) => {
                 let high_first = self.item.nibbles == Some(NibbleOrder::HighFirst);
                 let ground =
@@ -194,12 +187,11 @@ impl TensorChecker<'_> {
     }
 
     /// The axes of a shape, and the labels of each.
-    #[expect(clippy::type_complexity, reason = "axes, and the labels of each")]
     pub(in crate::check) fn axes(
         &self,
         declared: &TensorDeclaration<'_>,
         symbols: &[Symbol],
-    ) -> Result<(Vec<Axis>, Vec<Vec<String>>), Vec<Diagnostic>> {
+    ) -> CheckResult<(Vec<Axis>, Vec<Vec<String>>)> {
         let facts = Facts::new(symbols);
         let value = |name: &str| {
             let constant = self.scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
@@ -240,7 +232,7 @@ impl TensorChecker<'_> {
                     .map_err(|faults| {
                         with_axis_help(with_declaration_help(faults), &literal_extents)
                     })
-                    .and_then(|extent| self.extent(&extent, bound, &facts).map_err(|e| vec![e])),
+                    .and_then(|extent| Ok(self.extent(&extent, bound, &facts)?)),
             };
             match (extent, record) {
                 (Ok(extent), Some(record)) => {

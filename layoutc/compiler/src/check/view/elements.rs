@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic};
 use crate::base::dtype::{Dtype, LANES, Scalar};
 use crate::manifest::syntax::ViewItem;
 use crate::model::Tensor;
@@ -15,13 +15,13 @@ pub(super) fn check(
     dtype: Dtype,
     seen: &Tensor,
     file: &Arc<str>,
-) -> Result<(), Vec<Diagnostic>> {
+) -> CheckResult<()> {
     let other = seen.dtype;
     if dtype == other {
         return Ok(());
     }
     let Some(text) = &item.dtype else { return Ok(()) };
-    let place = FileSpan::new(file, text.span.clone());
+    let place = text.at(file);
     let message = format!("cannot view `{}` of {other} as {dtype}", seen.name);
     let error = Diagnostic::error(Code::DtypeView, message, place.clone(), "");
     if item.map.is_some() {
@@ -53,7 +53,7 @@ pub(super) fn check(
         let help = format!("use one of {}", types.collect::<Vec<_>>().join(", "));
         return Err(vec![error.note(note).help(help)]);
     }
-    let (has, needs) = (seen.layout.alignment_bytes, alignment(dtype));
+    let (has, needs) = (seen.layout.alignment_bytes(), alignment(dtype));
     if has < needs {
         let name = &seen.name;
         let message = format!("`{name}` is aligned to {has} bytes, and {dtype} needs {needs}");

@@ -6,7 +6,7 @@ use layoutc_algebra::builder::{ElementRegroup, RegroupError};
 
 use super::{ViewBase, ViewDefinition};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::dtype::Dtype;
 use crate::check::expr::overflow;
 use crate::check::faults::text;
@@ -19,7 +19,7 @@ pub(super) fn lane_view(
     dtype: Dtype,
     seen: ViewBase<'_>,
     file: &Arc<str>,
-) -> Result<ViewDefinition, Vec<Diagnostic>> {
+) -> CheckResult<ViewDefinition> {
     let [own, other] = [dtype.lanes, seen.tensor.dtype.lanes];
     let ratio = |a: u32, b: u32| i128::from(a.checked_div(b).unwrap_or(1));
     let lanes = if own > other {

@@ -16,14 +16,14 @@ use layoutc_algebra::prove::InjectivityError;
 use layoutc_algebra::symbol::Symbol;
 
 use super::expr::overflow;
-use super::injectivity_report::{self, RefusalContext};
+use super::injectivity_report::bare_fault;
 use super::mesh;
-use super::scope::nearest_or_all;
+use super::scope::undeclared_tensor;
 use super::tensor::{ManifestContext, TensorChecker};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{self, Diagnostic};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::env::executor::RayonExecutor;
-use crate::manifest::syntax::{ItemKind, ManifestSyntax, ViewItem};
+use crate::manifest::syntax::{ManifestSyntax, ViewItem};
 use crate::model::{Fill, Tensor, TensorSpans, View, ViewKind, ViewTarget};
 
 /// The valid views of a manifest. `builders` are the layout builders of those `tensors` that have views.
@@ -44,16 +44,8 @@ pub(super) fn check(
     let named: BTreeMap<&str, usize> = (0..syntax.views.len()).rev().filter_map(named).collect();
     let tensor = |(k, tensor): (usize, &'_ Tensor)| (tensor.name.clone(), ViewTarget::Tensor(k));
     let known = tensors.iter().enumerate().rev().map(tensor).collect();
-    let mut views = ViewChecker {
-        place,
-        syntax,
-        tensors,
-        builders,
-        declared,
-        named,
-        known,
-        checked: Vec::new(),
-    };
+    let mut views =
+        ViewChecker { place, syntax, tensors, builders, named, known, checked: Vec::new() };
     let mut begun = vec![false; syntax.views.len()];
     for start in 0..syntax.views.len() {
         match views.chain(start, &mut begun) {
@@ -79,7 +71,7 @@ pub(super) fn check(
 /// Limit on chains of views of views.
 const MAX_CHAIN: usize = 64;
 
-/// A valid view.
+/// A view without errors, with the results of its check.
 struct CheckedView {
     view: View,
     /// The builder of its layout, if it has views.
@@ -93,8 +85,6 @@ struct ViewChecker<'a> {
     syntax: &'a ManifestSyntax,
     tensors: &'a [Tensor],
     builders: &'a [Option<LayoutBuilder>],
-    /// Names of the declared tensors.
-    declared: BTreeSet<&'a str>,
     /// Positions of the declared views, by name.
     named: BTreeMap<&'a str, usize>,
     /// The valid tensors and views so far, by name.
@@ -143,8 +133,8 @@ impl<'a> ViewChecker<'a> {
         Ok(chain)
     }
 
-    fn at(&self, span: &std::ops::Range<usize>) -> diagnostic::FileSpan {
-        diagnostic::FileSpan::new(&self.syntax.file, span.clone())
+    fn at(&self, span: &std::ops::Range<usize>) -> FileSpan {
+        FileSpan::new(&self.syntax.file, span.clone())
     }
 
     fn circle(&self, circle: &[&ViewItem]) -> Diagnostic {
@@ -157,20 +147,17 @@ impl<'a> ViewChecker<'a> {
     }
 
     /// The base of the view; an empty error where an earlier diagnostic covers it.
-    fn base(&self, item: &ViewItem) -> Result<ViewBase<'_>, Vec<Diagnostic>> {
+    fn base(&self, item: &ViewItem) -> CheckResult<ViewBase<'_>> {
         let name = &item.of.value;
         match self.known.get(name) {
             Some(ViewTarget::Tensor(k)) => {
                 if let (Some(tensor), Some(Some(builder))) =
                     (self.tensors.get(*k), self.builders.get(*k))
                 {
-                    if let Some(fault) =
-                        mesh::part_fault(tensor, "a view requires", self.at(&item.of.span))
-                    {
-                        return Err(vec![fault]);
-                    }
-                    let of = ViewTarget::Tensor(*k);
-                    return Ok(ViewBase { tensor, builder, of, buffer: *k, depth: 0 });
+                    let fault = mesh::part_fault(tensor, "a view requires", self.at(&item.of.span));
+                    let (of, buffer) = (ViewTarget::Tensor(*k), *k);
+                    let base = ViewBase { tensor, builder, of, buffer, depth: 0 };
+                    return fault.map_or(Ok(base), |fault| Err(fault.into()));
                 }
             }
             Some(ViewTarget::View(k)) => {
@@ -178,32 +165,17 @@ impl<'a> ViewChecker<'a> {
                     self.checked.get(*k)
                 {
                     let (tensor, buffer, depth) = (&view.tensor, view.buffer, *depth);
-                    return Ok(ViewBase {
-                        tensor,
-                        builder,
-                        of: ViewTarget::View(*k),
-                        buffer,
-                        depth,
-                    });
+                    let of = ViewTarget::View(*k);
+                    return Ok(ViewBase { tensor, builder, of, buffer, depth });
                 }
             }
             None => {}
         }
-        let syntax = self.syntax;
-        let declared =
-            self.named.contains_key(name.as_str()) || self.declared.contains(name.as_str());
-        let broken = syntax.torn || syntax.broken.contains(&(ItemKind::Tensor, name.clone()));
-        if declared || broken {
-            return Err(Vec::new());
-        }
-        let message = format!("there is no tensor `{name}`");
-        let mut error = Diagnostic::error(Code::NameUnknown, message, self.at(&item.of.span), "");
-        let known: Vec<&str> = self.declared.iter().copied().collect();
-        nearest_or_all(&mut error, name, "tensors", &known);
-        Err(vec![error])
+        let error = undeclared_tensor(&item.of, self.syntax);
+        Err(error.filter(|_| !self.named.contains_key(name.as_str())).into_iter().collect())
     }
 
-    fn one(&self, item: &ViewItem) -> Result<(CheckedView, Vec<Diagnostic>), Vec<Diagnostic>> {
+    fn one(&self, item: &ViewItem) -> CheckResult<(CheckedView, Vec<Diagnostic>)> {
         let seen = self.base(item)?;
         if seen.depth >= MAX_CHAIN {
             let message = format!("the chain of views is longer than {MAX_CHAIN}");
@@ -215,7 +187,7 @@ impl<'a> ViewChecker<'a> {
         let tensor_item = reinterpret::as_tensor(item, seen.tensor);
         let checker = TensorChecker::new(&tensor_item, self.place).ok_or_else(Vec::new)?;
         let dtype = match &item.dtype {
-            Some(text) => checker.dtype(text).map_err(|error| vec![error])?,
+            Some(text) => checker.dtype(text)?,
             None => seen.tensor.dtype,
         };
         elements::check(item, dtype, seen.tensor, &self.syntax.file)?;
@@ -224,24 +196,20 @@ impl<'a> ViewChecker<'a> {
             (Some(_), None) => return Err(Vec::new()),
             (None, Some(_)) => return reinterpret::view(&tensor_item, self.place, item, seen),
             (None, None) if item.layout.is_some() => {
-                let axes = if dtype == seen.tensor.dtype {
-                    seen.builder.logical().to_vec()
-                } else {
-                    let other = lanes::lane_view(item, dtype, seen, &self.syntax.file)?;
-                    other.builder.logical().to_vec()
-                };
-                let tensor_item = reinterpret::with_axes(tensor_item, &axes, seen);
+                let is_same = dtype == seen.tensor.dtype;
+                let regrouped = || lanes::lane_view(item, dtype, seen, &self.syntax.file);
+                let regrouped = (!is_same).then(regrouped).transpose()?;
+                let builder = regrouped.as_ref().map_or(seen.builder, |other| &other.builder);
+                let tensor_item = reinterpret::with_axes(tensor_item, builder.logical(), seen);
                 return reinterpret::view(&tensor_item, self.place, item, seen);
             }
             (None, None) if dtype != seen.tensor.dtype => {
                 lanes::lane_view(item, dtype, seen, &self.syntax.file)?
             }
-            (None, None) => {
-                identity_view(seen).map_err(|error| vec![self.large(item, &error.to_string())])?
-            }
+            (None, None) => identity_view(seen).map_err(|error| self.large(item, &error))?,
         };
         let (layout, is_shared) = self.finish(item, &made.builder, seen.tensor)?;
-        let affine = layout.affine().map_err(|error| vec![self.large(item, &error.to_string())])?;
+        let affine = layout.affine().map_err(|error| self.large(item, &error))?;
         let ViewDefinition { builder, seeing, labels, steps } = made;
         let span = item.map.as_ref().map_or(&item.span, |map| &map.span);
         let mut places = TensorSpans::at(&self.at(span));
@@ -270,7 +238,7 @@ impl<'a> ViewChecker<'a> {
         Ok((CheckedView { view, builder, depth: seen.depth.saturating_add(1) }, Vec::new()))
     }
 
-    fn large(&self, item: &ViewItem, what: &str) -> Diagnostic {
+    fn large(&self, item: &ViewItem, what: &dyn std::fmt::Display) -> Diagnostic {
         let message = format!("the layout of `{}` is too large: {what}", item.name.value);
         overflow(&ExprError::TooLarge, message, self.at(&item.name.span))
     }
@@ -281,20 +249,12 @@ impl<'a> ViewChecker<'a> {
         item: &ViewItem,
         builder: &LayoutBuilder,
         seen: &Tensor,
-    ) -> Result<(Layout, bool), Vec<Diagnostic>> {
-        let alignment = seen.layout.alignment_bytes;
+    ) -> CheckResult<(Layout, bool)> {
+        let alignment = seen.layout.alignment_bytes();
         let fault = |error: &FinishError| {
-            let context = RefusalContext {
-                tensor: &item.name.value,
-                logical: builder.logical(),
-                symbols: builder.facts().symbols(),
-                site: None,
-                strides: None,
-                foreign: None,
-                recipe: None,
-                place: self.at(item.map.as_ref().map_or(&item.name.span, |map| &map.span)),
-            };
-            vec![injectivity_report::fault(error, &context)]
+            let (logical, symbols) = (builder.logical(), builder.facts().symbols());
+            let place = self.at(item.map.as_ref().map_or(&item.name.span, |map| &map.span));
+            vec![bare_fault(error, &item.name.value, logical, symbols, place)]
         };
         match builder.clone().finish(alignment, &RayonExecutor(self.place.memo)) {
             Ok(layout) => Ok((layout, false)),

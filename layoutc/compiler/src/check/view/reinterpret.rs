@@ -8,13 +8,10 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::{CheckedView, ViewBase};
 use crate::base::codes::Code;
-use crate::base::diagnostic::Diagnostic;
-use crate::check::faults::text;
+use crate::base::diagnostic::{CheckResult, Diagnostic};
+use crate::check::faults::counted;
 use crate::check::tensor::{self, ManifestContext};
-use crate::manifest::syntax::{
-    AxisItem, Extent, Identifier, IntegerExpr, IntegerLiteral, LayoutItem, ShapeItem, SpannedText,
-    StepItem, StepKind, TensorItem, ViewItem,
-};
+use crate::manifest::syntax::{LayoutItem, SpannedText, StepItem, StepKind, TensorItem, ViewItem};
 use crate::model::layout_names;
 use crate::model::{Tensor, View, ViewKind};
 
@@ -28,41 +25,18 @@ pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
             vec![StepItem { kind: StepKind::Map(map.clone()), span: span.clone(), name_span }];
         LayoutItem { steps, span }
     });
+    let dtype = item.dtype.clone().unwrap_or(same);
     TensorItem {
-        name: item.name.clone(),
-        dtype: Some(item.dtype.clone().unwrap_or(same)),
-        like: None,
         shape: item.shape.clone(),
-        record: None,
-        gates: Vec::new(),
         layout: map.or_else(|| item.layout.clone()),
-        memory: None,
-        shard: None,
-        ring: None,
-        targets: None,
-        nibbles: None,
-        pack_from: None,
-        span: item.span.clone(),
+        ..TensorItem::new(item.name.clone(), dtype, item.span.clone())
     }
 }
 
 /// The tensor item with these axes as its shape.
 pub(super) fn with_axes(tensor_item: TensorItem, axes: &[Axis], seen: ViewBase<'_>) -> TensorItem {
     let symbols = seen.builder.facts().symbols();
-    let span = tensor_item.name.span.clone();
-    let extent = |extent: &Expr| match extent.as_const() {
-        Some(value) => IntegerExpr::Integer(IntegerLiteral { value, span: span.clone() }),
-        None => {
-            let value = text(extent, &[], symbols);
-            IntegerExpr::Text(SpannedText { value, span: span.clone(), quoted: true })
-        }
-    };
-    let axis = |axis: &Axis| AxisItem {
-        name: Identifier { value: axis.name.clone(), span: span.clone() },
-        extent: Extent::Bound(extent(&axis.extent)),
-    };
-    let axes = axes.iter().map(axis).collect();
-    let shape = ShapeItem { axes, conditions: Vec::new(), span: span.clone() };
+    let shape = tensor::shape_item(axes, symbols, &tensor_item.name.span);
     TensorItem { shape: Some(shape), ..tensor_item }
 }
 
@@ -72,19 +46,19 @@ pub(super) fn view(
     place: ManifestContext<'_>,
     item: &ViewItem,
     seen: ViewBase<'_>,
-) -> Result<(CheckedView, Vec<Diagnostic>), Vec<Diagnostic>> {
+) -> CheckResult<(CheckedView, Vec<Diagnostic>)> {
     let mut checked = tensor::check(tensor_item, place)?;
     checked.record_steps(place.recorder);
     let tensor::CheckedTensor { tensor, builder, warnings, .. } = checked;
     covers(&tensor, seen.tensor)?;
     let affine = tensor.layout.affine().unwrap_or(None);
-    let mut tensor = Tensor {
+    let tensor = Tensor {
         memory: seen.tensor.memory,
         targets: seen.tensor.targets.clone(),
         high_first: seen.tensor.high_first,
+        layout: tensor.layout.at_base(seen.tensor.layout.alignment_bytes()),
         ..tensor
     };
-    tensor.layout.alignment_bytes = seen.tensor.layout.alignment_bytes;
     let view = View {
         tensor,
         of: seen.of,
@@ -98,7 +72,7 @@ pub(super) fn view(
 }
 
 /// Checks that a view has the same number of bytes and the same physical extents, except the last, as its base.
-fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
+fn covers(view: &Tensor, seen: &Tensor) -> CheckResult<()> {
     let (own, other) = (&view.layout, &seen.layout);
     let refused = |message: String, notes: [String; 2], help: String| {
         let [first, second] = notes;
@@ -106,35 +80,29 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
         Err(vec![error.note(first).note(second).help(help)])
     };
     let shape = |tensor: &Tensor| {
-        let layout = &tensor.layout;
-        let extents: Vec<String> = layout
-            .physical_shape
-            .iter()
-            .map(|extent| layout_names::layout_expr(extent, layout))
-            .collect();
-        format!(
-            "`{}` is [{}] elements of {} in memory",
-            tensor.name,
-            extents.join(", "),
-            tensor.dtype
-        )
+        let Tensor { name, dtype, layout, .. } = tensor;
+        let extents = layout_names::list(layout.physical_shape(), layout.symbols());
+        format!("`{name}` is [{extents}] elements of {dtype} in memory")
     };
-    if own.physical_shape.len() != other.physical_shape.len() {
+    if own.physical_shape().len() != other.physical_shape().len() {
         let message = format!(
             "`{}` has {} and `{}` has {}",
             view.name,
-            axes(own.physical_shape.len()),
+            axes(own.physical_shape().len()),
             seen.name,
-            other.physical_shape.len()
+            other.physical_shape().len()
         );
-        let help = match other.physical_shape.len() {
+        let help = match other.physical_shape().len() {
             0 | 1 => format!("remove the separators of `{}`", view.name),
-            more => format!("write {} in its layout, with `axis-separators`", separators(more - 1)),
+            more => {
+                let separators = counted(&(more - 1), "separator");
+                format!("write {separators} in its layout, with `axis-separators`")
+            }
         };
         return refused(message, [shape(view), shape(seen)], help);
     }
-    let rows = own.physical_shape.len().saturating_sub(1);
-    let equal = own.physical_shape.iter().zip(&other.physical_shape).take(rows);
+    let rows = own.physical_shape().len().saturating_sub(1);
+    let equal = own.physical_shape().iter().zip(other.physical_shape()).take(rows);
     if !equal.into_iter().all(|(a, b)| same((a, own), (b, other))) {
         let message =
             format!("`{}` and `{}` have different physical extents", view.name, seen.name);
@@ -144,11 +112,8 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
     let (own_bytes, other_bytes) = (view.counts().bytes, seen.counts().bytes);
     if !same((&own_bytes, own), (&other_bytes, other)) {
         let bytes = |tensor: &Tensor, bytes: &Expr| {
-            format!(
-                "`{}` has {} bytes",
-                tensor.name,
-                layout_names::layout_expr(bytes, &tensor.layout)
-            )
+            let bytes = layout_names::symbol_expr(bytes, tensor.layout.symbols());
+            format!("`{}` has {bytes} bytes", tensor.name)
         };
         let message = format!("`{}` does not cover the memory of `{}`", view.name, seen.name);
         let bits = other_bytes.as_const().and_then(|bytes| bytes.checked_mul(8));
@@ -164,25 +129,21 @@ fn covers(view: &Tensor, seen: &Tensor) -> Result<(), Vec<Diagnostic>> {
     Ok(())
 }
 
-fn separators(count: usize) -> String {
-    if count == 1 { "1 separator".to_owned() } else { format!("{count} separators") }
-}
-
 fn axes(count: usize) -> String {
     if count == 1 { "1 physical axis".to_owned() } else { format!("{count} physical axes") }
 }
 
 /// True if two expressions over the symbols of two layouts are equal for all values; symbols match by name.
 fn same((a, of_a): (&Expr, &Layout), (b, of_b): (&Expr, &Layout)) -> bool {
-    let mut symbols: Vec<Symbol> = of_a.symbols.clone();
-    for symbol in &of_b.symbols {
+    let mut symbols: Vec<Symbol> = of_a.symbols().to_vec();
+    for symbol in of_b.symbols() {
         if symbols.iter().all(|known| known.name != symbol.name) {
             symbols.push(symbol.clone());
         }
     }
     let renamed = b.substitute(&|var| {
         let Var::Symbol(k) = var else { return None };
-        let name = &of_b.symbols.get(usize::try_from(k).ok()?)?.name;
+        let name = &of_b.symbols().get(usize::try_from(k).ok()?)?.name;
         let own = symbols.iter().position(|symbol| symbol.name == *name)?;
         Some(Expr::var(Var::Symbol(u32::try_from(own).ok()?)))
     });

@@ -11,7 +11,7 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::{ViewBase, ViewDefinition, symbols};
 use crate::base::codes::Code;
-use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::check::expr::place_in;
 use crate::check::faults::{build_fault, index, item_of, size, text};
 use crate::check::replay::symbol_value;
@@ -26,7 +26,7 @@ pub(super) fn window_view(
     item: &ViewItem,
     (map, shape): (&SpannedText, &ShapeItem),
     seen: ViewBase<'_>,
-) -> Result<ViewDefinition, Vec<Diagnostic>> {
+) -> CheckResult<ViewDefinition> {
     let symbols = symbols(seen.builder, checker.symbols(shape));
     let (axes, labels) =
         checker.axes(&TensorDeclaration { dtype: None, shape, record: None }, &symbols)?;
@@ -75,7 +75,7 @@ struct ViewWindow<'a> {
 
 impl ViewWindow<'_> {
     /// Refuses separators and extents in the map of a window: the base determines them.
-    fn is_indices_alone(&self, parsed: &MapText) -> Result<(), Vec<Diagnostic>> {
+    fn is_indices_alone(&self, parsed: &MapText) -> CheckResult<()> {
         let stated = parsed.items.iter().find_map(|item| match item {
             MapItemText::Expr { extent, .. } => extent.as_ref().map(|extent| &extent.span),
             MapItemText::Star(..) => None,

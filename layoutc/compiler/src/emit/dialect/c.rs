@@ -1,12 +1,11 @@
 //! C.
 
-use super::words::{C_FUNCTIONS, C_KEYWORDS, C_MACROS, CPP_KEYWORDS};
 use super::{Assert, Dialect, Groups};
 use crate::base::dtype::Scalar;
+use crate::target::keywords;
 
 /// C99 to C23, and C++ where a header is included from it.
 pub const C: Dialect = Dialect {
-    name: "C",
     index: "int64_t",
     wide: || None,
     index_max: i64::MAX,
@@ -35,14 +34,12 @@ pub const C: Dialect = Dialect {
     shifts: true,
     moves_bits: &["f32", "f64"],
     helper: "layoutc_",
-    reserved: &[("C", &C_KEYWORDS), ("C++", &CPP_KEYWORDS), ("the C library", &C_MACROS)],
-    prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
+    keywords: &keywords::C,
     math: suffixed,
     usual: "LAYOUTC_USUALLY",
     unroll: |rounds| Some(format!("LAYOUTC_UNROLL({rounds})")),
     store_vector: "LAYOUTC_STORE",
     called: &["exit", "fputs", "free", "malloc", "memcmp", "memcpy", "memset", "printf", "puts"],
-    functions: &[&C_FUNCTIONS],
 };
 
 /// C with indices of 32 bits.

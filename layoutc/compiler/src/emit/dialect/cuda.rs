@@ -1,14 +1,11 @@
 //! CUDA C++.
 
-use super::words::{
-    C_FUNCTIONS, C_KEYWORDS, C_MACROS, CPP_KEYWORDS, CUDA_FUNCTIONS, CUDA_KEYWORDS,
-};
 use super::{Assert, Dialect, Groups, ImageType};
 use crate::base::dtype::{Dtype, Scalar};
+use crate::target::keywords;
 
 /// CUDA C++, for the host and the device.
 pub const CUDA: Dialect = Dialect {
-    name: "CUDA C++",
     index: "int",
     wide: || Some(&CUDA_INT64),
     index_max: i32::MAX as i64,
@@ -55,13 +52,7 @@ pub const CUDA: Dialect = Dialect {
     shifts: true,
     moves_bits: &[],
     helper: "layoutc_cuda_",
-    reserved: &[
-        ("CUDA C++", &CUDA_KEYWORDS),
-        ("C", &C_KEYWORDS),
-        ("C++", &CPP_KEYWORDS),
-        ("the C library", &C_MACROS),
-    ],
-    prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
+    keywords: &keywords::CUDA,
     math: super::c::suffixed,
     usual: "",
     unroll: |rounds| Some(format!("#pragma unroll {rounds}")),
@@ -75,7 +66,6 @@ pub const CUDA: Dialect = Dialect {
         "cudaGetLastError",
         "cudaSuccess",
     ],
-    functions: &[&C_FUNCTIONS, &CUDA_FUNCTIONS],
 };
 
 /// CUDA C++ with indices of 64 bits.

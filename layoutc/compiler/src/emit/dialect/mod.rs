@@ -2,24 +2,18 @@
 
 mod c;
 mod cuda;
-mod kept;
 mod opencl;
-mod words;
 
 pub use self::c::{C, C_INT32, C_INT32_PLAIN, C_PLAIN};
 pub use self::cuda::{CUDA, CUDA_INT64};
-pub use self::kept::Words;
-pub(in crate::emit) use self::kept::{Name, Names};
 pub use self::opencl::{OPENCL, OPENCL_INT64};
 
-use self::kept::Marked;
 use crate::base::dtype::{Dtype, Scalar};
+use crate::target::keywords::Keywords;
 
 /// A language of the C family.
 #[derive(Debug)]
 pub struct Dialect {
-    /// Its name, for messages.
-    pub name: &'static str,
     /// The type of indices, extents and offsets.
     pub index: &'static str,
     /// The same language with indices as wide as memory, for numbers of bytes; `None` where they are.
@@ -76,10 +70,8 @@ pub struct Dialect {
     pub moves_bits: &'static [&'static str],
     /// The prefix of helper functions, `floor_div` and the like.
     pub helper: &'static str,
-    /// Words that cannot be identifiers, and names that the standard library keeps, by language.
-    pub reserved: &'static [(&'static str, &'static Words)],
-    /// Beginnings of names that the language's libraries keep, by library.
-    pub prefixes: &'static [(&'static str, &'static str)],
+    /// Reserved names.
+    pub keywords: &'static Keywords,
     /// The function of the mathematical library for a type: `exp` of `f32` is `expf` in C.
     pub math: fn(&str, &str) -> String,
     /// The function around a condition that mostly holds; empty where there is none.
@@ -90,8 +82,6 @@ pub struct Dialect {
     pub store_vector: &'static str,
     /// Functions that the generated code calls: nothing local may hide them.
     pub called: &'static [&'static str],
-    /// Names that only a function of the same name collides with.
-    pub functions: &'static [&'static Words],
 }
 
 /// The types of an image of one rank.
@@ -152,31 +142,6 @@ impl Dialect {
         (self.wide)().unwrap_or(self)
     }
 
-    /// The language that keeps `name` for itself.
-    pub fn reserved(&self, name: &str) -> Option<&'static str> {
-        self.keeps(Marked::new(name))
-    }
-
-    fn keeps(&self, name: Marked<'_>) -> Option<&'static str> {
-        let kept = self.reserved.iter().find(|(_, words)| words.contains(name));
-        let kept = kept.map(|(language, _)| *language);
-        let begins = || self.prefixes.iter().find(|(_, start)| name.word.starts_with(start));
-        kept.or_else(|| begins().map(|(library, _)| *library))
-            .or_else(|| is_implementation_name(name.word).then_some("C"))
-    }
-
-    /// The same for the name of a function, which must not be one of the library's either: `exp`, `round`.
-    pub fn reserved_function(&self, name: &str) -> Option<String> {
-        let name = Marked::new(name);
-        let kept = self.keeps(name).map(str::to_owned);
-        kept.or_else(|| {
-            self.functions
-                .iter()
-                .any(|names| names.contains(name))
-                .then(|| format!("the {} library", self.name))
-        })
-    }
-
     /// The dialects in which a template's model may be written, by language and index type.
     pub fn find(language: &str, index: &str) -> Option<[&'static Dialect; 2]> {
         let all: [(&str, [&'static Dialect; 2]); 6] = [
@@ -190,11 +155,4 @@ impl Dialect {
         let row = all.into_iter().find(|(name, [d, _])| *name == language && d.index == index);
         row.map(|(_, dialects)| dialects)
     }
-}
-
-/// `_X` and `__x` belong to the implementation, in C and C++ alike.
-fn is_implementation_name(name: &str) -> bool {
-    let mut letters = name.chars();
-    letters.next() == Some('_')
-        && letters.next().is_some_and(|c| c == '_' || c.is_ascii_uppercase())
 }

@@ -1,12 +1,11 @@
 //! OpenCL C 1.2.
 
-use super::words::{C_KEYWORDS, CPP_KEYWORDS, OPENCL_FUNCTIONS, OPENCL_KEYWORDS, OPENCL_MACROS};
 use super::{Assert, Dialect, Groups, Half, ImageType};
 use crate::base::dtype::{Dtype, Scalar};
+use crate::target::keywords;
 
 /// OpenCL C 1.2. The host's header is C, and includes the same names: so words of C++ are kept too.
 pub const OPENCL: Dialect = Dialect {
-    name: "OpenCL C",
     index: "int",
     wide: || Some(&OPENCL_INT64),
     index_max: i32::MAX as i64,
@@ -49,18 +48,7 @@ pub const OPENCL: Dialect = Dialect {
     shifts: true,
     moves_bits: &[],
     helper: "layoutc_",
-    reserved: &[
-        ("OpenCL C", &OPENCL_KEYWORDS),
-        ("C", &C_KEYWORDS),
-        ("C++", &CPP_KEYWORDS),
-        ("the OpenCL C library", &OPENCL_MACROS),
-    ],
-    prefixes: &[
-        ("layoutc", "layoutc_"),
-        ("layoutc", "LAYOUTC_"),
-        ("OpenCL", "CL_"),
-        ("OpenCL", "cl_"),
-    ],
+    keywords: &keywords::OPENCL,
     math: |function, _| function.to_owned(),
     usual: "",
     unroll: |rounds| Some(format!("#pragma unroll {rounds}")),
@@ -82,7 +70,6 @@ pub const OPENCL: Dialect = Dialect {
         "write_imagei",
         "write_imageui",
     ],
-    functions: &[&OPENCL_FUNCTIONS],
 };
 
 /// OpenCL C with indices of 64 bits.

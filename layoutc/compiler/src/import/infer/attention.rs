@@ -56,11 +56,11 @@ pub(super) fn attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
         vec![query.batch, query.steps, check_overflow(query.count.checked_mul(value.size))?]
     };
     let (dtype, of_values) = (call.input(0)?.dtype, call.input(2)?.dtype);
-    let kept = |size: u64| vec![key.batch, key.count, total, size];
+    let cache = |size: u64| vec![key.batch, key.count, total, size];
     Ok(vec![
         ShapedTensor::new(dtype, result),
-        ShapedTensor::new(call.input(1)?.dtype, kept(key.size)),
-        ShapedTensor::new(of_values, kept(value.size)),
+        ShapedTensor::new(call.input(1)?.dtype, cache(key.size)),
+        ShapedTensor::new(of_values, cache(value.size)),
         ShapedTensor::new(dtype, vec![query.batch, query.count, query.steps, total]),
     ])
 }
@@ -81,14 +81,11 @@ pub(super) fn linear_attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTen
 /// Results: output, and the last `kernel - 1` elements of each channel.
 pub(super) fn causal_conv(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (data, filter) = (call.input(0)?, call.shape(1)?);
-    let kept = filter.get(2).and_then(|size| size.checked_sub(1));
-    let ([batch, channels, _], [_, _, _], Some(kept)) = (data.shape.as_slice(), filter, kept)
+    let length = filter.get(2).and_then(|size| size.checked_sub(1));
+    let ([batch, channels, _], [_, _, _], Some(length)) = (data.shape.as_slice(), filter, length)
     else {
         return mismatch(format!("cannot filter {} by {}", listed(&data.shape), listed(filter)));
     };
-    let state = vec![*batch, *channels, kept];
-    Ok(vec![
-        ShapedTensor::new(data.dtype, data.shape.clone()),
-        ShapedTensor::new(data.dtype, state),
-    ])
+    let state = vec![*batch, *channels, length];
+    Ok(vec![data.unknown(), ShapedTensor::new(data.dtype, state)])
 }

@@ -1,70 +1,62 @@
 //! Elementwise operators, which broadcast their operands.
 
-use super::cast;
+use super::quantized;
 use crate::base::dtype::Scalar;
-use crate::import::call::{OnnxCall, ShapedTensor, extent};
-use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
+use crate::import::call::{OnnxCall, ShapedTensor, extents};
+use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// Operators that preserve the shape of their first operand but are not elementwise.
-const KEEPING: &[&str] = &[
-    "CumProd",
-    "CumSum",
-    "GroupNormalization",
-    "Hardmax",
-    "InstanceNormalization",
-    "LRN",
-    "LogSoftmax",
-    "LpNormalization",
-    "MeanVarianceNormalization",
-    "OptionalGetElement",
-    "RMSNormalization",
-    "ReverseSequence",
-    "RotaryEmbedding",
-    "Scatter",
-    "ScatterElements",
-    "ScatterND",
-    "Softmax",
-    "TensorScatter",
-    "Trilu",
-];
-
-/// Results of an operator that preserves the shape of an operand, or broadcasts several.
-pub(super) fn elementwise(call: &OnnxCall<'_>, op: &str) -> ShapeResult<Vec<ShapedTensor>> {
-    if cast::is_broadcast(op) && call.opset < 7 && call.integer("broadcast") == Some(1) {
+/// Result of an operator that broadcasts its operands.
+pub(super) fn broadcast(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
+    let mut shape = Vec::new();
+    if call.opset < 7 && call.integer("broadcast") == Some(1) {
         // The second operand is aligned with axes of the first from `axis` on.
-        return Ok(vec![ShapedTensor::new(cast::result(call, op)?, call.shape(0)?.to_vec())]);
-    }
-    if cast::is_broadcast(op) {
-        let mut shape = Vec::new();
+        shape = call.shape(0)?.to_vec();
+    } else {
         for k in 0..call.inputs.len() {
             shape = broadcast_shapes(&shape, call.shape(k)?)?;
         }
-        return Ok(vec![ShapedTensor::new(cast::result(call, op)?, shape)]);
     }
-    if KEEPING.contains(&op) {
-        let first = call.input(0)?;
-        return Ok(vec![ShapedTensor::new(first.dtype, first.shape.clone())]);
-    }
-    if !cast::is_unary(op) {
-        return Err(ShapeError::Operator);
-    }
-    let first = call.input(0)?;
+    Ok(vec![ShapedTensor::new(result_type(call)?, shape)])
+}
+
+/// Result with type and shape of the first operand.
+pub(super) fn keeping(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    call.input(0).map(ShapedTensor::unknown)
+}
+
+/// Results with the shape of the first operand; `Dropout` also returns its mask.
+pub(super) fn unary(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
+    let (first, op) = (call.input(0)?, call.node.op_type.as_str());
     if op == "PRelu"
         && call.opset >= 7
         && broadcast_shapes(&first.shape, call.shape(1)?)? != first.shape
     {
-        return mismatch(format!(
-            "the slopes {} do not fit {}",
-            listed(call.shape(1)?),
-            listed(&first.shape)
-        ));
+        let (slopes, shape) = (listed(call.shape(1)?), listed(&first.shape));
+        return mismatch(format!("the slopes {slopes} do not fit {shape}"));
     }
-    let mut results = vec![ShapedTensor::new(cast::result(call, op)?, first.shape.clone())];
+    let mut results = vec![ShapedTensor::new(result_type(call)?, first.shape.clone())];
     if op == "Dropout" {
         let of_mask = if call.opset < 10 { first.dtype } else { Scalar::Bool };
         results.push(ShapedTensor::new(of_mask, first.shape.clone()));
     }
     Ok(results)
+}
+
+/// Element type of the first result of an elementwise operator.
+fn result_type(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
+    let own = call.input(0)?.dtype;
+    Ok(match call.node.op_type.as_str() {
+        "And" | "Or" | "Xor" | "Not" | "Equal" | "Greater" | "GreaterOrEqual" | "Less"
+        | "LessOrEqual" | "IsInf" | "IsNaN" => Scalar::Bool,
+        "Where" | "CastLike" => call.input(1)?.dtype,
+        "Cast" | "BitCast" => match call.dtype("to")? {
+            Some(to) => to,
+            None => return mismatch("`to` is missing"),
+        },
+        "QuantizeLinear" => quantized::quantized(call)?,
+        "DequantizeLinear" => quantized::dequantized(call)?,
+        _ => own,
+    })
 }
 
 /// Common shape of a broadcast.
@@ -87,6 +79,6 @@ pub(super) fn broadcast_shapes(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
 pub(super) fn expand(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let Some(shape) = call.parameter("shape", 1)? else { return mismatch("the shape is missing") };
-    let shape = shape.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
-    Ok(ShapedTensor::new(input.dtype, broadcast_shapes(&input.shape, &shape)?))
+    let shape = broadcast_shapes(&input.shape, &extents(shape)?)?;
+    Ok(ShapedTensor::new(input.dtype, shape))
 }

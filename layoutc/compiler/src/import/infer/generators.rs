@@ -1,8 +1,10 @@
 //! Operators that generate tensors from shapes and scalars.
 
 use crate::base::dtype::Scalar;
-use crate::import::call::{OnnxCall, ShapedTensor, count, extent, signed};
-use crate::import::elements::{ConstantElements, MAX_KNOWN, float, rounded, scalar, values, whole};
+use crate::import::call::{OnnxCall, ShapedTensor, count, extent, extents, signed};
+use crate::import::elements::{
+    ConstantElements, MAX_KNOWN, element_type, float, rounded, values, whole,
+};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
 /// `Shape`: extents of the operand from `start` to `end`.
@@ -21,8 +23,7 @@ pub(super) fn shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 
 pub(super) fn size(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let size = signed(count(call.shape(0)?)?)?;
-    let known = Some(ConstantElements::Integers(vec![size]));
-    Ok(ShapedTensor { dtype: Scalar::I64, shape: Vec::new(), known })
+    Ok(ShapedTensor::integer(Scalar::I64, size))
 }
 
 fn vector(values: Vec<i64>) -> ShapedTensor {
@@ -32,19 +33,17 @@ fn vector(values: Vec<i64>) -> ShapedTensor {
 
 pub(super) fn constant(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     if let Some(tensor) = call.attribute("value").and_then(|attribute| attribute.t.as_ref()) {
-        let Some(dtype) = scalar(tensor.data_type) else {
-            return Err(ShapeError::ElementType(tensor.data_type.into()));
-        };
-        let shape = tensor.dims.iter().copied().map(extent).collect::<ShapeResult<Vec<_>>>()?;
+        let dtype = element_type(tensor.data_type)?;
+        let shape = extents(tensor.dims.iter().copied())?;
         let known = values(tensor, dtype, count(&shape)?);
         return Ok(ShapedTensor { dtype, shape, known });
     }
-    let scalar = |dtype, values| Ok(ShapedTensor { dtype, shape: Vec::new(), known: Some(values) });
     if let Some(value) = call.integer("value_int") {
-        return scalar(Scalar::I64, ConstantElements::Integers(vec![value]));
+        return Ok(ShapedTensor::integer(Scalar::I64, value));
     }
     if let Some(value) = call.attribute("value_float").and_then(|attribute| attribute.f) {
-        return scalar(Scalar::F32, ConstantElements::Floats(vec![f64::from(value)]));
+        let known = Some(ConstantElements::Floats(vec![f64::from(value)]));
+        return Ok(ShapedTensor { dtype: Scalar::F32, shape: Vec::new(), known });
     }
     if let Some(values) = call.integers("value_ints") {
         return Ok(vector(values.to_vec()));
@@ -52,11 +51,8 @@ pub(super) fn constant(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     if let Some(own) = call.attribute("value_floats") {
         let values: Vec<f64> = own.floats.iter().copied().map(f64::from).collect();
         let shape = vec![u64::try_from(values.len()).unwrap_or(u64::MAX)];
-        return Ok(ShapedTensor {
-            dtype: Scalar::F32,
-            shape,
-            known: Some(ConstantElements::Floats(values)),
-        });
+        let known = Some(ConstantElements::Floats(values));
+        return Ok(ShapedTensor { dtype: Scalar::F32, shape, known });
     }
     Err(ShapeError::Operator)
 }
@@ -65,15 +61,13 @@ pub(super) fn constant_of_shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor
     let Some(requested) = call.parameter("shape", 0)? else {
         return mismatch("the shape is missing");
     };
-    let shape = requested.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
+    let shape = extents(requested)?;
     let all = usize::try_from(count(&shape)?).ok().filter(|all| *all <= MAX_KNOWN);
     let Some(value) = call.attribute("value").and_then(|attribute| attribute.t.as_ref()) else {
         let known = all.map(|all| ConstantElements::Floats(vec![0.0; all]));
         return Ok(ShapedTensor { dtype: Scalar::F32, shape, known });
     };
-    let Some(dtype) = scalar(value.data_type) else {
-        return Err(ShapeError::ElementType(value.data_type.into()));
-    };
+    let dtype = element_type(value.data_type)?;
     let known = all.zip(values(value, dtype, 1)).and_then(|(all, one)| match one {
         ConstantElements::Integers(one) => {
             Some(ConstantElements::Integers(vec![*one.first()?; all]))
@@ -84,29 +78,28 @@ pub(super) fn constant_of_shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor
 }
 
 /// `OptionalHasElement`: true if the operand is present.
-pub(super) fn truth(call: &OnnxCall<'_>) -> ShapedTensor {
-    let known = Some(ConstantElements::Integers(vec![i64::from(call.optional(0).is_some())]));
-    ShapedTensor { dtype: Scalar::Bool, shape: Vec::new(), known }
+pub(super) fn truth(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    let truth = i64::from(call.optional(0).is_some());
+    Ok(ShapedTensor::integer(Scalar::Bool, truth))
 }
 
 /// `EyeLike`: ones on a diagonal, with the shape of the operand.
 pub(super) fn eye_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    let input = call.input(0)?;
-    if input.shape.len() != 2 {
-        return mismatch(format!("{} is not the shape of a matrix", listed(&input.shape)));
+    let shape = call.shape(0)?;
+    if shape.len() != 2 {
+        return mismatch(format!("{} is not the shape of a matrix", listed(shape)));
     }
-    Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))
+    like(call)
 }
 
 /// Random numbers with the shape in an attribute.
 pub(super) fn random(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    let shape = call.integers("shape").unwrap_or_default().iter().copied().map(extent);
-    let dtype = call.dtype("dtype")?.unwrap_or(Scalar::F32);
-    Ok(ShapedTensor::new(dtype, shape.collect::<ShapeResult<_>>()?))
+    let shape = extents(call.integers("shape").unwrap_or_default().iter().copied())?;
+    Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(Scalar::F32), shape))
 }
 
-/// Random numbers with the shape of the operand.
-pub(super) fn random_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+/// Numbers with the shape of the operand.
+pub(super) fn like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))
 }

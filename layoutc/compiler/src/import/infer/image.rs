@@ -1,34 +1,30 @@
 //! Image operators: sampling, `Col2Im`, regions, cropping.
 
-use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, signed};
+use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, extents, signed};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
 /// `GridSample`: one sampled element per grid point.
 pub(super) fn grid_sample(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (data, grid) = (call.input(0)?, call.shape(1)?);
-    let ([batch, channels, space @ ..], [other, points @ .., axes]) = (data.shape.as_slice(), grid)
-    else {
-        return mismatch(format!(
-            "cannot sample {} by the grid {}",
-            listed(&data.shape),
-            listed(grid)
-        ));
+    let shape = match (data.shape.as_slice(), grid) {
+        ([batch, channels, space @ ..], [other, points @ .., axes])
+            if points.len() == space.len()
+                && usize::try_from(*axes).ok() == Some(space.len())
+                && batch == other =>
+        {
+            [&[*batch, *channels], points].concat()
+        }
+        (shape, grid) => {
+            let (shape, grid) = (listed(shape), listed(grid));
+            return mismatch(format!("cannot sample {shape} by the grid {grid}"));
+        }
     };
-    let fits = points.len() == space.len() && usize::try_from(*axes).ok() == Some(space.len());
-    if !fits || batch != other {
-        return mismatch(format!(
-            "cannot sample {} by the grid {}",
-            listed(&data.shape),
-            listed(grid)
-        ));
-    }
-    Ok(ShapedTensor::new(data.dtype, [&[*batch, *channels], points].concat()))
+    Ok(ShapedTensor::new(data.dtype, shape))
 }
 
 /// `AffineGrid`: one point per element of an image with the shape (batch, channels, spatial axes).
 pub(super) fn affine_grid(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    let size = call.parameter("size", 1)?.unwrap_or_default();
-    let size = size.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
+    let size = extents(call.parameter("size", 1)?.unwrap_or_default())?;
     let [batch, _, space @ ..] = size.as_slice() else {
         return mismatch(format!("{} is not the size of an image", listed(&size)));
     };
@@ -43,31 +39,37 @@ pub(super) fn col2im(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let block = call.parameter("block_shape", 2)?.unwrap_or_default();
     let size = block.iter().try_fold(1_u64, |size, own| size.checked_mul((*own).try_into().ok()?));
     let ([batch, all, _], Some(size @ 1..)) = (data.shape.as_slice(), size) else {
-        return mismatch(format!(
-            "{} is not the shape of columns of {block:?} blocks",
-            listed(&data.shape)
-        ));
+        let shape = listed(&data.shape);
+        return mismatch(format!("{shape} is not the shape of columns of {block:?} blocks"));
     };
     if all % size != 0 {
         return mismatch(format!("{all} elements do not form blocks of {block:?}"));
     }
     let mut shape = vec![*batch, all / size];
-    shape.extend(image.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?);
+    shape.extend(extents(image)?);
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
+/// `MaxRoiPool`.
+pub(super) fn max_roi_pool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    regions(call, call.integers("pooled_shape").unwrap_or_default())
+}
+
+/// `RoiAlign`.
+pub(super) fn roi_align(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
+    let size = |name: &str| call.integer(name).unwrap_or(1);
+    regions(call, &[size("output_height"), size("output_width")])
+}
+
 /// One region of a fixed size per entry of operand 1; `size` has one number per spatial axis.
-pub(super) fn regions(call: &OnnxCall<'_>, size: &[i64]) -> ShapeResult<ShapedTensor> {
+fn regions(call: &OnnxCall<'_>, size: &[i64]) -> ShapeResult<ShapedTensor> {
     let (data, regions) = (call.input(0)?, call.shape(1)?);
     let ([_, channels, _, _], [count, _]) = (data.shape.as_slice(), regions) else {
-        return mismatch(format!(
-            "{} does not support regions {}",
-            listed(&data.shape),
-            listed(regions)
-        ));
+        let (shape, regions) = (listed(&data.shape), listed(regions));
+        return mismatch(format!("{shape} does not support regions {regions}"));
     };
     let mut shape = vec![*count, *channels];
-    shape.extend(size.iter().copied().map(extent).collect::<ShapeResult<Vec<_>>>()?);
+    shape.extend(extents(size.iter().copied())?);
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
@@ -75,13 +77,10 @@ pub(super) fn regions(call: &OnnxCall<'_>, size: &[i64]) -> ShapeResult<ShapedTe
 pub(super) fn max_unpool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     if call.optional(2).is_some() {
-        let shape = call.parameter("output_shape", 2)?.unwrap_or_default();
-        let shape = shape.into_iter().map(extent).collect::<ShapeResult<_>>()?;
+        let shape = extents(call.parameter("output_shape", 2)?.unwrap_or_default())?;
         return Ok(ShapedTensor::new(data.dtype, shape));
     }
-    let [batch, channels, space @ ..] = data.shape.as_slice() else {
-        return mismatch(format!("{} has no channels", listed(&data.shape)));
-    };
+    let (batch, channels, space) = call.image(0)?;
     let kernel = call.integers("kernel_shape").unwrap_or_default();
     if kernel.len() != space.len() {
         return mismatch(format!("the window does not have {} axes", space.len()));
@@ -89,7 +88,7 @@ pub(super) fn max_unpool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let at = |name: &str, k: usize, default: i64| {
         call.integers(name).and_then(|list| list.get(k)).copied().unwrap_or(default)
     };
-    let mut shape = vec![*batch, *channels];
+    let mut shape = vec![batch, channels];
     for (k, (size, kernel)) in space.iter().zip(kernel).enumerate() {
         let steps = signed(*size)?.checked_sub(1);
         let whole = steps.and_then(|steps| steps.checked_mul(at("strides", k, 1)));

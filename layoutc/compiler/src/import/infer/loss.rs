@@ -10,18 +10,12 @@ pub(super) fn loss(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
         return mismatch(format!("{} has no classes", listed(&scores.shape)));
     };
     if targets != [&[*batch], space].concat() {
-        return mismatch(format!(
-            "targets {} do not fit {}",
-            listed(targets),
-            listed(&scores.shape)
-        ));
+        let (targets, scores) = (listed(targets), listed(&scores.shape));
+        return mismatch(format!("targets {targets} do not fit {scores}"));
     }
     let is_whole = call.word("reduction") == Some("none");
     let shape = if is_whole { targets.to_vec() } else { Vec::new() };
-    Ok(vec![
-        ShapedTensor::new(scores.dtype, shape),
-        ShapedTensor::new(scores.dtype, scores.shape.clone()),
-    ])
+    Ok(vec![ShapedTensor::new(scores.dtype, shape), scores.unknown()])
 }
 
 /// Optimizer step. Operands: rate, count, the tensors, their gradients, then `states` of each; results: the tensors and
@@ -31,12 +25,10 @@ pub(super) fn step(call: &OnnxCall<'_>, states: usize) -> ShapeResult<Vec<Shaped
     let kinds = states + 2;
     let tensors = own.len() / kinds;
     if tensors == 0 || own.len() % kinds != 0 {
-        return mismatch(format!(
-            "{} operands do not form tensors with {states} states each",
-            own.len()
-        ));
+        let count = own.len();
+        let message = format!("{count} operands do not form tensors with {states} states each");
+        return mismatch(message);
     }
     let kept = (2..2 + tensors).chain(2 + 2 * tensors..2 + kinds * tensors);
-    kept.map(|k| call.input(k).map(|input| ShapedTensor::new(input.dtype, input.shape.clone())))
-        .collect()
+    kept.map(|k| call.input(k).map(ShapedTensor::unknown)).collect()
 }

@@ -29,8 +29,7 @@ pub(super) fn fused(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
             let mut means = input.shape.clone();
             means.last_mut().into_iter().for_each(|last| *last = 1);
             let means = ShapedTensor::new(Scalar::F32, means);
-            let sum = input.clone();
-            Ok(vec![ShapedTensor::new(input.dtype, input.shape.clone()), means.clone(), means, sum])
+            Ok(vec![input.unknown(), means.clone(), means, input.clone()])
         }
         "QuantizeLinear" => like(quantized::quantized(call)?),
         "DequantizeLinear" => like(quantized::dequantized(call)?),

@@ -2,8 +2,8 @@
 
 mod attention;
 mod broadcast;
-mod cast;
 mod einsum;
+mod families;
 mod fold;
 mod generators;
 mod image;
@@ -23,11 +23,11 @@ mod window;
 
 use super::call::{OnnxCall, ShapedTensor};
 use super::error::{ShapeError, ShapeResult};
-use recurrent::{WeightOrder, recurrent};
+use families::ShapeRule;
 
 #[cfg(test)]
-pub(super) use cast::elementwise;
-pub(super) use cast::{is_broadcast, is_elementwise};
+pub(super) use families::names_of;
+pub(super) use families::{family, is_broadcast};
 pub(super) use reshape::permutation;
 
 /// Results of an operator, including omitted ones.
@@ -64,100 +64,11 @@ pub(super) fn infer(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
 
 /// Results of an operator of the standard domain.
 fn shapes(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
-    match call.node.op_type.as_str() {
-        "MaxPool" | "AveragePool" | "LpPool" => window::pool(call),
-        "Split" => slicing::split(call),
-        "TopK" => slicing::top(call),
-        "LayerNormalization" => reduce::layer_normalization(call),
-        "BatchNormalization" => reduce::batch_normalization(call),
-        "LSTM" => recurrent(call, 4, 2, &WeightOrder::UnitsFirst),
-        "GRU" => recurrent(call, 3, 1, &WeightOrder::UnitsFirst),
-        "RNN" => recurrent(call, 1, 1, &WeightOrder::UnitsFirst),
-        "Attention" => attention::attention(call),
-        "LinearAttention" => attention::linear_attention(call),
-        "CausalConvWithState" => attention::causal_conv(call),
-        "DynamicQuantizeLinear" => quantized::dynamic(call),
-        "NegativeLogLikelihoodLoss" | "SoftmaxCrossEntropyLoss" => loss::loss(call),
-        op => match single(call) {
-            Err(ShapeError::Operator) => broadcast::elementwise(call, op),
-            result => result.map(|result| vec![result]),
-        },
-    }
-}
-
-/// Result of an operator with one result.
-fn single(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
-    match call.node.op_type.as_str() {
-        "Conv" | "DeformConv" => window::conv(call),
-        "ConvTranspose" => window::conv_transpose(call),
-        "GlobalAveragePool" | "GlobalMaxPool" | "GlobalLpPool" => window::global_pool(call),
-        "Concat" => slicing::concat(call),
-        "Slice" => slicing::slice(call),
-        "Pad" => slicing::pad(call),
-        "Gather" => slicing::gather(call),
-        "GatherElements" => slicing::gather_elements(call),
-        "GatherND" => slicing::gather_nd(call),
-        "Tile" => slicing::tile(call),
-        "Flatten" => reshape::flatten(call),
-        "Reshape" => reshape::reshape(call),
-        "Squeeze" => reshape::squeeze(call),
-        "Unsqueeze" => reshape::unsqueeze(call),
-        "Transpose" => reshape::transpose(call),
-        "DepthToSpace" => reshape::depth_to_space(call),
-        "SpaceToDepth" => reshape::space_to_depth(call),
-        "ReduceMean" | "ReduceSum" | "ReduceMax" | "ReduceMin" | "ReduceProd" | "ReduceL1"
-        | "ReduceL2" | "ReduceSumSquare" | "ReduceLogSum" | "ReduceLogSumExp" => {
-            reduce::reduce(call)
-        }
-        "ArgMax" | "ArgMin" => reduce::arg(call),
-        "Gemm" => matmul::gemm(call),
-        "MatMul" => matmul::matmul(call),
-        "Einsum" => einsum::einsum(call),
-        "ConvInteger" => quantized::conv_integer(call),
-        "QLinearConv" => quantized::conv(call),
-        "MatMulInteger" => quantized::matmul_integer(call),
-        "QLinearMatMul" => quantized::matmul(call),
-        "Resize" => resize::resize(call),
-        "Upsample" => resize::upsample(call),
-        "GridSample" => image::grid_sample(call),
-        "AffineGrid" => image::affine_grid(call),
-        "Col2Im" => image::col2im(call),
-        "MaxUnpool" => image::max_unpool(call),
-        "CenterCropPad" => image::center_crop_pad(call),
-        "MaxRoiPool" => image::regions(call, call.integers("pooled_shape").unwrap_or_default()),
-        "RoiAlign" => {
-            let size =
-                ["output_height", "output_width"].map(|name| call.integer(name).unwrap_or(1));
-            image::regions(call, &size)
-        }
-        "DFT" => signal::dft(call),
-        "STFT" => signal::stft(call),
-        "HannWindow" | "HammingWindow" | "BlackmanWindow" => signal::window(call),
-        "MelWeightMatrix" => signal::mel(call),
-        "OneHot" => select::one_hot(call),
-        "NonZero" => select::non_zero(call),
-        "Compress" => select::compress(call),
-        "Det" => select::det(call),
-        "Multinomial" => select::multinomial(call),
-        "TfIdfVectorizer" => select::tf_idf(call),
-        "NonMaxSuppression" => select::data_dependent("how many boxes are left"),
-        "Unique" => select::data_dependent("how many elements are alike"),
-        "ImageDecoder" => select::data_dependent("how large the image is"),
-        "SequenceAt" | "SequenceConstruct" | "SequenceEmpty" | "SequenceErase"
-        | "SequenceInsert" | "SequenceLength" | "SplitToSequence" | "ConcatFromSequence" => {
-            Err(ShapeError::NotTensor("sequences of tensors"))
-        }
-        "Optional" => Err(ShapeError::NotTensor("optional values")),
-        "Shape" => generators::shape(call),
-        "Size" => generators::size(call),
-        "Constant" => generators::constant(call),
-        "ConstantOfShape" => generators::constant_of_shape(call),
-        "Range" => generators::range(call),
-        "EyeLike" => generators::eye_like(call),
-        "RandomNormal" | "RandomUniform" => generators::random(call),
-        "RandomNormalLike" | "RandomUniformLike" | "Bernoulli" => generators::random_like(call),
-        "OptionalHasElement" => Ok(generators::truth(call)),
-        "Expand" => broadcast::expand(call),
-        _ => Err(ShapeError::Operator),
+    match family(&call.node.op_type).map(|family| &family.rule) {
+        Some(ShapeRule::All(rule)) => rule(call),
+        Some(ShapeRule::One(rule)) => Ok(vec![rule(call)?]),
+        Some(ShapeRule::NotTensor(what)) => Err(ShapeError::NotTensor(what)),
+        Some(ShapeRule::DataDependent(what)) => select::data_dependent(what),
+        None => Err(ShapeError::Operator),
     }
 }

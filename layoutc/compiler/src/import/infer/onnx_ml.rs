@@ -2,7 +2,7 @@
 
 use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
-use crate::import::elements::scalar;
+use crate::import::elements::element_type;
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
 /// ONNX's element type number of strings.
@@ -17,9 +17,8 @@ pub(super) fn learned(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
         "Scaler" | "Normalizer" => like(Scalar::F32),
         "LabelEncoder" => like(label(call)?),
         "ArrayFeatureExtractor" => {
-            let taken = check_overflow(
-                call.shape(1)?.iter().try_fold(1_u64, |all, k| all.checked_mul(*k)),
-            )?;
+            let taken = call.shape(1)?.iter().try_fold(1_u64, |all, k| all.checked_mul(*k));
+            let taken = check_overflow(taken)?;
             let outer = match input.shape.split_last() {
                 Some((_, [])) => [1].as_slice(),
                 Some((_, outer)) => outer,
@@ -31,10 +30,8 @@ pub(super) fn learned(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
             let strings = call.attribute("cats_strings").map_or(0, |own| own.strings.len());
             let categories = call.integers("cats_int64s").map_or(0, <[i64]>::len).max(strings);
             let categories = check_overflow(u64::try_from(categories).ok())?;
-            Ok(vec![ShapedTensor::new(
-                Scalar::F32,
-                [input.shape.as_slice(), &[categories]].concat(),
-            )])
+            let shape = [input.shape.as_slice(), &[categories]].concat();
+            Ok(vec![ShapedTensor::new(Scalar::F32, shape)])
         }
         "FeatureVectorizer" => {
             let mut columns = 0_u64;
@@ -84,7 +81,7 @@ fn classes(call: &OnnxCall<'_>, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
 /// Element type of the labels.
 fn label(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     if let Some(own) = call.attribute("values_tensor").and_then(|own| own.t.as_ref()) {
-        return scalar(own.data_type).ok_or(ShapeError::ElementType(own.data_type.into()));
+        return element_type(own.data_type);
     }
     let is_there = |name: &str| call.attribute(name).is_some();
     match () {

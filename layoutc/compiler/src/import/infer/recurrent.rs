@@ -37,12 +37,8 @@ pub(super) fn recurrent(
     };
     let rows = if matches!(weights, WeightOrder::UnitsFirst) { wanted[1] } else { wanted[2] };
     if own != wanted || check_overflow(units.checked_mul(gates))? != rows {
-        return mismatch(format!(
-            "weights of {} and {} do not fit {}",
-            listed(own),
-            listed(repeated),
-            listed(&data.shape)
-        ));
+        let (own, repeated, data) = (listed(own), listed(repeated), listed(&data.shape));
+        return mismatch(format!("weights of {own} and {repeated} do not fit {data}"));
     }
     if let Some(hidden_size) = call.integer("hidden_size")
         && extent(hidden_size)? != units

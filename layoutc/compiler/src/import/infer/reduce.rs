@@ -19,26 +19,26 @@ pub(super) fn reduce(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 /// `ArgMax` and `ArgMin`.
 pub(super) fn arg(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = call.shape(0)?;
-    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), shape.len())?;
+    let axis = call.own_axis(0, shape.len())?;
     Ok(ShapedTensor::new(Scalar::I64, reduced_shape(call, shape, &[axis])))
 }
 
 /// Shape with the reduced axes set to 1, or removed if `keepdims` is 0.
 fn reduced_shape(call: &OnnxCall<'_>, shape: &[u64], axes: &[usize]) -> Vec<u64> {
-    let keeps = call.integer("keepdims") != Some(0);
-    let kept = shape.iter().enumerate().filter(|(k, _)| keeps || !axes.contains(k));
-    kept.map(|(k, extent)| if axes.contains(&k) { 1 } else { *extent }).collect()
+    let keep_dims = call.integer("keepdims") != Some(0);
+    let remaining = shape.iter().enumerate().filter(|(k, _)| keep_dims || !axes.contains(k));
+    remaining.map(|(k, extent)| if axes.contains(&k) { 1 } else { *extent }).collect()
 }
 
 /// Results: normalized tensor, means, inverse standard deviations.
 pub(super) fn layer_normalization(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
-    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(-1), input.shape.len())?;
+    let axis = call.own_axis(-1, input.shape.len())?;
     let one = |(k, extent): (usize, &u64)| if k < axis { *extent } else { 1 };
     let means: Vec<u64> = input.shape.iter().enumerate().map(one).collect();
     let dtype = call.dtype("stash_type")?.unwrap_or(Scalar::F32);
     let means = ShapedTensor::new(dtype, means);
-    Ok(vec![ShapedTensor::new(input.dtype, input.shape.clone()), means.clone(), means])
+    Ok(vec![input.unknown(), means.clone(), means])
 }
 
 /// Results: normalized tensor, and in training the means and variances of the channels.
@@ -53,10 +53,5 @@ pub(super) fn batch_normalization(call: &OnnxCall<'_>) -> ShapeResult<Vec<Shaped
             return mismatch(format!("operand {k} of {own} does not fit {shape}"));
         }
     }
-    let mut results = vec![ShapedTensor::new(input.dtype, input.shape.clone())];
-    for k in [3, 4, 3, 4] {
-        let own = call.input(k)?;
-        results.push(ShapedTensor::new(own.dtype, own.shape.clone()));
-    }
-    Ok(results)
+    [0, 3, 4, 3, 4].into_iter().map(|k| call.input(k).map(ShapedTensor::unknown)).collect()
 }

@@ -62,8 +62,8 @@ pub(super) fn squeeze(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     if let Some(axis) = axes.iter().find(|k| input.shape.get(**k) != Some(&1)) {
         return mismatch(format!("axis {axis} of {} is not 1", listed(&input.shape)));
     }
-    let kept = input.shape.iter().enumerate().filter(|(k, _)| !axes.contains(k));
-    Ok(ShapedTensor::new(input.dtype, kept.map(|(_, extent)| *extent).collect()))
+    let remaining = input.shape.iter().enumerate().filter(|(k, _)| !axes.contains(k));
+    Ok(ShapedTensor::new(input.dtype, remaining.map(|(_, extent)| *extent).collect()))
 }
 
 pub(super) fn unsqueeze(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {

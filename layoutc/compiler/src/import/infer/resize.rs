@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::base::dtype::Scalar;
-use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
+use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extents};
 use crate::import::elements::{ConstantElements, rounded, whole};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
@@ -17,8 +17,7 @@ pub(super) fn resize(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let scales = call.optional(if call.opset < 11 { 1 } else { 2 });
     if call.optional(3).is_some_and(|sizes| sizes.shape != [0]) && call.opset >= 11 {
         let policy = call.word("keep_aspect_ratio_policy").unwrap_or("stretch");
-        let sizes = call.parameter("sizes", 3)?.unwrap_or_default();
-        let sizes = sizes.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?;
+        let sizes = extents(call.parameter("sizes", 3)?.unwrap_or_default())?;
         return match policy {
             "not_larger" => in_ratio(input, &axes, &sizes, Ordering::Less),
             "not_smaller" => in_ratio(input, &axes, &sizes, Ordering::Greater),

@@ -12,14 +12,10 @@ pub(super) fn one_hot(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let depth = match call.input(1)?.known.as_ref() {
         Some(ConstantElements::Integers(depth)) => depth.first().copied(),
         Some(ConstantElements::Floats(depth)) => depth.first().copied().and_then(whole),
-        None => {
-            return Err(ShapeError::DataDependent(
-                "operand 1, `depth`, is not a constant".to_owned(),
-            ));
-        }
+        None => return not_constant("depth"),
     };
     let Some(depth) = depth else { return mismatch("`depth` is not a number") };
-    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(-1), indices.len() + 1)?;
+    let axis = call.own_axis(-1, indices.len() + 1)?;
     let mut shape = indices.to_vec();
     shape.insert(axis, extent(depth)?);
     Ok(ShapedTensor::new(call.input(2)?.dtype, shape))
@@ -37,17 +33,19 @@ pub(super) fn non_zero(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 }
 
 /// Error for a result whose size depends on data.
-pub(super) fn data_dependent(what: &str) -> ShapeResult<ShapedTensor> {
+pub(super) fn data_dependent<T>(what: &str) -> ShapeResult<T> {
     Err(ShapeError::DataDependent(format!("{what} is known only when the model runs")))
+}
+
+fn not_constant<T>(name: &str) -> ShapeResult<T> {
+    Err(ShapeError::DataDependent(format!("operand 1, `{name}`, is not a constant")))
 }
 
 /// `Compress`: selects along an axis, or from all elements.
 pub(super) fn compress(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, condition) = (call.input(0)?, call.input(1)?);
     let Some(known) = &condition.known else {
-        return Err(ShapeError::DataDependent(
-            "operand 1, `condition`, is not a constant".to_owned(),
-        ));
+        return not_constant("condition");
     };
     let taken = |whole: u64| {
         let places = non_zeros(known).into_iter().filter_map(|place| u64::try_from(place).ok());

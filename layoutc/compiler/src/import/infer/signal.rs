@@ -2,16 +2,13 @@
 
 use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent, signed};
-use crate::import::elements::ConstantElements;
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
 /// Value of a constant integer operand; `None` if it is omitted.
 fn number(call: &OnnxCall<'_>, k: usize) -> ShapeResult<Option<i64>> {
     let Some(input) = call.optional(k) else { return Ok(None) };
-    match input.known.as_ref().and_then(ConstantElements::integers) {
-        Some([value]) => Ok(Some(*value)),
-        _ => Err(ShapeError::DataDependent(format!("operand {k} is not a constant integer"))),
-    }
+    let message = || ShapeError::DataDependent(format!("operand {k} is not a constant integer"));
+    input.number().map(Some).ok_or_else(message)
 }
 
 /// `DFT`. The last axis holds real and imaginary parts: 2, or 1 for the real result of a one-sided inverse.

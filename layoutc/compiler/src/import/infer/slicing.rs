@@ -1,12 +1,12 @@
 //! Operators that split or concatenate tensors, or select elements.
 
 use crate::base::dtype::Scalar;
-use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, signed};
+use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, extents, signed};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
 pub(super) fn concat(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let first = call.input(0)?;
-    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(1), first.shape.len())?;
+    let axis = call.own_axis(1, first.shape.len())?;
     let mut shape = first.shape.clone();
     for k in 1..call.inputs.len() {
         let other = call.shape(k)?;
@@ -23,10 +23,10 @@ pub(super) fn concat(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 
 pub(super) fn split(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
-    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), input.shape.len())?;
+    let axis = call.own_axis(0, input.shape.len())?;
     let whole = input.shape.get(axis).copied().unwrap_or(0);
     let sizes = match call.parameter("split", 1)? {
-        Some(sizes) => sizes.into_iter().map(extent).collect::<ShapeResult<Vec<_>>>()?,
+        Some(sizes) => extents(sizes)?,
         None => {
             let count = check_overflow(u64::try_from(call.outputs).ok())?.max(1);
             // Equal parts; the last one may be smaller.
@@ -123,7 +123,7 @@ pub(super) fn pad(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 
 pub(super) fn gather(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, indices) = (call.input(0)?, call.shape(1)?);
-    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), input.shape.len())?;
+    let axis = call.own_axis(0, input.shape.len())?;
     let (before, rest) = input.shape.split_at_checked(axis).unwrap_or_default();
     let shape = [before, indices, rest.get(1..).unwrap_or_default()].concat();
     Ok(ShapedTensor::new(input.dtype, shape))
@@ -153,7 +153,7 @@ pub(super) fn gather_nd(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 /// `TopK`: the selected elements and their positions.
 pub(super) fn top(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
-    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(-1), input.shape.len())?;
+    let axis = call.own_axis(-1, input.shape.len())?;
     let count = match call.integer("k") {
         Some(count) => count,
         None => match call.parameter("K", 1)?.as_deref() {
@@ -162,10 +162,8 @@ pub(super) fn top(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
         },
     };
     let mut shape = input.shape.clone();
-    shape
-        .get_mut(axis)
-        .into_iter()
-        .try_for_each(|slot| extent(count).map(|count| *slot = count))?;
+    let count = extent(count)?;
+    shape.get_mut(axis).into_iter().for_each(|slot| *slot = count);
     Ok(vec![ShapedTensor::new(input.dtype, shape.clone()), ShapedTensor::new(Scalar::I64, shape)])
 }
 

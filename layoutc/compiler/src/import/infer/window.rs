@@ -41,11 +41,8 @@ pub(super) fn conv_shape(
     };
     let group = group(call)?;
     if own.checked_mul(group) != Some(*channels) || *features % group != 0 {
-        return mismatch(format!(
-            "a filter of {} in {group} groups does not fit {}",
-            listed(filter),
-            listed(data)
-        ));
+        let (filter, data) = (listed(filter), listed(data));
+        return mismatch(format!("a filter of {filter} in {group} groups does not fit {data}"));
     }
     let mut shape = vec![*batch, *features];
     for (size, along) in space.iter().zip(moves(call, space.len(), Some(kernel))?) {
@@ -57,20 +54,15 @@ pub(super) fn conv_shape(
 /// `ConvTranspose`: `stride * (extent - 1) + output_padding + span - pads`. Source: ONNX, `ConvTranspose`.
 pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (data, filter) = (call.input(0)?, call.shape(1)?);
-    let [batch, channels, space @ ..] = data.shape.as_slice() else {
-        return mismatch(format!("{} has no channels", listed(&data.shape)));
-    };
+    let (batch, channels, space) = call.image(0)?;
     let [own, features, kernel @ ..] = filter else {
         return mismatch(format!("the filter {} has no channels", listed(filter)));
     };
-    if own != channels {
-        return mismatch(format!(
-            "a filter of {} does not fit {}",
-            listed(filter),
-            listed(&data.shape)
-        ));
+    if *own != channels {
+        let (filter, data) = (listed(filter), listed(&data.shape));
+        return mismatch(format!("a filter of {filter} does not fit {data}"));
     }
-    let mut shape = vec![*batch, check_overflow(features.checked_mul(group(call)?))?];
+    let mut shape = vec![batch, check_overflow(features.checked_mul(group(call)?))?];
     let moves = moves(call, space.len(), Some(kernel))?;
     let extra = call.integers("output_padding").unwrap_or(&[]);
     let output_shape = call.integers("output_shape").unwrap_or(&[]);
@@ -103,11 +95,9 @@ pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
 /// Pools; `MaxPool` also returns the positions of the maxima.
 pub(super) fn pool(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let data = call.input(0)?;
-    let [batch, channels, space @ ..] = data.shape.as_slice() else {
-        return mismatch(format!("{} has no channels", listed(&data.shape)));
-    };
+    let (batch, channels, space) = call.image(0)?;
     let ceil = i64::from(call.integer("ceil_mode") == Some(1));
-    let mut shape = vec![*batch, *channels];
+    let mut shape = vec![batch, channels];
     for (size, along) in space.iter().zip(moves(call, space.len(), None)?) {
         shape.push(window_count(call, *size, &along, ceil)?);
     }
@@ -120,10 +110,8 @@ pub(super) fn pool(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
 
 pub(super) fn global_pool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
-    let [batch, channels, space @ ..] = data.shape.as_slice() else {
-        return mismatch(format!("{} has no channels", listed(&data.shape)));
-    };
-    let mut shape = vec![*batch, *channels];
+    let (batch, channels, space) = call.image(0)?;
+    let mut shape = vec![batch, channels];
     shape.extend(space.iter().map(|_| 1));
     Ok(ShapedTensor::new(data.dtype, shape))
 }

@@ -2,11 +2,11 @@
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
-use super::size::decimal;
+use super::size::number;
 use crate::base::codes::Code;
 use crate::manifest::syntax::{
-    AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, IntegerLiteral, OperatorItem,
-    OperatorRule, ShapeRule, SpannedText, TypeRule,
+    AcceptsItem, BackendItem, CostItem, Decimal, DefaultLayoutItem, Identifier, IntegerLiteral,
+    OperatorItem, OperatorRule, ShapeRule, SpannedText, TypeRule,
 };
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
@@ -29,27 +29,24 @@ const MAX_RANK: i128 = 64;
 impl ManifestReader<'_, '_> {
     pub(super) fn backend(&mut self, node: &ManifestNode) -> Option<BackendItem> {
         let props = Some(NodeScope::BACKEND.props);
-        self.form(
-            node,
-            &NodeSignature { usage: BACKEND, args: 1..=1, props, block: BlockRule::Always },
-        );
+        let block = BlockRule::Always;
+        self.form(node, &NodeSignature { usage: BACKEND, args: 1..=1, props, block });
         let like = Self::prop(node, "like").map(|entry| self.name(entry, "a backend"));
         let verify = Self::prop(node, "verify").map(|entry| self.truth(entry, "`verify`"));
         let (mut defaults, mut operators, mut others) = (Vec::new(), Vec::new(), None);
-        let mut seen: Vec<&ManifestNode> = Vec::new();
-        for child in node.children() {
+        for child in self.parts(node, &NodeScope::BACKEND, |name| name == "others") {
             match child.name.as_str() {
                 "default-layout" => defaults.extend(self.default_layout(child)),
                 "op" => operators.extend(self.operator(child)),
-                "others" if self.is_first(child, &seen, true) => {
-                    others = self.operator(child);
-                    seen.push(child);
-                }
-                "others" => {}
-                _ => self.unknown_node(child, &NodeScope::BACKEND),
+                _ => others = self.operator(child),
             }
         }
-        self.differ_texts(operators.iter().map(|op: &OperatorItem| &op.name), "operator");
+        let name = |SpannedText { value, span, .. }: &SpannedText| Identifier {
+            value: value.clone(),
+            span: span.clone(),
+        };
+        let names: Vec<_> = operators.iter().map(|op: &OperatorItem| name(&op.name)).collect();
+        self.differ(names.iter(), "operator");
         self.ranks_differ(&defaults);
         let name = self.name(node.args.first()?, "a backend's name")?;
         let verify = verify.unwrap_or(Some(true))?;
@@ -60,12 +57,7 @@ impl ManifestReader<'_, '_> {
 
     fn default_layout(&mut self, node: &ManifestNode) -> Option<DefaultLayoutItem> {
         let usage = "default-layout 4 NHWC";
-        if !self.form(
-            node,
-            &NodeSignature { usage, args: 2..=2, props: Some(&[]), block: BlockRule::Never },
-        ) {
-            return None;
-        }
+        self.leaf(node, usage, 2..=2)?;
         let entry = node.args.first()?;
         let rank = match entry.value {
             ManifestValue::Integer(value) if (0..=MAX_RANK).contains(&value) => {
@@ -73,9 +65,7 @@ impl ManifestReader<'_, '_> {
             }
             _ => {
                 let message = format!("the rank must be an integer from 0 to {MAX_RANK}");
-                let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                fault.add_help(format!("write it as `{usage}`"));
-                None
+                self.refuse(Code::KdlValue, message, &entry.span, format!("write it as `{usage}`"))
             }
         };
         let layout = self.text_of(node.args.get(1)?, "a layout");
@@ -86,11 +76,8 @@ impl ManifestReader<'_, '_> {
         for (k, item) in defaults.iter().enumerate() {
             let mut before = defaults.iter().take(k);
             if let Some(first) = before.find(|first| first.rank.value == item.rank.value) {
-                let place = self.faults.place(first.rank.span.clone());
                 let message = format!("duplicate default layout for rank {}", item.rank.value);
-                let span = item.rank.span.clone();
-                let fault = self.faults.error(Code::KdlTwice, message, span, "");
-                fault.add_label(place, "first here").add_help("leave one of the two out");
+                self.duplicate(message, &item.rank.span, &first.rank.span);
             }
         }
     }
@@ -119,7 +106,8 @@ impl ManifestReader<'_, '_> {
         let cost = self.cost(node)?;
         let shapes = self.one_word(node, "shapes", &ShapeRule::WORDS);
         let types = self.one_word(node, "types", &TypeRule::WORDS);
-        let accepts = self.alternatives(node, &NodeScope::OPERATOR);
+        let parts = self.parts(node, &NodeScope::OPERATOR, |_| false);
+        let accepts: Vec<_> = parts.iter().filter_map(|child| self.accepts(child)).collect();
         if self.faults.count() > before {
             return None;
         }
@@ -127,9 +115,8 @@ impl ManifestReader<'_, '_> {
         let has_more = cost.is_some() || shapes.is_some() || types.is_some();
         if rule == OperatorRule::Transpose && has_more {
             let message = "`transpose` determines the cost, the shapes and the element types";
-            let fault = self.faults.error(Code::KdlSurplus, message, node.head.clone(), "");
-            fault.add_help("write `op Transpose transpose=#true` alone, or `any=#true` with a cost, `shapes` and `types`");
-            return None;
+            let help = "write `op Transpose transpose=#true` alone, or `any=#true` with a cost, `shapes` and `types`";
+            return self.refuse(Code::KdlSurplus, message, &node.head, help);
         }
         Some(OperatorItem { name, rule, shapes, types, cost, accepts, span: node.head.clone() })
     }
@@ -142,10 +129,7 @@ impl ManifestReader<'_, '_> {
         words: &[(&str, T)],
     ) -> Option<T> {
         let entry = Self::prop(node, key)?;
-        let found = match &entry.value {
-            ManifestValue::String(word) => words.iter().find(|(known, _)| known == word),
-            _ => None,
-        };
+        let found = words.iter().find(|(known, _)| entry.text() == Some(known));
         if found.is_none() {
             let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             let message = format!("`{key}` must be one of `{}`", known.join("`, `"));
@@ -167,18 +151,15 @@ impl ManifestReader<'_, '_> {
             ([(rule, _)], []) => Some(*rule),
             ([], [_, ..]) if has_cost => {
                 let message = "alternatives have their own costs";
-                let fault = self.faults.error(Code::KdlSurplus, message, node.head.clone(), "");
-                fault.add_help(format!("write `{ACCEPTS}`"));
-                None
+                self.refuse(Code::KdlSurplus, message, &node.head, format!("write `{ACCEPTS}`"))
             }
             ([], [_, ..]) => Some(OperatorRule::Accepts),
             ([], []) => {
                 let message = "an operator needs alternatives or a rule";
-                let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.add_help(format!(
+                let help = format!(
                     "write alternatives: `{OPERATOR}`; or `elementwise=#true`, `by-letter=#true`, `any=#true`, `default=#true` or `transpose=#true`"
-                ));
-                None
+                );
+                self.refuse(Code::KdlMissing, message, &node.head, help)
             }
             ([(_, first), ..], _) => {
                 let span = rules.get(1).map_or_else(|| node.head.clone(), |(_, span)| span.clone());
@@ -191,40 +172,16 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Reads the alternatives among the children of a node; other children must be in `scope`.
-    pub(super) fn alternatives(
-        &mut self,
-        node: &ManifestNode,
-        scope: &NodeScope,
-    ) -> Vec<AcceptsItem> {
-        let mut accepts = Vec::new();
-        for child in node.children() {
-            if child.name == "accepts" {
-                accepts.extend(self.accepts(child));
-            } else if !scope.has(&child.name) {
-                self.unknown_node(child, scope);
-            }
-        }
-        accepts
-    }
-
-    fn accepts(&mut self, node: &ManifestNode) -> Option<AcceptsItem> {
+    /// Reads an alternative.
+    pub(super) fn accepts(&mut self, node: &ManifestNode) -> Option<AcceptsItem> {
         let props = Some(NodeScope::ACCEPTS.props);
         let before = self.faults.count();
-        self.form(
-            node,
-            &NodeSignature { usage: ACCEPTS, args: 0..=0, props, block: BlockRule::Always },
-        );
+        let block = BlockRule::Always;
+        self.form(node, &NodeSignature { usage: ACCEPTS, args: 0..=0, props, block });
         let (mut inputs, mut outputs) = (Vec::new(), None);
-        let mut seen: Vec<&ManifestNode> = Vec::new();
-        for child in node.children() {
-            if !NodeScope::ACCEPTS.has(&child.name) {
-                self.unknown_node(child, &NodeScope::ACCEPTS);
-            } else if self.is_first(child, &seen, true) {
-                seen.push(child);
-                let layouts = self.layouts(child);
-                if child.name == "in" { inputs = layouts } else { outputs = Some(layouts) }
-            }
+        for child in self.parts(node, &NodeScope::ACCEPTS, |_| true) {
+            let layouts = self.layouts(child);
+            if child.name == "in" { inputs = layouts } else { outputs = Some(layouts) }
         }
         if outputs.is_none() && !node.broken && node.children.is_some() {
             let message = "an alternative needs `out`, the layouts of the results";
@@ -232,24 +189,14 @@ impl ManifestReader<'_, '_> {
             fault.add_help(format!("write it as `{ACCEPTS}`"));
         }
         let cost = self.cost(node)?;
-        let when = match Self::prop(node, "when") {
-            Some(entry) => Some(self.text_of(entry, "a condition")?),
-            None => None,
-        };
+        let when = Self::prop(node, "when").map(|entry| self.text_of(entry, "a condition"));
         let outputs = outputs.filter(|_| self.faults.count() == before)?;
-        Some(AcceptsItem { inputs, outputs, cost, when, span: node.head.clone() })
+        Some(AcceptsItem { inputs, outputs, cost, when: when.flatten(), span: node.head.clone() })
     }
 
     /// `in NHWC OHWI`
     fn layouts(&mut self, node: &ManifestNode) -> Vec<SpannedText> {
-        let usage = "in NHWC OHWI";
-        let form = NodeSignature {
-            usage,
-            args: 0..=usize::MAX,
-            props: Some(&[]),
-            block: BlockRule::Never,
-        };
-        self.form(node, &form);
+        self.leaf(node, "in NHWC OHWI", 0..=usize::MAX);
         node.args.iter().filter_map(|entry| self.text_of(entry, "a layout")).collect()
     }
 
@@ -264,31 +211,21 @@ impl ManifestReader<'_, '_> {
                 }
                 _ => {
                     let message = "`cost` must be a number of bytes from 0 to 2^63 - 1";
-                    let span = entry.span.clone();
-                    let fault = self.faults.error(Code::KdlValue, message, span, "");
-                    fault.add_help("write a fraction of the results' bytes as `cost-per-byte=0.5`");
-                    None
+                    let help = "write a fraction of the results' bytes as `cost-per-byte=0.5`";
+                    self.refuse(Code::KdlValue, message, &entry.span, help)
                 }
             },
             (None, Some(entry)) => Some(Some(CostItem::PerByte(self.per_byte(entry)?))),
             (Some(_), Some(entry)) => {
                 let message = "`cost` and `cost-per-byte` are mutually exclusive";
-                let fault = self.faults.error(Code::KdlTwice, message, entry.span.clone(), "");
-                fault.add_help("leave one of the two out");
-                None
+                self.refuse(Code::KdlTwice, message, &entry.span, "leave one of the two out")
             }
         }
     }
 
     fn per_byte(&mut self, entry: &Entry) -> Option<Decimal> {
         let most = 1_000_000_000_i128;
-        let number = match &entry.value {
-            ManifestValue::Integer(value) => Some(Decimal { digits: *value, places: 0 }),
-            // The shortest decimal of the float is the text as written, except for trailing zeros.
-            ManifestValue::Float(value) => decimal(&value.to_string()),
-            ManifestValue::String(_) | ManifestValue::Bool(_) | ManifestValue::Null => None,
-        };
-        let number = number.filter(|number| {
+        let number = number(entry).filter(|number| {
             let one = 10_i128.checked_pow(number.places).unwrap_or(i128::MAX);
             number.digits >= 0 && number.digits.checked_div(one).is_some_and(|whole| whole < most)
         });
@@ -306,21 +243,6 @@ impl ManifestReader<'_, '_> {
             return Some(value);
         }
         let message = format!("{what} must be `#true` or `#false`");
-        let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-        fault.add_help("write one of these, or leave it out");
-        None
-    }
-
-    /// Reports duplicate texts; `what` precedes the text in the message: `operator`.
-    fn differ_texts<'n>(&mut self, texts: impl Iterator<Item = &'n SpannedText>, what: &str) {
-        let mut seen = std::collections::BTreeMap::new();
-        for text in texts {
-            if let Some(first) = seen.insert(text.value.as_str(), text) {
-                let place = self.faults.place(first.span.clone());
-                let message = format!("duplicate {what} `{}`", text.value);
-                let fault = self.faults.error(Code::KdlTwice, message, text.span.clone(), "");
-                fault.add_label(place, "first here").add_help("leave one of the two out");
-            }
-        }
+        self.refuse(Code::KdlValue, message, &entry.span, "write one of these, or leave it out")
     }
 }

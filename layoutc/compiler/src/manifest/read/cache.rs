@@ -2,9 +2,8 @@
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
-use crate::base::codes::Code;
 use crate::manifest::syntax::{CacheItem, CacheMemory, LayoutItem};
-use crate::manifest::tree::{ManifestNode, ManifestValue};
+use crate::manifest::tree::ManifestNode;
 
 const CACHE: &str = "cache A at=k_outer";
 
@@ -20,35 +19,16 @@ impl ManifestReader<'_, '_> {
         self.form(node, &form);
         let mut layout: Option<LayoutItem> = None;
         let mut memory = Some(CacheMemory::Shared);
-        let mut seen: Vec<&ManifestNode> = Vec::new();
-        for child in node.children() {
-            if !NodeScope::CACHE.has(&child.name) {
-                self.unknown_node(child, &NodeScope::CACHE);
-            } else if self.is_first(child, &seen, true) {
-                seen.push(child);
-                match child.name.as_str() {
-                    "layout" => layout = self.layout(child),
-                    _ => memory = self.cache_memory(child),
-                }
+        for child in self.parts(node, &NodeScope::CACHE, |_| true) {
+            match child.name.as_str() {
+                "layout" => layout = self.layout(child),
+                _ => memory = self.cache_memory(child),
             }
         }
-        let double = Self::prop(node, "double").map(|entry| match entry.value {
-            ManifestValue::Bool(value) => Some(value),
-            ManifestValue::String(_)
-            | ManifestValue::Integer(_)
-            | ManifestValue::Float(_)
-            | ManifestValue::Null => {
-                self.wrong_kind(entry, "`double`", "write `#true` or `#false`");
-                None
-            }
-        });
+        let double = Self::prop(node, "double").map(|entry| self.boolean(entry, "`double`"));
         let Some(entry) = Self::prop(node, "at") else {
-            if !node.broken {
-                let message = "`cache` needs `at=`, the loop whose iterations use the block";
-                let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.add_help(format!("write it as `{CACHE}`"));
-            }
-            return None;
+            let what = "`at=`, the loop whose iterations use the block";
+            return if node.broken { None } else { self.lacks(node, what, CACHE) };
         };
         let at = self.name(entry, "a loop");
         let tensor = self.name(node.args.first()?, "a tensor of the kernel");
@@ -58,18 +38,8 @@ impl ManifestReader<'_, '_> {
     }
 
     fn cache_memory(&mut self, node: &ManifestNode) -> Option<CacheMemory> {
-        let usage = "memory shared";
-        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
-        if !self.form(node, &form) {
-            return None;
-        }
-        let entry = node.args.first()?;
-        let text = self.text_of(entry, "a memory")?;
-        let found = MEMORIES.iter().find(|row| row.0 == text.value);
-        if found.is_none() {
-            let words: Vec<&str> = MEMORIES.iter().map(|row| row.0).collect();
-            self.unknown_word("`memory`", entry, &words);
-        }
-        found.map(|row| row.1)
+        let entry = self.argument(node, "memory shared")?;
+        self.text_of(entry, "a memory")?;
+        self.keyword("`memory`", entry, MEMORIES)
     }
 }

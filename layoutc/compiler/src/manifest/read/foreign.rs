@@ -63,11 +63,10 @@ pub(super) struct ForeignTensor {
 impl ManifestReader<'_, '_> {
     /// Reads a layout in a foreign notation: one property with the text, and sizes if the notation takes some.
     pub(super) fn foreign(&mut self, node: &ManifestNode, usage: &'static str) -> Option<StepKind> {
-        if !self
-            .form(node, &NodeSignature { usage, args: 0..=0, props: None, block: BlockRule::Never })
-        {
-            return None;
-        }
+        self.form(
+            node,
+            &NodeSignature { usage, args: 0..=0, props: None, block: BlockRule::Never },
+        )?;
         let mut texts = node.props.iter().filter(|(key, _)| FOREIGN.contains(&key.value.as_str()));
         let Some((word, entry)) = texts.next() else {
             if let Some((key, _)) = node.props.first() {
@@ -93,9 +92,8 @@ impl ManifestReader<'_, '_> {
         for (key, entry) in node.props.iter().filter(|(key, _)| key.value != word.value) {
             if !takes_sizes {
                 let message = format!("`{}=` does not take other properties", word.value);
-                let fault = self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
-                fault.add_help("leave it out: only `einops=` takes sizes");
-                return None;
+                let help = "leave it out: only `einops=` takes sizes";
+                return self.refuse(Code::NameUnknown, message, &key.span, help);
             }
             match entry.value {
                 ManifestValue::Integer(value) if value > 0 => {
@@ -105,9 +103,7 @@ impl ManifestReader<'_, '_> {
                 _ => {
                     let message =
                         format!("the size of `{}` must be a positive integer", show(&key.value));
-                    let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                    fault.add_help("write 1 or more");
-                    return None;
+                    return self.refuse(Code::KdlValue, message, &entry.span, "write 1 or more");
                 }
             }
         }
@@ -153,9 +149,8 @@ impl ManifestReader<'_, '_> {
         });
         if let Some(span) = double {
             let message = "`xla=` already gives the element type, the shape and the layout";
-            let fault = self.faults.error(Code::KdlTwice, message, span.clone(), "");
-            fault.add_help("leave this out, or write `layout xla=\"{1,0}\"`");
-            return None;
+            let help = "leave this out, or write `layout xla=\"{1,0}\"`";
+            return self.refuse(Code::KdlTwice, message, span, help);
         }
         let shape = match xla::parse(&text.value) {
             Ok(shape) => shape,
@@ -169,9 +164,8 @@ impl ManifestReader<'_, '_> {
         };
         let Some(dtype) = shape.dtype else {
             let message = "a tensor needs a type and a shape before its layout";
-            let fault = self.faults.error(Code::KdlMissing, message, entry.span.clone(), "");
-            fault.add_help("write them: `xla=\"f32[8,128]{1,0}\"`");
-            return None;
+            let help = "write them: `xla=\"f32[8,128]{1,0}\"`";
+            return self.refuse(Code::KdlMissing, message, &entry.span, help);
         };
         let axis = |(k, extent): (usize, &i128)| AxisItem {
             name: Identifier { value: format!("d{k}"), span: text.span.clone() },

@@ -4,9 +4,9 @@ use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeSignature};
 use crate::base::codes::Code;
 use crate::manifest::syntax::{GateItem, GateKind};
-use crate::manifest::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
+use crate::manifest::tree::{Entry, ManifestNode, PropertyKey};
 
-/// The conditions that are keywords.
+/// The conditions that are arguments: `require bijective`. The others are properties.
 const WORDS: &[&str] = &["bijective", "contiguous", "fits"];
 
 impl ManifestReader<'_, '_> {
@@ -18,7 +18,7 @@ impl ManifestReader<'_, '_> {
             props: Some(&["padding-below", "bytes-below", "vector", "same-as"]),
             block: BlockRule::Never,
         };
-        if !self.form(node, &form) {
+        if self.form(node, &form).is_none() {
             return Vec::new();
         }
         if node.args.is_empty() && node.props.is_empty() {
@@ -45,19 +45,14 @@ impl ManifestReader<'_, '_> {
         rest: &mut impl Iterator<Item = &'n Entry>,
     ) -> Option<GateItem> {
         let span = word.span.clone();
-        match &word.value {
-            ManifestValue::String(text) if text == "bijective" => {
-                Some(GateItem { kind: GateKind::Bijective, span })
-            }
-            ManifestValue::String(text) if text == "fits" => {
-                Some(GateItem { kind: GateKind::Fits, span })
-            }
-            ManifestValue::String(text) if text == "contiguous" => {
+        match word.text() {
+            Some("bijective") => Some(GateItem { kind: GateKind::Bijective, span }),
+            Some("fits") => Some(GateItem { kind: GateKind::Fits, span }),
+            Some("contiguous") => {
                 let Some(axis) = rest.next() else {
                     let message = "`contiguous` needs an axis";
-                    let fault = self.faults.error(Code::KdlMissing, message, span, "");
-                    fault.add_help("write it as `require contiguous c`");
-                    return None;
+                    let help = "write it as `require contiguous c`";
+                    return self.refuse(Code::KdlMissing, message, &span, help);
                 };
                 let name = self.name(axis, "an axis")?;
                 let span = span.start..axis.span.end;

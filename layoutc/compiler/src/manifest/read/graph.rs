@@ -18,10 +18,8 @@ const NODE: &str = "node c1 op=conv { in x w; out y dtype=f32 { shape { N 1; C 6
 impl ManifestReader<'_, '_> {
     pub(super) fn graph(&mut self, node: &ManifestNode) -> Option<GraphItem> {
         let props = Some(NodeScope::GRAPH.props);
-        self.form(
-            node,
-            &NodeSignature { usage: GRAPH, args: 1..=1, props, block: BlockRule::Always },
-        );
+        let block = BlockRule::Always;
+        self.form(node, &NodeSignature { usage: GRAPH, args: 1..=1, props, block });
         let backend = Self::prop(node, "backend").map(|entry| self.name(entry, "a backend"));
         let (mut tensors, mut nodes) = (Vec::new(), Vec::new());
         let (mut outputs, mut pins) = (Vec::new(), Vec::new());
@@ -53,30 +51,18 @@ impl ManifestReader<'_, '_> {
     fn graph_tensor(&mut self, node: &ManifestNode) -> Option<GraphTensorItem> {
         let props = Some(NodeScope::GRAPH_TENSOR.props);
         let form = NodeSignature { usage: TENSOR, args: 1..=1, props, block: BlockRule::Always };
-        if !self.form(node, &form) {
-            return None;
-        }
-        let mut shape = None;
-        let mut seen: Vec<&ManifestNode> = Vec::new();
-        for child in node.children() {
-            if !NodeScope::GRAPH_TENSOR.has(&child.name) {
-                self.unknown_node(child, &NodeScope::GRAPH_TENSOR);
-            } else if self.is_first(child, &seen, true) {
-                seen.push(child);
-                shape = self.box_shape(child, "a tensor of a graph");
-            }
-        }
+        self.form(node, &form)?;
+        let part = self.parts(node, &NodeScope::GRAPH_TENSOR, |_| true).first().copied();
+        let shape = part.and_then(|part| self.box_shape(part, "a tensor of a graph"));
         let name = self.name(node.args.first()?, "a tensor's name");
         let layout = self.layout_text(node)?;
         let missing = |what: &str| format!("`{}` needs {what}", node.name);
         let Some(dtype) = Self::prop(node, "dtype") else {
             let message = missing("an element type");
-            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help("write `dtype=f32`");
-            return None;
+            return self.refuse(Code::KdlMissing, message, &node.head, "write `dtype=f32`");
         };
         let dtype = self.text_of(dtype, "an element type")?;
-        if seen.is_empty() {
+        if part.is_none() {
             let message = missing("a shape");
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
             fault.add_help("write `{ shape { N 1; H 56; W 56; C 64 } }`");
@@ -97,26 +83,19 @@ impl ManifestReader<'_, '_> {
 
     fn graph_node(&mut self, node: &ManifestNode) -> Option<NodeItem> {
         let before = self.faults.count();
-        self.form(
-            node,
-            &NodeSignature { usage: NODE, args: 1..=1, props: None, block: BlockRule::Always },
-        );
-        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-        let mut seen: Vec<&ManifestNode> = Vec::new();
-        for child in node.children() {
+        let block = BlockRule::Always;
+        self.form(node, &NodeSignature { usage: NODE, args: 1..=1, props: None, block });
+        let (mut inputs, mut outputs, mut accepts) = (Vec::new(), Vec::new(), Vec::new());
+        for child in self.parts(node, &NodeScope::NODE, |name| name == "in") {
             match child.name.as_str() {
-                "in" if self.is_first(child, &seen, true) => {
-                    seen.push(child);
-                    let usage = "in x w";
-                    let (args, block) = (0..=usize::MAX, BlockRule::Never);
-                    self.form(child, &NodeSignature { usage, args, props: Some(&[]), block });
+                "in" => {
+                    self.leaf(child, "in x w", 0..=usize::MAX);
                     inputs = self.all_names(&child.args, "a tensor").unwrap_or_default();
                 }
                 "out" => outputs.extend(self.graph_tensor(child)),
-                _ => {}
+                _ => accepts.extend(self.accepts(child)),
             }
         }
-        let accepts = self.alternatives(node, &NodeScope::NODE);
         let mut properties = Vec::new();
         for (key, entry) in node.props.iter().filter(|(key, _)| key.value != "op") {
             properties.push((self.key(key)?, self.property(&key.value, entry)?));
@@ -125,16 +104,11 @@ impl ManifestReader<'_, '_> {
             Some(entry) => self.text_of(entry, "an operator")?,
             None if node.broken => return None,
             None => {
-                let message = "`node` needs `op=`, the operator";
-                let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.add_help(format!("write it as `{NODE}`"));
-                return None;
+                return self.lacks(node, "`op=`, the operator", NODE);
             }
         };
         if outputs.is_empty() && self.faults.count() == before {
-            let message = "`node` needs `out`, the tensor that it writes";
-            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("write it as `{NODE}`"));
+            self.lacks::<()>(node, "`out`, the tensor that it writes", NODE);
         }
         let name = self.name(node.args.first()?, "a node's name")?;
         let is_valid = self.faults.count() == before;
@@ -162,9 +136,7 @@ impl ManifestReader<'_, '_> {
     fn output(&mut self, node: &ManifestNode) -> Option<OutputItem> {
         let usage = "output z layout=NHWC";
         let props = Some(["layout"].as_slice());
-        if !self.form(node, &NodeSignature { usage, args: 1..=1, props, block: BlockRule::Never }) {
-            return None;
-        }
+        self.form(node, &NodeSignature { usage, args: 1..=1, props, block: BlockRule::Never })?;
         let layout = self.layout_text(node)?;
         Some(OutputItem { tensor: self.tensor_name(node)?, layout })
     }
@@ -173,15 +145,10 @@ impl ManifestReader<'_, '_> {
         let forbid = node.name == "forbid";
         let usage = if forbid { "forbid y layout=NCHW" } else { "keep y" };
         let props = Some(["layout"].as_slice());
-        if !self.form(node, &NodeSignature { usage, args: 1..=1, props, block: BlockRule::Never }) {
-            return None;
-        }
+        self.form(node, &NodeSignature { usage, args: 1..=1, props, block: BlockRule::Never })?;
         let layout = self.layout_text(node)?;
         if forbid && layout.is_none() {
-            let message = "`forbid` needs a layout";
-            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("write it as `{usage}`"));
-            return None;
+            return self.lacks(node, "a layout", usage);
         }
         let tensor = self.tensor_name(node)?;
         Some(PinItem { forbid, tensor, layout, span: node.head.clone() })

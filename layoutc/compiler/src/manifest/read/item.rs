@@ -8,17 +8,15 @@ use crate::base::cast::CastMode;
 use crate::base::codes::Code;
 use crate::base::dtype::Dtype;
 use crate::manifest::syntax::{
-    ConstItem, ConvertItem, GateItem, Identifier, IntegerLiteral, LayoutItem, MemoryItem,
-    NibbleOrder, PackFromItem, RecordItem, RingItem, ShapeItem, ShardItem, SymbolItem, TensorItem,
-    TransformItem, UseItem,
+    ConstItem, ConvertItem, Identifier, IntegerLiteral, NibbleOrder, PackFromItem, SymbolItem,
+    TensorItem, TransformItem, UseItem,
 };
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
 impl ManifestReader<'_, '_> {
     pub(super) fn r#use(&mut self, node: &ManifestNode) -> Option<UseItem> {
         let usage = "use \"common.kdl\"";
-        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
-        self.form(node, &form);
+        self.leaf(node, usage, 1..=1);
         let path = self.text_of(node.args.first()?, "a path")?;
         if path.value.is_empty() {
             let span = node.head.clone();
@@ -39,8 +37,7 @@ impl ManifestReader<'_, '_> {
             fault.add_help(format!("write `{text}`")).add_fix(text);
             return None;
         }
-        let form = NodeSignature { usage, args: 2..=2, props: Some(&[]), block: BlockRule::Never };
-        self.form(node, &form);
+        self.leaf(node, usage, 2..=2);
         let name = self.name(node.args.first()?, "a const's name");
         let value = self.bound(node.args.get(1)?, "a const", Code::KdlValue);
         Some(ConstItem { name: name?, value: value? })
@@ -93,9 +90,8 @@ impl ManifestReader<'_, '_> {
         let name = self.key(key);
         let ManifestValue::Integer(value) = entry.value else {
             let message = format!("the default of `{}` must be an integer", show(&key.value));
-            let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.add_help(format!("write an integer: `{}=16`", show(&key.value)));
-            return None;
+            let help = format!("write an integer: `{}=16`", show(&key.value));
+            return self.refuse(Code::KdlValue, message, &entry.span, help);
         };
         Some((name?, IntegerLiteral { value, span: entry.span.clone() }))
     }
@@ -118,19 +114,12 @@ impl ManifestReader<'_, '_> {
             let text = format!("convert {} to={}", of(from), of(to));
             let message = "a conversion names its destination with `to=`";
             let span = others.first().unwrap_or(to).span.start..to.span.end;
-            let fault = self.faults.error(Code::KdlSurplus, message, span, "");
-            fault.add_help(format!("write `{text}`"));
-            return None;
+            return self.refuse(Code::KdlSurplus, message, &span, format!("write `{text}`"));
         }
-        if !self.form(node, &form) {
-            return None;
-        }
+        self.form(node, &form)?;
         let from = self.name(node.args.first()?, "a tensor");
         let Some(to) = Self::prop(node, "to") else {
-            let message = "`convert` needs `to=`";
-            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("write it as `{}`", form.usage));
-            return None;
+            return self.lacks(node, "`to=`", form.usage);
         };
         let to = self.name(to, "a tensor");
         let cast = self.cast(node);
@@ -161,9 +150,10 @@ impl ManifestReader<'_, '_> {
         let targets = Self::prop(node, "targets").map(|entry| self.words(entry, "`targets`"));
         let nibbles = Self::prop(node, "nibbles").and_then(|entry| self.nibbles(entry));
         let pack_from = self.pack_from(node);
-        let mut parts = TensorFields { nibbles, ..TensorFields::default() };
+        let mut tensor = TensorItem { nibbles, ..TensorItem::default() };
+        let mut seen = Vec::new();
         for child in node.children() {
-            self.part(child, node, &mut parts);
+            self.part(child, node, &mut tensor, &mut seen);
         }
         let foreign = Self::prop(node, "xla");
         let whole = foreign.and_then(|entry| self.foreign_tensor(node, entry));
@@ -174,7 +164,7 @@ impl ManifestReader<'_, '_> {
                     "an element type",
                     "write `dtype=f32`, or `like=` another tensor",
                 ),
-                (!parts.seen.contains(&"shape"), "a shape", "write `shape { n 16; c 4 }`"),
+                (!seen.contains(&"shape"), "a shape", "write `shape { n 16; c 4 }`"),
             ];
             for (_, what, help) in missing.iter().filter(|row| row.0 && !hides(node, row.1)) {
                 let message = format!("`tensor` needs {what}");
@@ -185,23 +175,16 @@ impl ManifestReader<'_, '_> {
         let mut dtype = dtype.flatten();
         if foreign.is_some() {
             let ForeignTensor { dtype: own, shape, layout } = whole?;
-            (dtype, parts.shape, parts.layout) = (Some(own), Some(shape), Some(layout));
+            (dtype, tensor.shape, tensor.layout) = (Some(own), Some(shape), Some(layout));
         }
         Some(TensorItem {
             name: self.name(node.args.first()?, "a tensor's name")?,
             dtype,
-            record: parts.record,
             like: like.flatten(),
-            shape: parts.shape,
-            layout: parts.layout,
-            memory: parts.memory,
-            shard: parts.shard,
-            ring: parts.ring,
-            gates: parts.gates,
             targets: targets.flatten(),
-            nibbles: parts.nibbles,
             pack_from,
             span: node.span.clone(),
+            ..tensor
         })
     }
 
@@ -213,12 +196,8 @@ impl ManifestReader<'_, '_> {
             return false;
         };
         let written = of(dtype);
-        let Some(dtype) = Dtype::parse(written)
-            .map(|dtype| dtype.to_string())
-            .or_else(|| Dtype::from_foreign_name(written).map(|dtype| dtype.to_string()))
-        else {
-            return false;
-        };
+        let dtype = Dtype::parse(written).or_else(|| Dtype::from_foreign_name(written));
+        let Some(dtype) = dtype else { return false };
         let text = format!("{bare} dtype={dtype}");
         let message = "the element type of a tensor is a property";
         let span = name.span.start..node.args[1].span.end;
@@ -248,28 +227,18 @@ impl ManifestReader<'_, '_> {
 
     /// Reads `cast=`: the conversion of values out of range for the element type.
     fn cast(&mut self, node: &ManifestNode) -> Option<CastMode> {
-        let entry = Self::prop(node, "cast")?;
-        let written = match &entry.value {
-            ManifestValue::String(word) => word.as_str(),
-            ManifestValue::Integer(_)
-            | ManifestValue::Float(_)
-            | ManifestValue::Bool(_)
-            | ManifestValue::Null => "",
-        };
-        let found = CastMode::ALL.iter().find(|row| row.0 == written).map(|row| row.1);
-        if found.is_none() {
-            self.unknown_word(
-                "`cast`",
-                entry,
-                &CastMode::ALL.iter().map(|row| row.0).collect::<Vec<_>>(),
-            );
-        }
-        found
+        self.keyword("`cast`", Self::prop(node, "cast")?, &CastMode::ALL)
     }
 
-    fn part(&mut self, node: &ManifestNode, tensor: &ManifestNode, parts: &mut TensorFields) {
+    fn part(
+        &mut self,
+        node: &ManifestNode,
+        owner: &ManifestNode,
+        tensor: &mut TensorItem,
+        seen: &mut Vec<&'static str>,
+    ) {
         if node.name == "require" {
-            parts.gates.extend(self.gates(node));
+            tensor.gates.extend(self.gates(node));
             return;
         }
         let known = ["shape", "layout", "memory", "nibbles", "dtype", "shard", "ring"];
@@ -280,8 +249,8 @@ impl ManifestReader<'_, '_> {
             self.unknown_node(node, &NodeScope::TENSOR);
             return;
         };
-        let first = tensor.children().iter().find(|other| other.name == node.name);
-        if parts.seen.contains(&name) || Self::prop(tensor, name).is_some() {
+        let first = owner.children().iter().find(|other| other.name == node.name);
+        if seen.contains(&name) || Self::prop(owner, name).is_some() {
             let span = node.name_span.clone();
             let place = first.filter(|other| other.span != node.span);
             let place = place.map(|other| self.faults.place(other.name_span.clone()));
@@ -293,53 +262,27 @@ impl ManifestReader<'_, '_> {
             }
             return;
         }
-        parts.seen.push(name);
+        seen.push(name);
         match name {
-            "shape" => parts.shape = self.shape(node),
-            "layout" => parts.layout = self.layout(node),
-            "memory" => parts.memory = self.memory(node),
-            "dtype" => parts.record = self.record(node),
-            "shard" => parts.shard = self.shard(node),
-            "ring" => parts.ring = self.ring(node),
-            _ => parts.nibbles = self.nibbles_node(node),
+            "shape" => tensor.shape = self.shape(node),
+            "layout" => tensor.layout = self.layout(node),
+            "memory" => tensor.memory = self.memory(node),
+            "dtype" => tensor.record = self.record(node),
+            "shard" => tensor.shard = self.shard(node),
+            "ring" => tensor.ring = self.ring(node),
+            _ => tensor.nibbles = self.nibbles_node(node),
         }
     }
 
     fn nibbles_node(&mut self, node: &ManifestNode) -> Option<NibbleOrder> {
-        let usage = "nibbles high-first";
-        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
-        self.form(node, &form);
-        self.nibbles(node.args.first()?)
+        let entry = self.argument(node, "nibbles high-first")?;
+        self.nibbles(entry)
     }
 
     fn nibbles(&mut self, entry: &Entry) -> Option<NibbleOrder> {
-        match &entry.value {
-            ManifestValue::String(word) if word == "high-first" => Some(NibbleOrder::HighFirst),
-            ManifestValue::String(word) if word == "low-first" => Some(NibbleOrder::LowFirst),
-            ManifestValue::String(_)
-            | ManifestValue::Integer(_)
-            | ManifestValue::Float(_)
-            | ManifestValue::Bool(_)
-            | ManifestValue::Null => {
-                self.unknown_word("`nibbles`", entry, &["high-first", "low-first"]);
-                None
-            }
-        }
+        let words = [("high-first", NibbleOrder::HighFirst), ("low-first", NibbleOrder::LowFirst)];
+        self.keyword("`nibbles`", entry, &words)
     }
-}
-
-/// The parts of a tensor found so far.
-#[derive(Default)]
-struct TensorFields {
-    shape: Option<ShapeItem>,
-    layout: Option<LayoutItem>,
-    memory: Option<MemoryItem>,
-    record: Option<RecordItem>,
-    shard: Option<ShardItem>,
-    ring: Option<RingItem>,
-    gates: Vec<GateItem>,
-    nibbles: Option<NibbleOrder>,
-    seen: Vec<&'static str>,
 }
 
 /// Returns true if a missing part may be a broken or misspelled part of the tensor.

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
+use super::schedule::is_unique;
 use crate::base::codes::Code;
 use crate::manifest::syntax::{
-    CacheItem, Identifier, InstanceItem, IntegerExpr, KernelItem, LayoutItem, LocalItem,
-    ScheduleItem, SpannedText,
+    Identifier, InstanceItem, IntegerExpr, KernelItem, LayoutItem, LocalItem, SpannedText,
 };
-use crate::manifest::tree::{ManifestNode, ManifestValue};
+use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
 const KERNEL: &str = "kernel copy { compute \"b[i] = a[i]\" }";
 const INSTANCE: &str = "instance conv_nchw of=conv A=input W=filters B=output";
@@ -19,84 +19,27 @@ const LOCAL: &str = "local T dtype=f32";
 /// The nodes that occur at most once in a kernel.
 const ONCE: &[&str] = &["operands", "acc", "accumulate"];
 
-/// The parts of a kernel found so far.
-#[derive(Default)]
-struct KernelFields {
-    operands: Option<Vec<Identifier>>,
-    computes: Vec<SpannedText>,
-    ranges: Vec<(Identifier, IntegerExpr)>,
-    acc: Option<SpannedText>,
-    accumulate: Option<Range<usize>>,
-    locals: Vec<LocalItem>,
-    schedule: Vec<ScheduleItem>,
-    caches: Vec<CacheItem>,
-}
-
 impl ManifestReader<'_, '_> {
     pub(super) fn kernel(&mut self, node: &ManifestNode) -> Option<KernelItem> {
-        let form = NodeSignature {
-            usage: KERNEL,
-            args: 1..=1,
-            props: Some(&[]),
-            block: BlockRule::Always,
-        };
-        self.form(node, &form);
-        let mut parts = KernelFields::default();
-        let mut seen: Vec<&ManifestNode> = Vec::new();
-        for child in node.children() {
-            if !NodeScope::KERNEL.has(&child.name) {
-                self.unknown_node(child, &NodeScope::KERNEL);
-                continue;
-            }
-            let once = ONCE.contains(&child.name.as_str());
-            if self.is_first(child, &seen, once) {
-                seen.push(child);
-                self.kernel_part(child, &mut parts);
-            }
+        let (props, block) = (Some([].as_slice()), BlockRule::Always);
+        self.form(node, &NodeSignature { usage: KERNEL, args: 1..=1, props, block });
+        let mut kernel = KernelItem::default();
+        let parts =
+            self.parts(node, &NodeScope::KERNEL, |name| ONCE.contains(&name) || is_unique(name));
+        for child in &parts {
+            self.kernel_part(child, &mut kernel);
         }
         let is_whole = !node.broken && node.children.is_some();
-        if is_whole && !seen.iter().any(|child| child.name == "compute") && !node.is_damaged() {
+        if is_whole && !parts.iter().any(|child| child.name == "compute") && !node.is_damaged() {
             let message = "`kernel` needs a `compute`";
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
             fault.add_help("add a statement: `compute \"b[i] = 2 * a[i]\"`");
         }
-        self.differ(parts.ranges.iter().map(|(name, _)| name), "range");
-        self.differ(parts.locals.iter().map(|local| &local.name), "local tensor");
-        self.differ(parts.caches.iter().map(|cache| &cache.tensor), "cache of");
+        self.differ(kernel.ranges.iter().map(|(name, _)| name), "range");
+        self.differ(kernel.locals.iter().map(|local| &local.name), "local tensor");
+        self.differ(kernel.caches.iter().map(|cache| &cache.tensor), "cache of");
         let name = self.name(node.args.first()?, "a kernel's name")?;
-        let KernelFields { operands, computes, ranges, acc, accumulate, locals, schedule, caches } =
-            parts;
-        let span = node.span.clone();
-        Some(KernelItem {
-            name,
-            operands,
-            computes,
-            ranges,
-            acc,
-            accumulate,
-            locals,
-            schedule,
-            caches,
-            span,
-        })
-    }
-
-    /// Returns true if a node is the first of its name or may be repeated: `once` is false, and the schedule allows
-    /// several. Else reports it.
-    pub(super) fn is_first(
-        &mut self,
-        node: &ManifestNode,
-        seen: &[&ManifestNode],
-        once: bool,
-    ) -> bool {
-        let once = once || super::schedule::stands_once(&node.name);
-        let first = seen.iter().find(|first| once && first.name == node.name);
-        let Some(first) = first else { return true };
-        let place = self.faults.place(first.name_span.clone());
-        let message = format!("duplicate node `{}`", node.name);
-        let fault = self.faults.error(Code::KdlTwice, message, node.name_span.clone(), "");
-        fault.add_label(place, "first here").add_help("leave one of the two out");
-        false
+        Some(KernelItem { name, span: node.span.clone(), ..kernel })
     }
 
     /// Reports duplicate names; `what` precedes the name in the message: `operand`.
@@ -104,35 +47,27 @@ impl ManifestReader<'_, '_> {
         let mut seen = std::collections::BTreeMap::new();
         for name in names {
             if let Some(first) = seen.insert(name.value.as_str(), name) {
-                let place = self.faults.place(first.span.clone());
-                let what = if what.is_empty() { String::new() } else { format!("{what} ") };
-                let message = format!("duplicate {what}`{}`", name.value);
-                let fault = self.faults.error(Code::KdlTwice, message, name.span.clone(), "");
-                fault.add_label(place, "first here").add_help("leave one of the two out");
+                let message = format!("duplicate {what} `{}`", name.value);
+                self.duplicate(message, &name.span, &first.span);
             }
         }
     }
 
-    fn kernel_part(&mut self, node: &ManifestNode, parts: &mut KernelFields) {
+    fn kernel_part(&mut self, node: &ManifestNode, kernel: &mut KernelItem) {
         match node.name.as_str() {
-            "operands" => parts.operands = self.operands(node),
-            "compute" => parts.computes.extend(self.compute(node)),
-            "range" => parts.ranges.extend(self.range(node)),
-            "acc" => parts.acc = self.acc(node),
-            "accumulate" => parts.accumulate = self.accumulate(node),
-            "local" => parts.locals.extend(self.local(node)),
-            "cache" => parts.caches.extend(self.cache(node)),
-            _ => parts.schedule.extend(self.scheduled(node)),
+            "operands" => kernel.operands = self.operands(node),
+            "compute" => kernel.computes.extend(self.compute(node)),
+            "range" => kernel.ranges.extend(self.range(node)),
+            "acc" => kernel.acc = self.acc(node),
+            "accumulate" => kernel.accumulate = self.accumulate(node),
+            "local" => kernel.locals.extend(self.local(node)),
+            "cache" => kernel.caches.extend(self.cache(node)),
+            _ => kernel.schedule.extend(self.scheduled(node)),
         }
     }
 
     fn operands(&mut self, node: &ManifestNode) -> Option<Vec<Identifier>> {
-        let (args, block) = (1..=usize::MAX, BlockRule::Never);
-        if !self
-            .form(node, &NodeSignature { usage: "operands A W B", args, props: Some(&[]), block })
-        {
-            return None;
-        }
+        self.leaf(node, "operands A W B", 1..=usize::MAX)?;
         let names = self.all_names(&node.args, "an operand")?;
         self.differ(names.iter(), "operand");
         for name in names.iter().filter(|name| name.value == "of") {
@@ -146,69 +81,43 @@ impl ManifestReader<'_, '_> {
 
     fn compute(&mut self, node: &ManifestNode) -> Option<SpannedText> {
         let usage = "compute \"b[i] = 2 * a[i]\"";
-        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
-        if !self.form(node, &form) {
-            return None;
-        }
-        let entry = node.args.first()?;
+        let entry = self.argument(node, usage)?;
         let text = self.text_of(entry, "`compute`")?;
         if !text.quoted {
             return self.unquoted(&text);
         }
         if text.value.trim().is_empty() {
             let message = "the statement is empty";
-            let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.add_help(format!("write it as `{usage}`"));
-            return None;
+            let help = format!("write it as `{usage}`");
+            return self.refuse(Code::KdlValue, message, &entry.span, help);
         }
         Some(text)
     }
 
     fn range(&mut self, node: &ManifestNode) -> Option<(Identifier, IntegerExpr)> {
-        let form = NodeSignature {
-            usage: "range r 3",
-            args: 2..=2,
-            props: Some(&[]),
-            block: BlockRule::Never,
-        };
-        if !self.form(node, &form) {
-            return None;
-        }
+        self.leaf(node, "range r 3", 2..=2)?;
         let name = self.name(node.args.first()?, "an axis");
         let bound = self.bound(node.args.get(1)?, "the range of an axis", Code::KdlValue);
         Some((name?, bound?))
     }
 
     fn acc(&mut self, node: &ManifestNode) -> Option<SpannedText> {
-        let form = NodeSignature {
-            usage: "acc f32",
-            args: 1..=1,
-            props: Some(&[]),
-            block: BlockRule::Never,
-        };
-        if !self.form(node, &form) {
-            return None;
-        }
-        self.text_of(node.args.first()?, "the accumulator's type")
+        let entry = self.argument(node, "acc f32")?;
+        self.text_of(entry, "the accumulator's type")
     }
 
     fn accumulate(&mut self, node: &ManifestNode) -> Option<Range<usize>> {
-        let usage = "accumulate #true";
-        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
-        if !self.form(node, &form) {
-            return None;
+        let entry = self.argument(node, "accumulate #true")?;
+        self.boolean(entry, "`accumulate`")?.then(|| node.span.clone())
+    }
+
+    /// Reads `#true` or `#false`.
+    pub(super) fn boolean(&mut self, entry: &Entry, what: &str) -> Option<bool> {
+        if let ManifestValue::Bool(value) = entry.value {
+            return Some(value);
         }
-        let entry = node.args.first()?;
-        match entry.value {
-            ManifestValue::Bool(value) => value.then(|| node.span.clone()),
-            ManifestValue::String(_)
-            | ManifestValue::Integer(_)
-            | ManifestValue::Float(_)
-            | ManifestValue::Null => {
-                self.wrong_kind(entry, "`accumulate`", "write `#true` or `#false`");
-                None
-            }
-        }
+        self.wrong_kind(entry, what, "write `#true` or `#false`");
+        None
     }
 
     fn local(&mut self, node: &ManifestNode) -> Option<LocalItem> {
@@ -220,22 +129,11 @@ impl ManifestReader<'_, '_> {
         };
         self.form(node, &form);
         let mut layout: Option<LayoutItem> = None;
-        let mut seen: Vec<&ManifestNode> = Vec::new();
-        for child in node.children() {
-            if !NodeScope::LOCAL.has(&child.name) {
-                self.unknown_node(child, &NodeScope::LOCAL);
-            } else if self.is_first(child, &seen, true) {
-                seen.push(child);
-                layout = self.layout(child);
-            }
+        for child in self.parts(node, &NodeScope::LOCAL, |_| true) {
+            layout = self.layout(child);
         }
         let Some(entry) = Self::prop(node, "dtype") else {
-            if !node.broken {
-                let message = "`local` needs an element type";
-                let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-                fault.add_help(format!("write it as `{LOCAL}`"));
-            }
-            return None;
+            return if node.broken { None } else { self.lacks(node, "an element type", LOCAL) };
         };
         let dtype = self.text_of(entry, "an element type")?;
         let name = self.name(node.args.first()?, "a local tensor's name")?;
@@ -248,9 +146,7 @@ impl ManifestReader<'_, '_> {
         self.form(node, &form);
         let of = Self::prop(node, "of").map(|entry| self.name(entry, "a kernel"));
         if of.is_none() && !node.broken {
-            let message = "`instance` needs `of=`";
-            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("write it as `{INSTANCE}`"));
+            self.lacks::<()>(node, "`of=`", INSTANCE);
         }
         let mut operands = Vec::new();
         for (key, entry) in node.props.iter().filter(|(key, _)| key.value != "of") {
@@ -258,17 +154,11 @@ impl ManifestReader<'_, '_> {
             operands.extend(name.zip(tensor));
         }
         let (mut schedule, mut caches) = (Vec::new(), Vec::new());
-        let mut seen: Vec<&ManifestNode> = Vec::new();
-        for child in node.children() {
-            if !NodeScope::INSTANCE.has(&child.name) {
-                self.unknown_node(child, &NodeScope::INSTANCE);
-            } else if self.is_first(child, &seen, false) {
-                seen.push(child);
-                if child.name == "cache" {
-                    caches.extend(self.cache(child));
-                } else {
-                    schedule.extend(self.scheduled(child));
-                }
+        for child in self.parts(node, &NodeScope::INSTANCE, is_unique) {
+            if child.name == "cache" {
+                caches.extend(self.cache(child));
+            } else {
+                schedule.extend(self.scheduled(child));
             }
         }
         self.differ(caches.iter().map(|cache| &cache.tensor), "cache of");

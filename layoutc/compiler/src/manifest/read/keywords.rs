@@ -1,28 +1,56 @@
 //! Keywords of the language: foreign notations and layout steps.
 
+use std::ops::RangeInclusive;
+
+use super::node_signature::{BlockRule, NodeSignature};
+
 /// Properties that give a layout in a foreign notation.
 pub(crate) const FOREIGN: &[&str] =
     &["xla", "tvm", "glow", "onednn", "cute", "mlir", "einops", "numpy", "mdspan", "triton"];
 
-/// The layout steps, each with an example of use.
-pub(super) const STEPS: &[(&str, &str)] = &[
-    ("map", "map \"(n, c) -> (n, c // 4, c % 4)\""),
-    ("apply", "apply NAME"),
-    ("order", "order AXIS…"),
-    ("split", "split AXIS by=4"),
-    ("fuse", "fuse AXIS AXIS… as=NAME"),
-    ("tile", "tile 8 128"),
-    ("pad", "pad AXIS multiple=8"),
-    ("strides", "strides 1056 1"),
-    ("swizzle", "swizzle 3 4 3 unit=bytes"),
-    ("align", "align 64"),
-    ("fill", "fill 0"),
-    ("padding", "padding forbid"),
-    ("axis-separators", "axis-separators AXIS…"),
-    ("notation", "notation tvm=\"NCHW16c\""),
+/// The layout steps with their signatures. `apply` and `notation` take any properties.
+pub(super) const STEPS: &[(&str, NodeSignature)] = &[
+    ("map", NodeSignature::leaf("map \"(n, c) -> (n, c // 4, c % 4)\"", 1..=1)),
+    ("apply", any("apply NAME", 1..=1)),
+    ("order", NodeSignature::leaf("order AXIS…", SOME)),
+    ("split", NodeSignature::with("split AXIS by=4", 1..=1, &["by", "into"])),
+    ("fuse", NodeSignature::with("fuse AXIS AXIS… as=NAME", 2..=usize::MAX, &["as"])),
+    ("tile", NodeSignature::with("tile 8 128", SOME, &["as"])),
+    ("pad", NodeSignature::with("pad AXIS multiple=8", 1..=1, &["multiple", "before", "after"])),
+    ("strides", NodeSignature::leaf("strides 1056 1", SOME)),
+    ("swizzle", NodeSignature::with("swizzle 3 4 3 unit=bytes", 0..=3, &["unit", "mode"])),
+    ("align", NodeSignature::with("align 64", 1..=2, &["at"])),
+    ("fill", NodeSignature::leaf("fill 0", 1..=1)),
+    ("padding", NodeSignature::leaf("padding forbid", 1..=1)),
+    ("axis-separators", NodeSignature::leaf("axis-separators AXIS…", SOME)),
+    ("notation", any("notation tvm=\"NCHW16c\"", 0..=0)),
 ];
 
+/// At least one argument.
+const SOME: RangeInclusive<usize> = 1..=usize::MAX;
+
+/// Signature with any properties and no block.
+const fn any(usage: &'static str, args: RangeInclusive<usize>) -> NodeSignature {
+    NodeSignature { usage, args, props: None, block: BlockRule::Never }
+}
+
+/// Names of the layout steps.
+pub(super) const STEP_NAMES: [&str; STEPS.len()] = {
+    let mut names = [""; STEPS.len()];
+    let mut k = 0;
+    while k < names.len() {
+        names[k] = STEPS[k].0;
+        k += 1;
+    }
+    names
+};
+
+/// The signature of a step.
+pub(super) fn step(name: &str) -> Option<&'static NodeSignature> {
+    STEPS.iter().find(|row| row.0 == name).map(|row| &row.1)
+}
+
 /// The example of a step; empty for an unknown one.
-pub(super) fn step_usage(step: &str) -> &'static str {
-    STEPS.iter().find(|row| row.0 == step).map_or("", |row| row.1)
+pub(super) fn step_usage(name: &str) -> &'static str {
+    step(name).map_or("", |step| step.usage)
 }

@@ -13,9 +13,7 @@ impl ManifestReader<'_, '_> {
     pub(super) fn mesh(&mut self, node: &ManifestNode) -> Option<MeshItem> {
         let usage = "mesh pod { x 2; y 4 }";
         let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Always };
-        if !self.form(node, &form) {
-            return None;
-        }
+        self.form(node, &form)?;
         let name = self.name(node.args.first()?, "a mesh's name")?;
         if node.children().is_empty() {
             let span = self.block_span(node);
@@ -52,20 +50,17 @@ impl ManifestReader<'_, '_> {
     pub(super) fn shard(&mut self, node: &ManifestNode) -> Option<ShardItem> {
         let usage = "shard n=x c=y";
         let form = NodeSignature { usage, args: 0..=1, props: None, block: BlockRule::Never };
-        if !self.form(node, &form) {
-            return None;
-        }
+        self.form(node, &form)?;
         let mesh = match node.args.first() {
             Some(entry) => Some(self.name(entry, "a mesh")?),
             None => None,
         };
         if mesh.is_none() && node.props.is_empty() {
             let message = "`shard` needs tensor axes with their mesh axes, or a mesh";
-            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!(
+            let help = format!(
                 "write `{usage}`, or only the mesh, as `shard pod`, to replicate the tensor"
-            ));
-            return None;
+            );
+            return self.refuse(Code::KdlMissing, message, &node.head, help);
         }
         let mut cuts = Vec::new();
         for (key, entry) in &node.props {
@@ -78,17 +73,13 @@ impl ManifestReader<'_, '_> {
     pub(super) fn ring(&mut self, node: &ManifestNode) -> Option<RingItem> {
         let usage = "ring y=4";
         let form = NodeSignature { usage, args: 0..=0, props: None, block: BlockRule::Never };
-        if !self.form(node, &form) {
-            return None;
-        }
+        self.form(node, &form)?;
         let [(key, entry)] = node.props.as_slice() else {
             let message = "`ring` needs one axis and the number of its indices in memory";
-            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("write `{usage}`"));
-            return None;
+            return self.refuse(Code::KdlMissing, message, &node.head, format!("write `{usage}`"));
         };
-        let (axis, held) = (self.key(key)?, self.bound(entry, "a number", Code::RingAxis)?);
-        Some(RingItem { axis, held, span: node.span.clone() })
+        let (axis, capacity) = (self.key(key)?, self.bound(entry, "a number", Code::RingAxis)?);
+        Some(RingItem { axis, capacity, span: node.span.clone() })
     }
 
     fn mesh_axes(&mut self, entry: &Entry) -> Option<crate::manifest::syntax::SpannedText> {

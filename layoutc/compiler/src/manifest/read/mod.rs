@@ -43,24 +43,8 @@ pub(super) fn manifest(
     tree: &ManifestTree,
     faults: &mut DiagnosticSink,
 ) -> ManifestSyntax {
-    let mut manifest = ManifestSyntax {
-        file: Arc::clone(file),
-        uses: Vec::new(),
-        consts: Vec::new(),
-        symbols: Vec::new(),
-        memory_spaces: Vec::new(),
-        meshes: Vec::new(),
-        transforms: Vec::new(),
-        tensors: Vec::new(),
-        views: Vec::new(),
-        converts: Vec::new(),
-        kernels: Vec::new(),
-        instances: Vec::new(),
-        backends: Vec::new(),
-        graphs: Vec::new(),
-        broken: Vec::new(),
-        torn: tree.torn,
-    };
+    let mut manifest =
+        ManifestSyntax { file: Arc::clone(file), torn: tree.torn, ..ManifestSyntax::default() };
     let mut reader = ManifestReader {
         text,
         faults,
@@ -87,29 +71,25 @@ struct ManifestReader<'t, 'f> {
 }
 
 impl ManifestReader<'_, '_> {
-    fn item(&mut self, node: &ManifestNode, manifest: &mut ManifestSyntax) {
-        let broken = &mut manifest.broken;
+    fn item(&mut self, node: &ManifestNode, all: &mut ManifestSyntax) {
         self.axes.clear();
         self.head.clear();
+        let broken = &mut all.broken;
         match node.name.as_str() {
-            "use" => manifest.uses.extend(self.keep(ItemKind::Use, node, broken, Self::r#use)),
+            "use" => all.uses.extend(self.read_item(ItemKind::Use, node, broken, Self::r#use)),
             "const" => {
-                manifest.consts.extend(self.keep(ItemKind::Const, node, broken, Self::r#const));
+                all.consts.extend(self.read_item(ItemKind::Const, node, broken, Self::r#const))
             }
             "symbol" => {
-                manifest.symbols.extend(self.keep(ItemKind::Symbol, node, broken, Self::symbol));
+                all.symbols.extend(self.read_item(ItemKind::Symbol, node, broken, Self::symbol))
             }
             "memory-space" => {
-                manifest.memory_spaces.extend(self.keep(
-                    ItemKind::MemorySpace,
-                    node,
-                    broken,
-                    Self::memory_space,
-                ));
+                let kind = ItemKind::MemorySpace;
+                all.memory_spaces.extend(self.read_item(kind, node, broken, Self::memory_space));
             }
-            "mesh" => manifest.meshes.extend(self.keep(ItemKind::Mesh, node, broken, Self::mesh)),
+            "mesh" => all.meshes.extend(self.read_item(ItemKind::Mesh, node, broken, Self::mesh)),
             "transform" => {
-                manifest.transforms.extend(self.keep(
+                all.transforms.extend(self.read_item(
                     ItemKind::Transform,
                     node,
                     broken,
@@ -117,13 +97,14 @@ impl ManifestReader<'_, '_> {
                 ));
             }
             "tensor" => {
-                manifest.tensors.extend(self.keep(ItemKind::Tensor, node, broken, Self::tensor));
+                all.tensors.extend(self.read_item(ItemKind::Tensor, node, broken, Self::tensor))
             }
+            "view" => all.views.extend(self.read_item(ItemKind::Tensor, node, broken, Self::view)),
             "kernel" => {
-                manifest.kernels.extend(self.keep(ItemKind::Kernel, node, broken, Self::kernel));
+                all.kernels.extend(self.read_item(ItemKind::Kernel, node, broken, Self::kernel))
             }
             "instance" => {
-                manifest.instances.extend(self.keep(
+                all.instances.extend(self.read_item(
                     ItemKind::Instance,
                     node,
                     broken,
@@ -131,24 +112,24 @@ impl ManifestReader<'_, '_> {
                 ));
             }
             "backend" => {
-                manifest.backends.extend(self.keep(ItemKind::Backend, node, broken, Self::backend));
+                all.backends.extend(self.read_item(ItemKind::Backend, node, broken, Self::backend))
             }
             "graph" => {
-                manifest.graphs.extend(self.keep(ItemKind::Graph, node, broken, Self::graph));
+                all.graphs.extend(self.read_item(ItemKind::Graph, node, broken, Self::graph))
             }
-            "view" => manifest.views.extend(self.keep(ItemKind::Tensor, node, broken, Self::view)),
             "convert" => {
                 let before = self.faults.count();
                 let convert = self.convert(node);
                 let is_valid = self.faults.count() == before && !node.is_damaged();
-                manifest.converts.extend(convert.filter(|_| is_valid));
+                all.converts.extend(convert.filter(|_| is_valid));
             }
             _ => self.unknown_node(node, &NodeScope::TOP),
         }
     }
 
-    /// The item, if reading it reported no error; else its name is added to `broken`.
-    fn keep<T>(
+    /// The item, if reading it reported no error; else its name is added to `broken`: its first argument, or the key in
+    /// `const LANES = 4`.
+    fn read_item<T>(
         &mut self,
         kind: ItemKind,
         node: &ManifestNode,
@@ -160,18 +141,11 @@ impl ManifestReader<'_, '_> {
         if item.is_some() && self.faults.count() == before && !node.is_damaged() {
             return item;
         }
-        broken.extend(declared(node).map(|name| (kind, name)));
+        let declared = match node.args.first() {
+            Some(entry) => entry.text(),
+            None => node.props.first().map(|(key, _)| key.value.as_str()),
+        };
+        broken.extend(declared.map(|name| (kind, name.to_owned())));
         None
-    }
-}
-
-/// The name that a node declares: its first argument, if that is a string.
-fn declared(node: &ManifestNode) -> Option<String> {
-    match &node.args.first()?.value {
-        super::tree::ManifestValue::String(name) => Some(name.clone()),
-        super::tree::ManifestValue::Integer(_)
-        | super::tree::ManifestValue::Float(_)
-        | super::tree::ManifestValue::Bool(_)
-        | super::tree::ManifestValue::Null => None,
     }
 }

@@ -6,7 +6,7 @@ use std::ops::{Range, RangeInclusive};
 
 use super::ManifestReader;
 use super::foreign_words;
-use super::keywords::{FOREIGN, STEPS};
+use super::keywords::{FOREIGN, STEP_NAMES};
 use crate::base::codes::Code;
 use crate::base::nearest::nearest;
 use crate::manifest::tree::{Entry, ManifestNode, PropertyKey};
@@ -29,6 +29,22 @@ pub(super) struct NodeSignature {
     /// The allowed properties; `None` for any.
     pub(super) props: Option<&'static [&'static str]>,
     pub(super) block: BlockRule,
+}
+
+impl NodeSignature {
+    /// Signature of a node without properties and block.
+    pub(super) const fn leaf(usage: &'static str, args: RangeInclusive<usize>) -> Self {
+        Self { usage, args, props: Some(&[]), block: BlockRule::Never }
+    }
+
+    /// Like [`Self::leaf`], with properties.
+    pub(super) const fn with(
+        usage: &'static str,
+        args: RangeInclusive<usize>,
+        props: &'static [&'static str],
+    ) -> Self {
+        Self { usage, args, props: Some(props), block: BlockRule::Never }
+    }
 }
 
 /// The top-level nodes of a manifest.
@@ -135,26 +151,7 @@ impl NodeScope {
         nodes: &["order", "block", "inside", "stores", "fill"],
         props: &["to", "cast", "max-staging"],
     };
-    pub(crate) const STEPS: Self = Self {
-        place: "a layout",
-        nodes: &[
-            "map",
-            "apply",
-            "order",
-            "split",
-            "fuse",
-            "tile",
-            "pad",
-            "strides",
-            "swizzle",
-            "align",
-            "fill",
-            "padding",
-            "axis-separators",
-            "notation",
-        ],
-        props: &[],
-    };
+    pub(crate) const STEPS: Self = Self { place: "a layout", nodes: &STEP_NAMES, props: &[] };
 }
 
 impl NodeScope {
@@ -182,11 +179,11 @@ impl NodeScope {
 }
 
 impl ManifestReader<'_, '_> {
-    /// Returns true if the node matches the signature; every mismatch is reported. A broken node never matches, and is
-    /// not reported again.
-    pub(super) fn form(&mut self, node: &ManifestNode, form: &NodeSignature) -> bool {
+    /// Checks a node against a signature; `None` if it does not match. Every mismatch is reported. A broken node never
+    /// matches, and is not reported again.
+    pub(super) fn form(&mut self, node: &ManifestNode, form: &NodeSignature) -> Option<()> {
         if node.broken {
-            return false;
+            return None;
         }
         let before = self.faults.count();
         self.properties(node, form);
@@ -215,7 +212,75 @@ impl ManifestReader<'_, '_> {
             (BlockRule::Never | BlockRule::Maybe, None)
             | (BlockRule::Maybe | BlockRule::Always, Some(_)) => {}
         }
-        self.faults.count() == before
+        (self.faults.count() == before).then_some(())
+    }
+
+    /// Checks that a node has `args` arguments, and neither properties nor a block.
+    pub(super) fn leaf(
+        &mut self,
+        node: &ManifestNode,
+        usage: &'static str,
+        args: RangeInclusive<usize>,
+    ) -> Option<()> {
+        self.form(node, &NodeSignature::leaf(usage, args))
+    }
+
+    /// The argument of a node that has one, and neither properties nor a block.
+    pub(super) fn argument<'n>(
+        &mut self,
+        node: &'n ManifestNode,
+        usage: &'static str,
+    ) -> Option<&'n Entry> {
+        self.leaf(node, usage, 1..=1)?;
+        node.args.first()
+    }
+
+    /// Reports an error in place of a value.
+    pub(super) fn refuse<T>(
+        &mut self,
+        code: Code,
+        message: impl Into<String>,
+        span: &Range<usize>,
+        help: impl Into<String>,
+    ) -> Option<T> {
+        self.faults.error(code, message, span.clone(), "").add_help(help);
+        None
+    }
+
+    /// Reports the second of two that exclude each other.
+    pub(super) fn duplicate(&mut self, message: String, span: &Range<usize>, first: &Range<usize>) {
+        let place = self.faults.place(first.clone());
+        let fault = self.faults.error(Code::KdlTwice, message, span.clone(), "");
+        fault.add_label(place, "first here").add_help("leave one of the two out");
+    }
+
+    /// Reports that a node lacks `what`; `usage` is an example with it.
+    pub(super) fn lacks<T>(&mut self, node: &ManifestNode, what: &str, usage: &str) -> Option<T> {
+        let message = format!("`{}` needs {what}", node.name);
+        self.refuse(Code::KdlMissing, message, &node.head, format!("write it as `{usage}`"))
+    }
+
+    /// The children that `scope` allows, without repetitions of those of which a node has `once`; the others are
+    /// reported.
+    pub(super) fn parts<'n>(
+        &mut self,
+        node: &'n ManifestNode,
+        scope: &NodeScope,
+        once: impl Fn(&str) -> bool,
+    ) -> Vec<&'n ManifestNode> {
+        let mut parts: Vec<&ManifestNode> = Vec::new();
+        for child in node.children() {
+            let first = parts.iter().find(|first| first.name == child.name && once(&child.name));
+            if !scope.has(&child.name) {
+                self.unknown_node(child, scope);
+            } else if let Some(first) = first {
+                let message = format!("duplicate node `{}`", child.name);
+                self.duplicate(message, &child.name_span, &first.name_span);
+            } else {
+                parts.push(child);
+            }
+        }
+        parts
     }
 
     fn properties(&mut self, node: &ManifestNode, form: &NodeSignature) {
@@ -323,7 +388,7 @@ impl ManifestReader<'_, '_> {
             fault.add_help(format!("write it as a property of a layout: `layout {name}=\"…\"`"));
         } else if let Some(near) = nearest(name, scope.nodes.iter().copied()) {
             fault.add_suggestion(near);
-        } else if STEPS.iter().any(|row| row.0 == name) {
+        } else if NodeScope::STEPS.has(name) {
             fault.add_help(format!("it is a step: write it inside `layout {{ {name} … }}`"));
         } else if bare == "name" {
             fault.add_help("write the name as the first argument: `tensor input dtype=f32`");
@@ -340,6 +405,21 @@ impl ManifestReader<'_, '_> {
         }
         let others = scope.nodes.iter().filter(|other| **other != name).copied();
         fault.add_note(format!("allowed here: {}", list(&others.collect::<Vec<_>>())));
+    }
+
+    /// The value of a keyword; an entry that is none is reported with `subject`, what it was given for.
+    pub(super) fn keyword<T: Clone>(
+        &mut self,
+        subject: &str,
+        entry: &Entry,
+        words: &[(&str, T)],
+    ) -> Option<T> {
+        let found = words.iter().find(|(word, _)| entry.text() == Some(word));
+        if found.is_none() {
+            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            self.unknown_word(subject, entry, &known);
+        }
+        found.map(|(_, value)| value.clone())
     }
 
     /// Reports a value that is not among the keywords `known`; `subject` is what it was given for.

@@ -8,7 +8,7 @@ use crate::base::codes::Code;
 use crate::base::dtype::Dtype;
 use crate::base::dtype::record::MAX_FIELDS;
 use crate::manifest::syntax::{FieldItem, RecordItem};
-use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
+use crate::manifest::tree::{Entry, ManifestNode};
 
 impl ManifestReader<'_, '_> {
     /// Reads a record; its fields are nodes with an element type and optional counts.
@@ -19,9 +19,7 @@ impl ManifestReader<'_, '_> {
             props: Some(&["align"]),
             block: BlockRule::Always,
         };
-        if !self.form(node, &form) {
-            return None;
-        }
+        self.form(node, &form)?;
         if node.children().is_empty() {
             let span = self.block_span(node);
             let fault =
@@ -33,10 +31,8 @@ impl ManifestReader<'_, '_> {
         if count > MAX_FIELDS {
             let message =
                 format!("a record can have at most {MAX_FIELDS} fields, and this one has {count}");
-            let span = self.block_span(node);
-            let fault = self.faults.error(Code::DtypeRecord, message, span, "");
-            fault.add_help("give a field a count: `q u4 32` is 32 elements");
-            return None;
+            let help = "give a field a count: `q u4 32` is 32 elements";
+            return self.refuse(Code::DtypeRecord, message, &self.block_span(node), help);
         }
         let align = Self::prop(node, "align").map(|entry| self.size(entry, "`align`"));
         let mut fields: Vec<FieldItem> = Vec::new();
@@ -46,10 +42,7 @@ impl ManifestReader<'_, '_> {
             self.unique("fields", &field.name, &mut seen);
             fields.push(field);
         }
-        let align = match align {
-            None => None,
-            Some(align) => Some(align?),
-        };
+        let align = align.map_or(Some(None), |align| align.map(Some))?;
         Some(RecordItem { fields, align, span: node.span.clone() })
     }
 
@@ -65,10 +58,7 @@ impl ManifestReader<'_, '_> {
             counts.iter().map(|count| self.bound(count, "a count", Code::DtypeRecord)).collect();
         let align = Self::prop(node, "align").map(|entry| self.size(entry, "`align`"));
         let counts = counts.into_iter().collect::<Option<Vec<_>>>();
-        let align = match align {
-            None => None,
-            Some(align) => Some(align?),
-        };
+        let align = align.map_or(Some(None), |align| align.map(Some))?;
         Some(FieldItem {
             name: name?,
             dtype: dtype?,
@@ -109,6 +99,6 @@ impl ManifestReader<'_, '_> {
 
 /// Returns true if an entry in the place of a count is an element type.
 fn is_dtype(entry: &Entry) -> bool {
-    let ManifestValue::String(word) = &entry.value else { return false };
-    Dtype::parse(word).or_else(|| Dtype::from_foreign_name(word)).is_some()
+    let dtype = |word| Dtype::parse(word).or_else(|| Dtype::from_foreign_name(word));
+    entry.text().and_then(dtype).is_some()
 }

@@ -60,7 +60,7 @@ fn near(word: &str) -> Option<String> {
         return None;
     }
     let start = if word.starts_with(|c: char| c.is_ascii_digit()) { "_" } else { "" };
-    let kept = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let name: String = start.chars().chain(word.chars().map(kept)).collect();
+    let sanitize = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    let name: String = start.chars().chain(word.chars().map(sanitize)).collect();
     (name != word && name.len() <= NAME_LIMIT).then_some(name)
 }

@@ -7,7 +7,7 @@ use crate::manifest::syntax::{Identifier, ScheduleItem, ScheduleKind};
 use crate::manifest::tree::ManifestNode;
 
 /// Returns true for a schedule node that occurs at most once in a kernel or an instance.
-pub(super) fn stands_once(word: &str) -> bool {
+pub(super) fn is_unique(word: &str) -> bool {
     ["loops", "unroll", "vectorize", "parallel"].contains(&word)
 }
 
@@ -26,37 +26,24 @@ impl ManifestReader<'_, '_> {
     }
 
     fn loops(&mut self, node: &ManifestNode, usage: &'static str) -> Option<Vec<Identifier>> {
-        let (args, block) = (1..=usize::MAX, BlockRule::Never);
-        if !self.form(node, &NodeSignature { usage, args, props: Some(&[]), block }) {
-            return None;
-        }
+        self.leaf(node, usage, 1..=usize::MAX)?;
         let names = self.all_names(&node.args, "a loop")?;
         self.differ(names.iter(), "loop");
         Some(names)
     }
 
     fn vectorize(&mut self, node: &ManifestNode) -> Option<ScheduleKind> {
-        let form = NodeSignature {
-            usage: "vectorize w",
-            args: 1..=1,
-            props: Some(&[]),
-            block: BlockRule::Never,
-        };
-        if !self.form(node, &form) {
-            return None;
-        }
-        self.name(node.args.first()?, "a loop").map(ScheduleKind::Vectorize)
+        let entry = self.argument(node, "vectorize w")?;
+        self.name(entry, "a loop").map(ScheduleKind::Vectorize)
     }
 
     fn split_loop(&mut self, node: &ManifestNode) -> Option<ScheduleKind> {
         let usage = "split w by=8";
         let form =
             NodeSignature { usage, args: 1..=1, props: Some(&["by"]), block: BlockRule::Never };
-        if !self.form(node, &form) {
-            return None;
-        }
+        self.form(node, &form)?;
         let axis = self.name(node.args.first()?, "a loop");
-        let Some(by) = Self::prop(node, "by") else { return self.without_by(node, usage) };
+        let Some(by) = Self::prop(node, "by") else { return self.lacks(node, "`by=`", usage) };
         let by = self.bound(by, "`by`", Code::KdlValue);
         Some(ScheduleKind::Split { axis: axis?, by: by? })
     }
@@ -64,28 +51,18 @@ impl ManifestReader<'_, '_> {
     fn tile_loops(&mut self, node: &ManifestNode) -> Option<ScheduleKind> {
         let usage = "tile h w by=\"4 8\"";
         let (args, block) = (1..=usize::MAX, BlockRule::Never);
-        if !self.form(node, &NodeSignature { usage, args, props: Some(&["by"]), block }) {
-            return None;
-        }
+        self.form(node, &NodeSignature { usage, args, props: Some(&["by"]), block })?;
         let axes = self.all_names(&node.args, "a loop");
-        let Some(entry) = Self::prop(node, "by") else { return self.without_by(node, usage) };
+        let Some(entry) = Self::prop(node, "by") else { return self.lacks(node, "`by=`", usage) };
         let by = self.bounds(entry, "`by`");
         let (axes, by) = (axes?, by?);
         self.differ(axes.iter(), "loop");
         if axes.len() != by.len() {
             let loops = if axes.len() == 1 { "loop" } else { "loops" };
             let message = format!("`tile` names {} {loops}, but `by` has {}", axes.len(), by.len());
-            let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.add_help(format!("give one number for each loop: `{usage}`"));
-            return None;
+            let help = format!("give one number for each loop: `{usage}`");
+            return self.refuse(Code::KdlValue, message, &entry.span, help);
         }
         Some(ScheduleKind::Tile { axes, by })
-    }
-
-    fn without_by(&mut self, node: &ManifestNode, usage: &str) -> Option<ScheduleKind> {
-        let message = format!("`{}` needs `by=`", node.name);
-        let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-        fault.add_help(format!("write it as `{usage}`"));
-        None
     }
 }

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::ManifestReader;
-use super::node_signature::BlockRule;
-use super::node_signature::NodeSignature;
-use super::node_signature::show;
+use super::node_signature::{BlockRule, NodeSignature, show};
 use crate::base::codes::Code;
 use crate::base::diagnostic::Fix;
 use crate::manifest::lex::has_comments;
@@ -24,8 +22,7 @@ const SYMBOL: &str =
 
 /// Returns true if an argument is an operator of an unquoted expression.
 fn is_operator(entry: &Entry) -> bool {
-    let ManifestValue::String(word) = &entry.value else { return false };
-    !entry.quoted && ["*", "+", "-", "%"].contains(&word.as_str())
+    !entry.quoted && entry.text().is_some_and(|word| ["*", "+", "-", "%"].contains(&word))
 }
 
 impl ManifestReader<'_, '_> {
@@ -39,9 +36,7 @@ impl ManifestReader<'_, '_> {
             props: Some(&[]),
             block: BlockRule::Always,
         };
-        if !self.form(node, &form) {
-            return None;
-        }
+        self.form(node, &form)?;
         let mut axes: Vec<AxisItem> = Vec::new();
         let mut seen = BTreeMap::new();
         let mut conditions = Vec::new();
@@ -59,21 +54,13 @@ impl ManifestReader<'_, '_> {
 
     /// Reads `where "j <= i"`.
     fn condition(&mut self, node: &ManifestNode) -> Option<SpannedText> {
-        let usage = "where \"j <= i\"";
-        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
-        if node.broken || !self.form(node, &form) {
-            return None;
-        }
-        let entry = node.args.first()?;
+        let entry = self.argument(node, "where \"j <= i\"")?;
         let is_text = matches!(entry.value, ManifestValue::String(_)) && entry.quoted;
         if !is_text {
             let message = "an axis cannot be named `where`: it begins a condition";
-            let span = node.head.clone();
-            let fault = self.faults.error(Code::DomainCondition, message, span, "");
-            fault.add_help(
-                "give the axis another name, or write a condition in quotes: `where \"j <= i\"`",
-            );
-            return None;
+            let help =
+                "give the axis another name, or write a condition in quotes: `where \"j <= i\"`";
+            return self.refuse(Code::DomainCondition, message, &node.head, help);
         }
         self.text_of(entry, "a condition")
     }
@@ -83,10 +70,8 @@ impl ManifestReader<'_, '_> {
         let shape = self.shape(node)?;
         if let Some(condition) = shape.conditions.first() {
             let message = format!("{takes} cannot have a condition on its shape");
-            let span = condition.span.clone();
-            let fault = self.faults.error(Code::DomainWhole, message, span, "");
-            fault.add_help("remove the condition: only a `tensor` item can have one");
-            return None;
+            let help = "remove the condition: only a `tensor` item can have one";
+            return self.refuse(Code::DomainWhole, message, &condition.span, help);
         }
         Some(shape)
     }
@@ -146,7 +131,7 @@ impl ManifestReader<'_, '_> {
         true
     }
 
-    /// The corrected shape.
+    /// The shape as one node for each axis, for a help text.
     fn corrected(&self, node: &ManifestNode) -> String {
         let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default().to_owned();
         // `n:16` and `"16, 64"` are several words.
@@ -245,9 +230,7 @@ impl ManifestReader<'_, '_> {
             IntegerExpr::Text(text) if OPEN.contains(&text.value.trim()) => {
                 let message =
                     "an extent must be a number, or a symbol if it is known only at run time";
-                let fault = self.faults.error(Code::ShapeExtent, message, entry.span.clone(), "");
-                fault.add_help(SYMBOL);
-                return None;
+                return self.refuse(Code::ShapeExtent, message, &entry.span, SYMBOL);
             }
             IntegerExpr::Integer(_) | IntegerExpr::Text(_) => return Some(bound),
         };
@@ -265,9 +248,8 @@ impl ManifestReader<'_, '_> {
         if labels.is_empty() {
             let name = show(&axis.name);
             let message = format!("axis `{name}` has no labels");
-            let fault = self.faults.error(Code::ShapeLabels, message, axis.span.clone(), "");
-            fault.add_help(format!("write `{name} {{ x; y; z }}`, or an extent: `{name} 64`"));
-            return None;
+            let help = format!("write `{name} {{ x; y; z }}`, or an extent: `{name} 64`");
+            return self.refuse(Code::ShapeLabels, message, &axis.span, help);
         }
         let mut names: Vec<Identifier> = Vec::new();
         let mut seen = BTreeMap::new();

@@ -2,7 +2,7 @@
 
 use super::ManifestReader;
 use crate::base::codes::Code;
-use crate::manifest::syntax::{Decimal, Fraction, IntegerExpr, IntegerLiteral};
+use crate::manifest::syntax::{Decimal, IntegerExpr, IntegerLiteral};
 use crate::manifest::tree::{Entry, ManifestValue};
 
 /// Units of bytes, in lower case; case is ignored.
@@ -45,16 +45,9 @@ impl ManifestReader<'_, '_> {
     }
 
     /// Reads an exact fraction above 0 and at most 1.
-    pub(super) fn share(&mut self, entry: &Entry, what: &str) -> Option<Fraction> {
-        let share = match &entry.value {
-            ManifestValue::Integer(value) => Some(Fraction { digits: *value, places: 0 }),
-            // The shortest decimal of the float is the text as written, except for trailing zeros.
-            ManifestValue::Float(value) => decimal(&value.to_string())
-                .map(|Decimal { digits, places }| Fraction { digits, places }),
-            ManifestValue::String(_) | ManifestValue::Bool(_) | ManifestValue::Null => None,
-        };
-        let one = |share: &Fraction| 10_i128.checked_pow(share.places);
-        let share = share
+    pub(super) fn share(&mut self, entry: &Entry, what: &str) -> Option<Decimal> {
+        let one = |share: &Decimal| 10_i128.checked_pow(share.places);
+        let share = number(entry)
             .filter(|share| share.digits > 0 && one(share).is_some_and(|one| share.digits <= one));
         if share.is_none() {
             let message = format!("{what} must be a fraction of the bytes, above 0 and at most 1");
@@ -70,6 +63,16 @@ impl ManifestReader<'_, '_> {
     }
 }
 
+/// The number of an entry; `None` if it is none, or a fraction of more than 18 digits.
+pub(super) fn number(entry: &Entry) -> Option<Decimal> {
+    match &entry.value {
+        ManifestValue::Integer(value) => Some(Decimal { digits: *value, places: 0 }),
+        // The shortest decimal of the float is the text as written, except for trailing zeros.
+        ManifestValue::Float(value) => decimal(&value.to_string()),
+        _ => None,
+    }
+}
+
 /// The number of bytes of a text with a unit, as `64 MiB`; `None` if it is malformed or not a whole number.
 pub fn bytes(text: &str) -> Option<i128> {
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -82,7 +85,7 @@ pub fn bytes(text: &str) -> Option<i128> {
 }
 
 /// Parses `1.5` as 15 / 10^1. `None` unless the text is digits with at most one point, 18 digits in all.
-pub(super) fn decimal(text: &str) -> Option<Decimal> {
+fn decimal(text: &str) -> Option<Decimal> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let part = part.trim_end_matches('0');
     let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());

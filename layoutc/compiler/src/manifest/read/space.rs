@@ -6,20 +6,20 @@ use super::text::is_name;
 use crate::base::codes::Code;
 use crate::base::nearest::nearest;
 use crate::manifest::syntax::{
-    IntegerLiteral, MemoryItem, MemoryKind, MemorySpaceItem, SpannedText,
+    IntegerLiteral, Memory, MemoryItem, MemoryKind, MemorySpaceItem, SpannedText,
 };
 use crate::manifest::tree::{ManifestNode, ManifestValue};
 
 /// The built-in memories, by keyword.
-pub(crate) const MEMORIES: &[(&str, MemoryKind)] = &[
-    ("global", MemoryKind::Global),
-    ("constant", MemoryKind::Constant),
-    ("image2d", MemoryKind::Image2d),
-    ("texture", MemoryKind::Image2d),
-    ("image2d-array", MemoryKind::Image2dArray),
-    ("shared", MemoryKind::Shared),
-    ("local", MemoryKind::Local),
-    ("none", MemoryKind::None),
+pub(crate) const MEMORIES: &[(&str, Memory)] = &[
+    ("global", Memory::Global),
+    ("constant", Memory::Constant),
+    ("image2d", Memory::Image2d),
+    ("texture", Memory::Image2d),
+    ("image2d-array", Memory::Image2dArray),
+    ("shared", Memory::Shared),
+    ("local", Memory::Local),
+    ("none", Memory::None),
 ];
 
 impl ManifestReader<'_, '_> {
@@ -40,9 +40,7 @@ impl ManifestReader<'_, '_> {
             }
             _ => {
                 let message = "`xla` must be the n of `S(n)`, an integer from 1";
-                let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                fault.add_help("write 1 or more");
-                None
+                self.refuse(Code::KdlValue, message, &entry.span, "write 1 or more")
             }
         });
         let name = self.name(node.args.first()?, "a memory space's name")?;
@@ -68,11 +66,11 @@ impl ManifestReader<'_, '_> {
         let entry = node.args.first()?;
         let text = self.text_of(entry, "a memory")?;
         let kind = match MEMORIES.iter().find(|row| row.0 == text.value) {
-            Some((_, kind)) => kind.clone(),
+            Some((_, memory)) => MemoryKind::Kind(*memory),
             None if !is_name(&text.value) && self.meant_memory(&text) => return None,
             None => MemoryKind::Space(self.as_name(&text)?),
         };
-        let image = matches!(kind, MemoryKind::Image2d | MemoryKind::Image2dArray);
+        let image = matches!(kind, MemoryKind::Kind(Memory::Image2d | Memory::Image2dArray));
         if let Some((key, _)) = node.props.first().filter(|_| !image) {
             let message = format!("`{}` applies only to images", show(&key.value));
             let fault = self.faults.error(Code::StepForm, message, key.span.clone(), "");

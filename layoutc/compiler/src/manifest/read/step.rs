@@ -2,7 +2,7 @@
 
 use super::ManifestReader;
 use super::foreign::is_foreign;
-use super::keywords::step_usage;
+use super::keywords::{step, step_usage};
 use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
 use super::text::is_name;
 use layoutc_algebra::notation::{self, Notation};
@@ -34,20 +34,18 @@ fn notation_of(text: &str) -> Option<&'static str> {
     candidates.into_iter().find(|row| is_it(row.0)).map(|row| row.1)
 }
 
-/// At least one argument.
-const SOME: std::ops::RangeInclusive<usize> = 1..=usize::MAX;
-
 impl ManifestReader<'_, '_> {
     pub(super) fn layout(&mut self, node: &ManifestNode) -> Option<LayoutItem> {
         if node.broken {
             return None;
         }
-        let span = node.span.clone();
+        let one = |kind: StepKind| {
+            let (span, name_span) = (node.span.clone(), node.name_span.clone());
+            let step = StepItem { kind, span: span.clone(), name_span };
+            LayoutItem { steps: vec![step], span }
+        };
         if node.props.iter().any(|(key, _)| is_foreign(&key.value)) {
-            let usage = "layout tvm=\"NCHW16c\"";
-            let kind = self.foreign(node, usage)?;
-            let step = StepItem { kind, span: span.clone(), name_span: node.name_span.clone() };
-            return Some(LayoutItem { steps: vec![step], span });
+            return self.foreign(node, "layout tvm=\"NCHW16c\"").map(one);
         }
         let Some(children) = &node.children else {
             if let ([], Some((key, _))) = (node.args.as_slice(), node.props.first()) {
@@ -64,9 +62,7 @@ impl ManifestReader<'_, '_> {
             if self.is_map(node.args.first(), "layout { map \"…\" }") {
                 return None;
             }
-            let kind = self.apply(node)?;
-            let step = StepItem { kind, span: span.clone(), name_span: node.name_span.clone() };
-            return Some(LayoutItem { steps: vec![step], span });
+            return self.apply(node).map(one);
         };
         if !node.args.is_empty() || !node.props.is_empty() {
             let message = "a layout can have either a name or a block";
@@ -76,7 +72,7 @@ impl ManifestReader<'_, '_> {
             let apply = source.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
             fault.add_help(format!("write `layout {{ apply {apply}; … }}`"));
         }
-        Some(LayoutItem { steps: self.steps(children), span })
+        Some(LayoutItem { steps: self.steps(children), span: node.span.clone() })
     }
 
     /// Reads steps; the errors of invalid ones are reported.
@@ -91,26 +87,14 @@ impl ManifestReader<'_, '_> {
     }
 
     fn step(&mut self, node: &ManifestNode) -> Option<StepKind> {
-        let (args, props): (_, Option<&'static [&'static str]>) = match node.name.as_str() {
-            "map" | "fill" | "padding" => (1..=1, Some(&[])),
-            "apply" => (1..=1, None),
-            "order" | "strides" | "axis-separators" => (SOME, Some(&[])),
-            "split" => (1..=1, Some(&["by", "into"])),
-            "fuse" => (2..=usize::MAX, Some(&["as"])),
-            "tile" => (SOME, Some(&["as"])),
-            "pad" => (1..=1, Some(&["multiple", "before", "after"])),
-            "align" => (1..=2, Some(&["at"])),
-            "swizzle" => (0..=3, Some(&["unit", "mode"])),
-            "notation" => return self.foreign(node, step_usage("notation")),
-            _ => {
-                self.unknown_node(node, &NodeScope::STEPS);
-                return None;
-            }
-        };
-        let usage = step_usage(&node.name);
-        if !self.form(node, &NodeSignature { usage, args, props, block: BlockRule::Never }) {
+        let Some(form) = step(&node.name) else {
+            self.unknown_node(node, &NodeScope::STEPS);
             return None;
+        };
+        if node.name == "notation" {
+            return self.foreign(node, form.usage);
         }
+        self.form(node, form)?;
         if node.name == "swizzle" {
             return self.swizzle(node);
         }
@@ -142,25 +126,20 @@ impl ManifestReader<'_, '_> {
     /// with `…` for the map.
     fn is_map(&mut self, entry: Option<&Entry>, written: &str) -> bool {
         let Some(entry) = entry.filter(|entry| entry.quoted && entry.plain) else { return false };
-        let ManifestValue::String(map) = &entry.value else { return false };
-        if !map.contains("->") {
-            return false;
-        }
+        let Some(map) = entry.text().filter(|map| map.contains("->")) else { return false };
         let message = "expected the name of a transform, found a map";
-        let span = entry.span.clone();
-        self.faults
-            .error(Code::NameInvalid, message, span, "")
-            .add_help(format!("write `{}`", written.replace('…', map)));
+        let help = format!("write `{}`", written.replace('…', map));
+        self.refuse::<()>(Code::NameInvalid, message, &entry.span, help);
         true
     }
 
     /// Reads `apply blocked block=8`, or the same on `layout`.
     fn apply(&mut self, node: &ManifestNode) -> Option<StepKind> {
         if let Some(entry) = node.args.first()
-            && let ManifestValue::String(word) = &entry.value
+            && let Some(word) = entry.text()
         {
             if DENSE.iter().any(|dense| dense.eq_ignore_ascii_case(word)) {
-                let name = Identifier { value: word.clone(), span: entry.content.clone() };
+                let name = Identifier { value: word.to_owned(), span: entry.content.clone() };
                 return Some(StepKind::Apply { name, arguments: Vec::new() });
             }
             if let Some(notation) = notation_of(word) {
@@ -209,7 +188,7 @@ impl ManifestReader<'_, '_> {
         let axis = |entry: &Entry| match &entry.value {
             ManifestValue::Integer(k) => self.axes.get(usize::try_from(*k).ok()?).cloned(),
             ManifestValue::String(name) => Some(name.clone()),
-            ManifestValue::Float(_) | ManifestValue::Bool(_) | ManifestValue::Null => None,
+            _ => None,
         };
         let names: Option<Vec<String>> = entries.iter().map(axis).collect();
         names.map_or_else(|| "c n".to_owned(), |names| names.join(" "))
@@ -222,25 +201,16 @@ impl ManifestReader<'_, '_> {
             None => Some(Vec::new()),
         };
         let Some(by) = Self::prop(node, "by") else {
-            self.missing(node, "`by=`");
-            return None;
+            return self.lacks(node, "`by=`", step_usage("split"));
         };
         let by = self.bounds(by, "`by`");
         Some(StepKind::Split { axis: axis?, into: into?, by: by? })
     }
 
-    fn missing(&mut self, node: &ManifestNode, what: &str) {
-        let message = format!("`{}` needs {what}", node.name);
-        let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-        fault.add_help(format!("write it as `{}`", step_usage(&node.name)));
-    }
-
     fn fuse(&mut self, node: &ManifestNode) -> Option<StepKind> {
         let axes = self.all_names(&node.args, "an axis");
-        let into = Self::prop(node, "as").map(|entry| self.name(entry, "the fused axis"));
-        let into = match into {
-            Some(None) => return None,
-            Some(Some(name)) => Some(name),
+        let into = match Self::prop(node, "as") {
+            Some(entry) => Some(self.name(entry, "the fused axis")?),
             None => None,
         };
         Some(StepKind::Fuse { axes: axes?, into })
@@ -250,17 +220,9 @@ impl ManifestReader<'_, '_> {
         let entries: Vec<Option<TileEntry>> = node
             .args
             .iter()
-            .map(|entry| match &entry.value {
-                ManifestValue::String(star) if star == "*" => {
-                    Some(TileEntry::Star(entry.span.clone()))
-                }
-                ManifestValue::String(_)
-                | ManifestValue::Integer(_)
-                | ManifestValue::Float(_)
-                | ManifestValue::Bool(_)
-                | ManifestValue::Null => {
-                    self.bound(entry, "a tile's extent", Code::KdlValue).map(TileEntry::Extent)
-                }
+            .map(|entry| match entry.text() {
+                Some("*") => Some(TileEntry::Star(entry.span.clone())),
+                _ => self.bound(entry, "a tile's extent", Code::KdlValue).map(TileEntry::Extent),
             })
             .collect();
         let names = match Self::prop(node, "as") {
@@ -282,8 +244,7 @@ impl ManifestReader<'_, '_> {
         }
         match (multiple, before, after) {
             (None, None, None) => {
-                self.missing(node, "`multiple=`, `before=` or `after=`");
-                None
+                self.lacks(node, "`multiple=`, `before=` or `after=`", step_usage("pad"))
             }
             (Some(multiple), None, None) => Some(StepKind::PadMultiple { axis: axis?, multiple }),
             (None, before, after) => Some(StepKind::PadBeforeAfter { axis: axis?, before, after }),
@@ -312,16 +273,14 @@ impl ManifestReader<'_, '_> {
             return Some(StepKind::AlignAxis { axis: axis?, bytes: bytes? });
         }
         let bytes = self.bound(first, "an alignment", Code::KdlValue);
-        match at {
-            None => bytes.map(StepKind::AlignBase),
-            Some(Entry { value: ManifestValue::String(at), .. }) if at == "origin" => {
-                bytes.map(StepKind::AlignOrigin)
-            }
+        let step = match at {
+            None => StepKind::AlignBase,
             Some(entry) => {
-                self.unknown_word("`at`", entry, &["origin"]);
-                None
+                self.keyword("`at`", entry, &[("origin", ())])?;
+                StepKind::AlignOrigin
             }
-        }
+        };
+        bytes.map(step)
     }
 
     fn fill(&mut self, entry: &Entry) -> Option<StepKind> {
@@ -346,22 +305,8 @@ impl ManifestReader<'_, '_> {
     }
 
     fn padding(&mut self, entry: &Entry) -> Option<StepKind> {
-        match &entry.value {
-            ManifestValue::String(word) if word == "forbid" => {
-                Some(StepKind::Padding(PaddingRule::Forbid))
-            }
-            ManifestValue::String(word) if word == "allow" => {
-                Some(StepKind::Padding(PaddingRule::Allow))
-            }
-            ManifestValue::String(_)
-            | ManifestValue::Integer(_)
-            | ManifestValue::Float(_)
-            | ManifestValue::Bool(_)
-            | ManifestValue::Null => {
-                self.unknown_word("`padding`", entry, &["forbid", "allow"]);
-                None
-            }
-        }
+        let words = [("forbid", PaddingRule::Forbid), ("allow", PaddingRule::Allow)];
+        self.keyword("`padding`", entry, &words).map(StepKind::Padding)
     }
 
     fn separators(&mut self, entries: &[Entry]) -> Option<StepKind> {
@@ -376,16 +321,10 @@ impl ManifestReader<'_, '_> {
                 }
                 ManifestValue::Integer(value) => {
                     let message = format!("a position cannot be negative: {value}");
-                    let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-                    fault.add_help("write 0 or more, or the name of an axis");
-                    None
+                    let help = "write 0 or more, or the name of an axis";
+                    self.refuse(Code::KdlValue, message, &entry.span, help)
                 }
-                ManifestValue::String(_)
-                | ManifestValue::Float(_)
-                | ManifestValue::Bool(_)
-                | ManifestValue::Null => {
-                    self.one_name(entry, "a storage axis").map(SeparatorItem::Name)
-                }
+                _ => self.one_name(entry, "a storage axis").map(SeparatorItem::Name),
             })
             .collect();
         items.into_iter().collect::<Option<_>>().map(StepKind::Separators)

@@ -25,46 +25,21 @@ impl ManifestReader<'_, '_> {
         let numbers = node.args.iter().map(|entry| self.bit_count(entry)).collect::<Vec<_>>();
         let numbers = numbers.into_iter().collect::<Option<Vec<IntegerLiteral>>>()?;
         let Ok([bits, base, shift]) = <[IntegerLiteral; 3]>::try_from(numbers) else {
-            let message = "`swizzle` needs three numbers, or `mode=`";
-            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("write it as `{}`", step_usage("swizzle")));
-            return None;
+            return self.lacks(node, "three numbers, or `mode=`", step_usage("swizzle"));
         };
         let Some(unit) = unit else {
             let message = "`swizzle` needs `unit=bytes` or `unit=elements`";
-            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help("write `unit=bytes` for hardware swizzles, `unit=elements` for CuTe's");
-            return None;
+            let help = "write `unit=bytes` for hardware swizzles, `unit=elements` for CuTe's";
+            return self.refuse(Code::KdlMissing, message, &node.head, help);
         };
-        let unit = match &unit.value {
-            ManifestValue::String(word) if word == "bytes" => SwizzleUnit::Bytes,
-            ManifestValue::String(word) if word == "elements" => SwizzleUnit::Elements,
-            ManifestValue::String(_)
-            | ManifestValue::Integer(_)
-            | ManifestValue::Float(_)
-            | ManifestValue::Bool(_)
-            | ManifestValue::Null => {
-                self.unknown_word("`unit`", unit, &["bytes", "elements"]);
-                return None;
-            }
-        };
+        let words = [("bytes", SwizzleUnit::Bytes), ("elements", SwizzleUnit::Elements)];
+        let unit = self.keyword("`unit`", unit, &words)?;
         Some(StepKind::Swizzle { bits, base, shift, unit })
     }
 
     fn mode(&mut self, entry: &Entry) -> Option<StepKind> {
-        let found = match &entry.value {
-            ManifestValue::String(word) => MODES.iter().find(|(mode, _)| mode == word),
-            ManifestValue::Integer(_)
-            | ManifestValue::Float(_)
-            | ManifestValue::Bool(_)
-            | ManifestValue::Null => None,
-        };
-        let Some((_, row)) = found else {
-            let modes: Vec<&str> = MODES.iter().map(|(mode, _)| *mode).collect();
-            self.unknown_word("`mode`", entry, &modes);
-            return None;
-        };
-        Some(StepKind::SwizzleMode(IntegerLiteral { value: *row, span: entry.span.clone() }))
+        let value = self.keyword("`mode`", entry, MODES)?;
+        Some(StepKind::SwizzleMode(IntegerLiteral { value, span: entry.span.clone() }))
     }
 
     fn bit_count(&mut self, entry: &Entry) -> Option<IntegerLiteral> {
@@ -72,10 +47,7 @@ impl ManifestReader<'_, '_> {
             ManifestValue::Integer(value) => {
                 Some(IntegerLiteral { value, span: entry.span.clone() })
             }
-            ManifestValue::String(_)
-            | ManifestValue::Float(_)
-            | ManifestValue::Bool(_)
-            | ManifestValue::Null => {
+            _ => {
                 let message = "a swizzle takes three integers: bits, base and shift";
                 let word = self.text.get(entry.content.clone()).unwrap_or_default();
                 let numbers: Vec<&str> = word

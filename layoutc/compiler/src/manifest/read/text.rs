@@ -46,8 +46,7 @@ pub(super) fn is_name(word: &str) -> bool {
 
 /// The names of a comma-separated list, separated by spaces; `None` if the entry is not such a list.
 fn several_names(entry: &Entry) -> Option<String> {
-    let ManifestValue::String(text) = &entry.value else { return None };
-    let names: Vec<&str> = text.split(',').map(str::trim).collect();
+    let names: Vec<&str> = entry.text()?.split(',').map(str::trim).collect();
     (names.len() > 1 && names.iter().all(|name| is_name(name))).then(|| names.join(" "))
 }
 
@@ -232,7 +231,7 @@ impl ManifestReader<'_, '_> {
                 }
                 Some(IntegerExpr::Text(text))
             }
-            ManifestValue::Float(_) | ManifestValue::Bool(_) | ManifestValue::Null => {
+            _ => {
                 let message = format!("{what} cannot be {}", entry.value.kind());
                 let whole = self.text.get(entry.span.clone()).and_then(whole_number);
                 let fault = self.faults.error(code, message, entry.span.clone(), "");
@@ -275,9 +274,8 @@ impl ManifestReader<'_, '_> {
         }
         if words.is_empty() {
             let message = format!("{what} is empty");
-            let fault = self.faults.error(Code::KdlValue, message, entry.span.clone(), "");
-            fault.add_help("write one or more, separated by spaces");
-            return None;
+            let help = "write one or more, separated by spaces";
+            return self.refuse(Code::KdlValue, message, &entry.span, help);
         }
         Some(words)
     }

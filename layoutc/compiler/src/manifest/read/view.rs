@@ -3,55 +3,41 @@
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
 use crate::base::codes::Code;
-use crate::manifest::syntax::{LayoutItem, ShapeItem, SpannedText, ViewItem};
+use crate::manifest::syntax::{SpannedText, ViewItem};
 use crate::manifest::tree::ManifestNode;
 
 const USAGE: &str = "view input_x4 of=input dtype=f32x4";
 
-/// The parts of a view found so far.
-#[derive(Default)]
-struct ViewFields {
-    shape: Option<ShapeItem>,
-    layout: Option<LayoutItem>,
-    map: Option<SpannedText>,
-}
-
 impl ManifestReader<'_, '_> {
     pub(super) fn view(&mut self, node: &ManifestNode) -> Option<ViewItem> {
         let props = Some(["of", "dtype"].as_slice());
-        self.form(
-            node,
-            &NodeSignature { usage: USAGE, args: 1..=1, props, block: BlockRule::Maybe },
-        );
+        let block = BlockRule::Maybe;
+        self.form(node, &NodeSignature { usage: USAGE, args: 1..=1, props, block });
         let dtype = Self::prop(node, "dtype").map(|entry| self.text_of(entry, "an element type"));
         let of = Self::prop(node, "of").map(|entry| self.name(entry, "a tensor"));
         if of.is_none() {
-            let message = "`view` needs `of=`";
-            let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
-            fault.add_help(format!("write it as `{USAGE}`"));
+            self.lacks::<()>(node, "`of=`", USAGE);
         }
-        let mut parts = ViewFields::default();
+        let mut view = ViewItem::default();
         for child in node.children() {
-            self.view_part(child, node, &mut parts);
+            self.view_part(child, node, &mut view);
         }
         self.view_goes_together(node);
         Some(ViewItem {
             name: self.name(node.args.first()?, "a view's name")?,
             of: of.flatten()?,
             dtype: dtype.flatten(),
-            shape: parts.shape,
-            layout: parts.layout,
-            map: parts.map,
             span: node.span.clone(),
+            ..view
         })
     }
 
-    fn view_part(&mut self, node: &ManifestNode, view: &ManifestNode, parts: &mut ViewFields) {
+    fn view_part(&mut self, node: &ManifestNode, owner: &ManifestNode, view: &mut ViewItem) {
         if !NodeScope::VIEW.has(&node.name) {
             self.unknown_node(node, &NodeScope::VIEW);
             return;
         }
-        let first = view.children().iter().find(|other| other.name == node.name);
+        let first = owner.children().iter().find(|other| other.name == node.name);
         if let Some(first) = first.filter(|first| first.span != node.span) {
             let place = self.faults.place(first.name_span.clone());
             let message = format!("a view can have only one `{}`", node.name);
@@ -60,19 +46,15 @@ impl ManifestReader<'_, '_> {
             return;
         }
         match node.name.as_str() {
-            "shape" => parts.shape = self.box_shape(node, "a view"),
-            "layout" => parts.layout = self.layout(node),
-            _ => parts.map = self.window(node),
+            "shape" => view.shape = self.box_shape(node, "a view"),
+            "layout" => view.layout = self.layout(node),
+            _ => view.map = self.window(node),
         }
     }
 
     fn window(&mut self, node: &ManifestNode) -> Option<SpannedText> {
-        let usage = "map \"(b, s, h, d) -> (b, s, 0, h, d)\"";
-        let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Never };
-        if !self.form(node, &form) {
-            return None;
-        }
-        self.map(node.args.first()?)
+        let entry = self.argument(node, "map \"(b, s, h, d) -> (b, s, 0, h, d)\"")?;
+        self.map(entry)
     }
 
     /// Checks that a view with a map has a shape and no layout.

@@ -8,7 +8,7 @@ use super::{Identifier, IntegerExpr, LayoutItem, ShapeItem, SpannedText};
 use crate::base::cast::CastMode;
 
 /// `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ViewItem {
     /// The declared name.
     pub name: Identifier,
@@ -60,17 +60,38 @@ pub enum ConvertScheduleKind {
     /// `block 32 64`: tile extents along the destination's and the source's fastest digit.
     Block([i64; 2]),
     /// `inside blocks`
-    InsideBlocks,
-    /// `inside runs`
-    InsideRuns,
-    /// `inside elements`
-    InsideElements,
+    Inside(InnerKernel),
     /// `stores streaming`
-    StoresStreaming,
-    /// `stores cached`
-    StoresCached,
+    Stores(StorePolicy),
     /// `fill first`
-    FillFirst,
-    /// `fill borders`
-    FillBorders,
+    Fill(FillStrategy),
+}
+
+/// Kernel inside all loops of a relayout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum InnerKernel {
+    /// `blocks`: transpose of a tile.
+    Transpose,
+    /// `runs`: copy of contiguous runs.
+    CopyRuns,
+    /// `elements`: copy of one element, or of one run.
+    Elementwise,
+}
+
+/// Store policy for the destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StorePolicy {
+    /// Streaming (non-temporal) stores, for any size.
+    Streaming,
+    /// Ordinary stores, for any size.
+    Cached,
+}
+
+/// Strategy for filling padding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FillStrategy {
+    /// `first`: fills the whole destination before the copy.
+    WholeFirst,
+    /// `borders`: fills padding only.
+    PaddingOnly,
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Identifier, IntegerExpr, LayoutItem, SpannedText};
 
 /// `kernel conv { operands A W B; compute "…" }`
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelItem {
     /// The declared name.
     pub name: Identifier,

@@ -12,7 +12,7 @@ pub struct RingItem {
     /// The axis.
     pub axis: Identifier,
     /// Number of its indices in memory at a time.
-    pub held: IntegerExpr,
+    pub capacity: IntegerExpr,
     /// The span of the node.
     pub span: Range<usize>,
 }

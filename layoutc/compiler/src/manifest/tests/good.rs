@@ -3,8 +3,8 @@
 use super::sweep::FULL;
 use super::{good, read};
 use crate::manifest::syntax::{
-    Extent, FillLiteral, GateKind, IntegerExpr, MemoryKind, NibbleOrder, PaddingRule, ScheduleKind,
-    SeparatorItem, StepKind, TileEntry,
+    Extent, FillLiteral, GateKind, IntegerExpr, Memory, MemoryKind, NibbleOrder, PaddingRule,
+    ScheduleKind, SeparatorItem, StepKind, TileEntry,
 };
 
 /// The source text at the span of an integer expression.
@@ -55,7 +55,7 @@ fn every_part_of_a_tensor_is_read() {
     assert_eq!((name.value.as_str(), arguments[0].0.value.as_str()), ("blocked", "block"));
     assert_eq!(&FULL[layout.steps[0].span.clone()], "layout blocked block=8");
     let memory = tensor.memory.as_ref().unwrap();
-    assert_eq!(memory.kind, MemoryKind::Image2d);
+    assert_eq!(memory.kind, MemoryKind::Kind(Memory::Image2d));
     assert_eq!(memory.access.as_ref().unwrap().value, "read");
     assert_eq!(manifest.tensors[1].like.as_ref().unwrap().value, "input");
 }

@@ -10,6 +10,8 @@ use super::access::Steps;
 use super::domain::{Domain, digit};
 use super::order::{AtOnce, Order};
 use super::vectors::Seen;
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::model::compute::{BufferRef, LoopSchedule, Statement};
 use crate::model::{Spanned, Tensor};
 
@@ -24,8 +26,25 @@ pub(super) struct Block {
 /// loop, or does not use the tensor. `target` is the tensor that it writes, `kept` are the loops of all its caches.
 ///
 /// # Errors
-/// [`PlanError::Choice`] where that is no box of a known size.
-pub fn block_extents(
+/// `kernel::cache` where that is no box of a known size.
+pub(crate) fn tile_extents(
+    target: &Tensor,
+    statement: &Statement,
+    own: (&[Symbol], &LoopSchedule),
+    (buffer, at): (BufferRef, &Spanned<String>),
+    kept: &[String],
+) -> Result<Option<Vec<i128>>, Box<Diagnostic>> {
+    let fault =
+        |message: String, place: FileSpan| Diagnostic::error(Code::KernelCache, message, place, "");
+    block_extents(target, statement, own, (buffer, at), kept).map_err(|error| {
+        let PlanError::Choice { message, help, place } = error else {
+            return Box::new(fault(error.to_string(), at.place.clone()).help("remove the cache"));
+        };
+        Box::new(fault(message, place).help(help))
+    })
+}
+
+fn block_extents(
     target: &Tensor,
     statement: &Statement,
     (symbols, schedule): (&[Symbol], &LoopSchedule),
@@ -42,7 +61,7 @@ pub fn block_extents(
 }
 
 impl Block {
-    /// As [`block_extents`].
+    /// The block of `buffer` in a round of the loop `at`, as [`tile_extents`].
     pub(super) fn new(
         domain: &Domain,
         order: &Order,

@@ -60,16 +60,16 @@ impl Nest<'_> {
         let (index, inside) = self.index_there(k, which)?;
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let layout = &staged.whole.tensor.layout;
-        let steps = Steps::of(&self.domain.at(&layout.offset, &index)?, &self.domain)?;
+        let steps = Steps::of(&self.domain.at(layout.offset(), &index)?, &self.domain)?;
         let mut place = Vec::new();
         if staged.whole.image.is_some() {
-            for expr in &layout.physical_map {
+            for expr in layout.physical_map() {
                 place.push(self.domain.at(expr, &index)?);
             }
         }
         let own = staged.digits.iter().map(|number| self.element(*number));
         let own = own.collect::<Result<Vec<_>, _>>()?;
-        let part = self.domain.at(&staged.part.tensor.layout.offset, &own)?;
+        let part = self.domain.at(staged.part.tensor.layout.offset(), &own)?;
         let (loops, reach) = self.loops_of_copy(k, &steps)?;
         self.name_loops(&loops);
         let (before, whole) = self.offset_there(k, &steps, &loops)?;
@@ -88,7 +88,7 @@ impl Nest<'_> {
             Which::Next => sum(&digit(staged.at)?, &Algebra::constant(1))?,
         };
         let (mut index, mut inside) = (Vec::new(), Vec::new());
-        let axes = staged.whole.tensor.layout.logical.iter();
+        let axes = staged.whole.tensor.layout.logical().iter();
         for ((begin, number), axis) in staged.block.begin.iter().zip(&staged.digits).zip(axes) {
             let there = sum(begin, &self.element(*number)?)?;
             let here = there.substitute(&|other| (other == own).then(|| round.clone()))?;
@@ -123,7 +123,7 @@ impl Nest<'_> {
             Some(stride(*number)?.saturating_abs().saturating_mul(*rounds))
         };
         let reach = loops.iter().map(far).sum::<Option<i128>>();
-        let elements = &staged.whole.tensor.layout.physical_elements;
+        let elements = staged.whole.tensor.layout.physical_elements();
         Ok((loops, reach.or_else(|| elements.as_const())))
     }
 

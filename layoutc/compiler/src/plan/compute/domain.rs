@@ -94,20 +94,20 @@ impl Domain {
 
     fn by_axes(self, layout: &Layout) -> Result<Self, ExprError> {
         let mut domain = self;
-        for axis in &layout.logical {
+        for axis in layout.logical() {
             let number = domain.add(&axis.name, &axis.extent, false)?;
             domain.axes.push(domain.facts.simplify(&digit(number)?)?);
         }
-        domain.offset = domain.at_axes(&layout.offset)?;
+        domain.offset = domain.at_axes(layout.offset())?;
         Ok(domain)
     }
 
     fn by_storage(self, layout: &Layout) -> Result<Option<Self>, ExprError> {
-        let Some(inverse) = layout.inverse.as_ref().filter(|_| layout.swizzle.is_none()) else {
+        let Some(inverse) = layout.inverse().filter(|_| layout.swizzle().is_none()) else {
             return Ok(None);
         };
         let mut domain = self;
-        for axis in &layout.storage {
+        for axis in layout.storage() {
             domain.add(&axis.name, &axis.extent, false)?;
         }
         let Some((physical, offset)) = domain.places(layout)? else { return Ok(None) };
@@ -121,7 +121,9 @@ impl Domain {
         };
         let axes = inverse.iter().map(&at_loops).collect::<Result<Vec<_>, _>>()?;
         let mut inside = Vec::new();
-        for ExprComparison { left, op, right } in layout.valid.iter().flat_map(|valid| &valid.all) {
+        for ExprComparison { left, op, right } in
+            layout.valid().into_iter().flat_map(|valid| &valid.all)
+        {
             inside.push(ExprComparison { left: at_loops(left)?, op: *op, right: at_loops(right)? });
         }
         domain.axes = axes;
@@ -133,15 +135,15 @@ impl Domain {
 
     /// The physical indices and the offset at the storage axes; `None` where strides do not tell the indices.
     fn places(&self, layout: &Layout) -> Result<Option<(Vec<Expr>, Expr)>, ExprError> {
-        let groups = layout.physical_strides.len();
+        let groups = layout.physical_strides().len();
         let mut physical = vec![Expr::constant(0); groups];
-        let mut offset = layout.lead.clone();
+        let mut offset = layout.lead().clone();
         if let Some(last) = physical.last_mut() {
-            last.clone_from(&layout.lead);
+            last.clone_from(layout.lead());
         }
         let mut group = 0;
-        for (k, stride) in layout.strides.iter().enumerate() {
-            let Some(pitch) = layout.physical_strides.get(group) else { return Ok(None) };
+        for (k, stride) in layout.strides().iter().enumerate() {
+            let Some(pitch) = layout.physical_strides().get(group) else { return Ok(None) };
             let quotient = Expr::binary(BinOp::FloorDiv, stride, pitch)?;
             let local = self.facts.simplify(&quotient)?;
             if !self.facts.proves_eq(&product(&local, pitch)?, stride)? {
@@ -152,7 +154,7 @@ impl Domain {
                 *index = sum(index, &product(&here, &local)?)?;
             }
             offset = sum(&offset, &product(&here, stride)?)?;
-            if layout.separators.contains(&k) {
+            if layout.separators().contains(&k) {
                 group = group.saturating_add(1);
             }
         }

@@ -66,7 +66,7 @@ impl<'a> Named<'a> {
         lowering: &Lowering<'_>,
     ) -> Result<Place, PlanError> {
         let (mut index, mut inside) = (Vec::new(), None);
-        for (one, axis) in indices.iter().zip(&bound.tensor.layout.logical) {
+        for (one, axis) in indices.iter().zip(bound.tensor.layout.logical()) {
             if let (TypedExprKind::Index(expr), false) = (&one.value.kind, one.is_checked) {
                 index.push((lowering.index)(expr)?);
                 continue;
@@ -132,7 +132,7 @@ pub(super) fn at_indices<'s>(
     move |var| {
         let Var::Axis(k) = var else { return symbol(var) };
         let k = usize::try_from(k).ok()?;
-        let extent = &bound.tensor.layout.logical.get(k)?.extent;
+        let extent = &bound.tensor.layout.logical().get(k)?.extent;
         let high = range(extent, symbol).high.map(|extent| extent - 1);
         let tree = index.get(k)?.clone();
         Some(Binding { tree, range: Range { low: Some(0), high } })
@@ -144,7 +144,7 @@ pub(super) fn at_indices<'s>(
 /// # Errors
 /// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
 pub(super) fn offset(bound: &Bound, index: &[Expr], symbol: &Scope<'_>) -> Result<Expr, PlanError> {
-    lower(&bound.tensor.layout.offset, &at_indices(bound, index, symbol))
+    lower(bound.tensor.layout.offset(), &at_indices(bound, index, symbol))
 }
 
 /// The element at indices that lie inside, in the type that it is computed in.
@@ -160,7 +160,7 @@ pub(super) fn element(
         return Ok(load(bound, offset(bound, index, symbol)?));
     };
     let scope = at_indices(bound, index, symbol);
-    let place = bound.tensor.layout.physical_map.iter().map(|expr| lower(expr, &scope));
+    let place = bound.tensor.layout.physical_map().iter().map(|expr| lower(expr, &scope));
     let args = [Ok(Expr::name(&bound.name))].into_iter().chain(place);
     Ok(fetched(bound, fetch, args.collect::<Result<Vec<_>, PlanError>>()?))
 }

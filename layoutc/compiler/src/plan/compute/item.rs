@@ -32,7 +32,7 @@ pub(super) fn padding(
     name: &str,
 ) -> Result<Option<Kernel>, PlanError> {
     let context = Context::new(&target.tensor, naming);
-    let elements = &target.tensor.layout.physical_elements;
+    let elements = target.tensor.layout.physical_elements();
     let is_plain = target.image.is_none() && !context.is_packed() && !target.is_local;
     if !context.fills() || !is_plain {
         return Ok(None);

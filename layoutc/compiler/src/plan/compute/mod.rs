@@ -31,7 +31,7 @@ mod vectors;
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::symbol::Symbol;
 
-pub use self::block::block_extents;
+pub(crate) use self::block::tile_extents;
 pub use self::facts::{LoopFacts, compute_loops};
 use self::nest::Nest;
 pub use self::plain::{Plain, plain};
@@ -404,7 +404,7 @@ pub fn is_given(tensor: &Tensor) -> bool {
 /// The elements of an intermediate tensor that lives on the stack; `None` where it is too large, or its size is not known
 /// before.
 fn stack_elements(tensor: &Tensor) -> Option<i64> {
-    let elements = tensor.layout.physical_elements.as_const()?;
+    let elements = tensor.layout.physical_elements().as_const()?;
     let bytes = elements.saturating_mul(i128::from(tensor.dtype.element_bits().div_ceil(8)));
     i64::try_from(elements).ok().filter(|_| bytes <= STACK)
 }
@@ -432,7 +432,7 @@ fn padding(
     scope: &Scope<'_>,
 ) -> Result<Vec<Stmt>, PlanError> {
     let context = Context::new(&bound.tensor, naming);
-    let elements = &bound.tensor.layout.physical_elements;
+    let elements = bound.tensor.layout.physical_elements();
     if !context.fills() || bound.is_local || elements.as_const() == Some(0) {
         return Ok(Vec::new());
     }

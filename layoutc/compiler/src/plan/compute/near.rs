@@ -205,11 +205,11 @@ fn with_block<'a>(
 ) -> Result<Option<Found>, PlanError> {
     let mut sight = sight.clone();
     let extents: Vec<Algebra> =
-        tensor.layout.logical.iter().map(|axis| axis.extent.clone()).collect();
+        tensor.layout.logical().iter().map(|axis| axis.extent.clone()).collect();
     let Some(as_block) = laid_out(tensor, &extents, candidate.axis) else { return Ok(None) };
     for (read, offset) in &mut sight.reads {
         if *read == candidate.read {
-            offset.clone_from(&as_block.layout.offset);
+            offset.clone_from(as_block.layout.offset());
         }
     }
     let reads = |domain: &Domain| sight.seen(domain);
@@ -252,7 +252,7 @@ fn with_block<'a>(
     };
     let extents: Vec<Algebra> = block.extents.iter().copied().map(Algebra::constant).collect();
     let Some(block) = laid_out(tensor, &extents, candidate.axis) else { return Ok(None) };
-    let elements = block.layout.physical_elements.as_const().filter(|_| uses >= USES);
+    let elements = block.layout.physical_elements().as_const().filter(|_| uses >= USES);
     let Some(elements) = elements else { return Ok(None) };
     let bytes = elements.saturating_mul(i128::from(tensor.dtype.element_bits() / 8));
     let buffer = candidate.read.buffer;
@@ -287,17 +287,17 @@ fn reorder(
 /// A tensor with elements of the same type and of these extents, row-major but for one axis, whose neighbours are neighbours.
 fn laid_out(tensor: &Tensor, extents: &[Algebra], last: usize) -> Option<Tensor> {
     let layout = &tensor.layout;
-    let axes = layout.logical.iter().zip(extents);
+    let axes = layout.logical().iter().zip(extents);
     let axes: Vec<Axis> = axes
         .map(|(axis, extent)| Axis { name: axis.name.clone(), extent: extent.clone() })
         .collect();
     let last = axes.get(last)?.name.clone();
     let mut builder =
-        LayoutBuilder::new(&layout.symbols, &axes, tensor.dtype.element_bits()).ok()?;
+        LayoutBuilder::new(layout.symbols(), &axes, tensor.dtype.element_bits()).ok()?;
     if axes.len() > 1 {
         let words = [Word::Others, Word::Axis(last)];
         builder.apply(&ordered(builder.axes(), &words).ok()?).ok()?;
     }
     let layout = builder.finish(1, &RayonExecutor(&NoCache)).ok()?;
-    Some(Tensor { layout, ..tensor.clone() })
+    Some(tensor.with_layout(layout))
 }

@@ -161,7 +161,7 @@ impl<'a> Nest<'a> {
             let read = *read;
             let Some(found) = bound(buffers, compute, read.buffer) else { continue };
             let index = index(read, &nest.domain)?;
-            let axes = &found.tensor.layout.logical;
+            let axes = found.tensor.layout.logical();
             let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();
             let mut conditions = Vec::new();
             for condition in inside(read, &index, &extents) {
@@ -206,7 +206,7 @@ impl<'a> Nest<'a> {
 
     /// The physical index of an element.
     fn place(&self, bound: &Bound, index: &[Algebra]) -> Result<Vec<Algebra>, PlanError> {
-        let map = &bound.tensor.layout.physical_map;
+        let map = bound.tensor.layout.physical_map();
         Ok(map.iter().map(|expr| self.domain.at(expr, index)).collect::<Result<_, _>>()?)
     }
 

@@ -175,7 +175,7 @@ impl At<'_> {
             BufferRef::Operand(k) => compute.operands.get(k).ok_or(PlanError::Scope)?,
             BufferRef::Local(_) => {
                 let mut offset = Expr::int(0);
-                let strides = dense_strides(&self.bound(buffer)?.tensor.layout.logical)?;
+                let strides = dense_strides(self.bound(buffer)?.tensor.layout.logical())?;
                 for (index, stride) in index.iter().zip(strides) {
                     offset = add(offset, multiply(index.clone(), self.lower(&stride)?)?)?;
                 }
@@ -309,7 +309,7 @@ impl At<'_> {
     ) -> Result<T, PlanError> {
         let read = |read: &ElementRead| {
             let found = self.bound(read.buffer)?;
-            let axes = &found.tensor.layout.logical;
+            let axes = found.tensor.layout.logical();
             let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();
             let index = read.index.iter().map(|index| self.lower(index));
             let index = index.collect::<Result<Vec<_>, PlanError>>()?;

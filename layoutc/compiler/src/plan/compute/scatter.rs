@@ -264,7 +264,7 @@ impl<'a> Scatter<'a> {
     ) -> Result<T, PlanError> {
         let read = |read: &ElementRead| {
             let found = bound(self.buffers, self.compute, read.buffer).ok_or(PlanError::Scope)?;
-            let axes = &found.tensor.layout.logical;
+            let axes = found.tensor.layout.logical();
             let extents: Vec<Algebra> = axes.iter().map(|axis| axis.extent.clone()).collect();
             let index = read.index.iter().map(|index| self.lower(index));
             let index = index.collect::<Result<Vec<_>, PlanError>>()?;

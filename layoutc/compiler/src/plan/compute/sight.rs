@@ -22,7 +22,7 @@ impl<'a> Sight<'a> {
         bound: &dyn Fn(BufferRef) -> Option<&'a Bound>,
     ) -> Self {
         let offset = |read: &ElementRead| match bound(read.buffer) {
-            Some(found) => found.tensor.layout.offset.clone(),
+            Some(found) => found.tensor.layout.offset().clone(),
             None => Algebra::constant(0),
         };
         Self { reads: statement.value.reads().into_iter().map(|r| (r, offset(r))).collect() }

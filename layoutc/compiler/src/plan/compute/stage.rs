@@ -70,7 +70,7 @@ impl<'a> Staged<'a> {
         (domain, runs): (&mut Domain, Runs),
     ) -> Result<Self, ExprError> {
         let is_written = statement.target == cache.buffer;
-        let axes = whole.tensor.layout.logical.iter().zip(&block.extents);
+        let axes = whole.tensor.layout.logical().iter().zip(&block.extents);
         let digits = axes.map(|(axis, extent)| domain.aside(&axis.name, *extent));
         let digits = digits.collect::<Result<_, _>>()?;
         let is_shared = runs == Runs::OnItems && cache.is_shared;
@@ -82,7 +82,7 @@ impl<'a> Staged<'a> {
 
     /// How many elements the block has.
     pub(super) fn elements(&self) -> i64 {
-        let elements = self.part.tensor.layout.physical_elements.as_const();
+        let elements = self.part.tensor.layout.physical_elements().as_const();
         elements.and_then(|elements| i64::try_from(elements).ok()).unwrap_or(0)
     }
 
@@ -96,7 +96,7 @@ impl<'a> Staged<'a> {
             .zip(&self.block.begin)
             .map(|(index, begin)| domain.facts.simplify(&sum(index, &Algebra::negate(begin)?)?));
         let inside = inside.collect::<Result<Vec<_>, _>>()?;
-        domain.at(&self.part.tensor.layout.offset, &inside)
+        domain.at(self.part.tensor.layout.offset(), &inside)
     }
 }
 

@@ -228,10 +228,10 @@ pub(super) fn row(
 fn rows(rounds: i128, most: i128, each: i128) -> i128 {
     let least = most.div_euclid(2).max(2);
     let parts = |by: &i128| rounds.saturating_add(by - 1).checked_div(*by).unwrap_or(rounds);
-    let is_good = |by: &i128| {
+    let is_valid = |by: &i128| {
         by.saturating_mul(each) >= BUSY || rounds.checked_div(*by) == Some(parts(&most))
     };
-    (least..=most).rev().find(|by| rounds % by == 0).filter(is_good).unwrap_or(most)
+    (least..=most).rev().find(|by| rounds % by == 0).filter(is_valid).unwrap_or(most)
 }
 
 /// The reduced loops in the order of memory: those that meet borders first, then those whose neighbours lie far apart. One that

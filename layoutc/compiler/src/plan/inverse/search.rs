@@ -41,7 +41,7 @@ pub(super) fn of(
 }
 
 fn said(context: &Context<'_>, searched: &[&LayoutComponent]) -> Vec<String> {
-    let name = |axis: &usize| context.layout.logical.get(*axis).map(|axis| axis.name.clone());
+    let name = |axis: &usize| context.layout.logical().get(*axis).map(|axis| axis.name.clone());
     let names: Vec<String> = searched.iter().flat_map(|part| &part.axes).filter_map(name).collect();
     let mut doc = vec!["The layout is proven by enumeration. In closed form there is".to_owned()];
     doc.push(format!("no inverse for {}: this searches.", layoutc_algebra::prove::listed(&names)));
@@ -108,7 +108,7 @@ fn nest(
     let symbol = |var| context.symbol(var);
     let mut loops = Vec::new();
     for k in &part.axes {
-        let axis = context.layout.logical.get(*k).ok_or(PlanError::Scope)?;
+        let axis = context.layout.logical().get(*k).ok_or(PlanError::Scope)?;
         let high = range(&axis.extent, &symbol).high.map(|extent| extent - 1);
         loops.push((*k, namer.name(&format!("at_{}", axis.name)), axis, high));
     }
@@ -157,7 +157,7 @@ fn is_there(
     let mut holds = Vec::new();
     for part in parts.components.iter().filter(|part| part.inverse.is_some()) {
         for axis in &part.axes {
-            let (Some(own), Some(name)) = (context.layout.logical.get(*axis), outputs.get(*axis))
+            let (Some(own), Some(name)) = (context.layout.logical().get(*axis), outputs.get(*axis))
             else {
                 continue;
             };

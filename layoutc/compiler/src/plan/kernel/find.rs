@@ -44,7 +44,7 @@ impl Move<'_, '_> {
             }
             Home::Layout(context) => context,
         };
-        let axes = &context.layout.logical;
+        let axes = context.layout.logical();
         let names: Vec<String> = axes.iter().map(|axis| self.parts.local(&axis.name)).collect();
         let mut args = context.symbol_args();
         args.extend(physical);
@@ -74,7 +74,7 @@ impl Move<'_, '_> {
     /// Whether elements of the destination that the source has not get the fill value.
     pub(super) fn fills_outside(&self) -> bool {
         let source = self.from.context();
-        let leaves_out = matches!(self.from, Home::Layout(_)) && source.layout.domain.is_some();
+        let leaves_out = matches!(self.from, Home::Layout(_)) && source.layout.domain().is_some();
         leaves_out && self.to.context().fills_outside()
     }
 
@@ -108,7 +108,7 @@ impl Move<'_, '_> {
         offset: &Expr,
     ) -> Result<(Vec<String>, Vec<Stmt>), PlanError> {
         let symbol = |var| context.symbol(var);
-        let axes = &context.layout.logical;
+        let axes = context.layout.logical();
         let names: Vec<String> = axes.iter().map(|axis| self.parts.local(&axis.name)).collect();
         let mut lets = Vec::new();
         for (k, ((axis, stride), name)) in
@@ -144,13 +144,13 @@ impl Move<'_, '_> {
         let symbol = |var| context.symbol(var);
         match self.from {
             Home::Dense(_) => {
-                let index = dense_offset(&context.layout.logical, &matched, &symbol)?;
+                let index = dense_offset(context.layout.logical(), &matched, &symbol)?;
                 Ok(Value::Load { buffer, index, through })
             }
             Home::Layout(_) if self.from.image()?.is_some() => {
                 let mut args = context.symbol_args();
                 args.extend(matched.iter().map(|name| Expr::name(name)));
-                let indices = (0..context.layout.physical_shape.len())
+                let indices = (0..context.layout.physical_shape().len())
                     .map(|k| Expr::call(&context.function(&format!("index_{k}")), args.clone()));
                 let args = [Expr::name(&buffer)].into_iter().chain(indices).collect();
                 Ok(Value::Fetch { function: context.function("fetch"), args })

@@ -50,7 +50,7 @@ impl Move<'_, '_> {
         }
         if let Some(values) = self.rest_of_bytes()? {
             let bytes = lower(&buffer_bytes(context, &of_tensor)?, &symbol)?;
-            let is_whole = is_multiple(&of_tensor, several.into(), &context.layout.symbols);
+            let is_whole = is_multiple(&of_tensor, several.into(), context.layout.symbols());
             let first = multiply(Expr::name(&byte), Expr::int(filled.into()))?;
             for (k, value) in (0..i64::from(filled)).zip(values.iter().cycle()) {
                 let index = add(first.clone(), Expr::int(k))?;
@@ -149,7 +149,7 @@ impl Move<'_, '_> {
     /// One item for each element of the tensor, written where it belongs.
     pub(super) fn scatter(mut self) -> Result<Kernel, PlanError> {
         let context = self.to.context();
-        let items = Items::new(context, &count(&context.layout.logical)?)?;
+        let items = Items::new(context, &count(context.layout.logical())?)?;
         let element = self.parts.local("element");
         let mut body = vec![work_item(&element, &items)];
         let (names, lets) = self.decompose(context, &Expr::name(&element))?;
@@ -177,7 +177,7 @@ impl Move<'_, '_> {
         let one = Items { count: Expr::int(1), may_be_none: false };
         self.parts.remark("A single work item moves all: elements share bytes, and the layout has no inverse in closed form.");
         let mut body = vec![work_item(&item, &one)];
-        let bytes = lower(&buffer_bytes(context, &context.layout.physical_elements)?, &symbol)?;
+        let bytes = lower(&buffer_bytes(context, context.layout.physical_elements())?, &symbol)?;
         let values = self.rest_of_bytes()?.unwrap_or_default();
         let step = i64::try_from(values.len()).unwrap_or(1);
         let byte = self.parts.local("byte");
@@ -193,7 +193,7 @@ impl Move<'_, '_> {
                 body: store,
             });
         }
-        let axes = &context.layout.logical;
+        let axes = context.layout.logical();
         let names: Vec<String> = axes.iter().map(|axis| self.parts.local(&axis.name)).collect();
         if self.fills_outside() {
             body.extend(self.constant_fill()?);
@@ -216,7 +216,7 @@ impl Move<'_, '_> {
     fn rest_of_bytes(&self) -> Result<Option<Vec<u8>>, PlanError> {
         let Home::Layout(context) = self.to else {
             let source = self.from.context();
-            let keeps = source.layout.domain.is_some() && !source.fills_outside();
+            let keeps = source.layout.domain().is_some() && !source.fills_outside();
             return Ok((!keeps).then(|| vec![0]));
         };
         match Rest::of(context) {
@@ -230,7 +230,7 @@ impl Move<'_, '_> {
     pub(super) fn fill(&self, name: &str) -> Result<Kernel, PlanError> {
         let context = self.to.context();
         let mut parts = self.parts.for_destination(name);
-        let slots = Items::new(context, &context.layout.physical_elements)?;
+        let slots = Items::new(context, context.layout.physical_elements())?;
         let slot = parts.local("slot");
         let fill = parts.local("fill");
         let body = vec![

@@ -84,7 +84,7 @@ enum Home<'a> {
 /// `pack`, and before it what fills padding where pack itself cannot.
 pub(super) fn pack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
     let parts = Parts::pack(context);
-    let axes: Vec<usize> = (0..context.layout.logical.len()).collect();
+    let axes: Vec<usize> = (0..context.layout.logical().len()).collect();
     Move { parts, from: Home::Dense(context), to: Home::Layout(context), axes: &axes }
         .kernels(&context.function("fill"))
 }
@@ -92,7 +92,7 @@ pub(super) fn pack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
 /// `unpack`.
 pub(super) fn unpack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
     let parts = Parts::unpack(context);
-    let axes: Vec<usize> = (0..context.layout.logical.len()).collect();
+    let axes: Vec<usize> = (0..context.layout.logical().len()).collect();
     Move { parts, from: Home::Layout(context), to: Home::Dense(context), axes: &axes }.kernels("")
 }
 
@@ -153,8 +153,8 @@ impl<'a> Home<'a> {
     /// How many elements its memory holds, padding included.
     fn slots(self) -> Result<Algebra, PlanError> {
         match self {
-            Self::Dense(context) => count(&context.layout.logical),
-            Self::Layout(context) => Ok(context.layout.physical_elements.clone()),
+            Self::Dense(context) => count(context.layout.logical()),
+            Self::Layout(context) => Ok(context.layout.physical_elements().clone()),
         }
     }
 }
@@ -172,7 +172,8 @@ impl Move<'_, '_> {
         if let Some(kernels) = self.tiles(fill)? {
             return Ok(kernels);
         }
-        let searched = matches!(self.to, Home::Layout(context) if context.layout.inverse.is_none());
+        let searched =
+            matches!(self.to, Home::Layout(context) if context.layout.inverse().is_none());
         match (searched, self.to.is_packed()) {
             (true, true) => Ok(vec![self.one_item()?]),
             (true, false) => {
@@ -204,5 +205,5 @@ impl Move<'_, '_> {
 
 /// Whether there are slots without an element.
 fn is_padded(context: &Context<'_>) -> bool {
-    context.layout.verdict == Verdict::Padded
+    context.layout.verdict() == Verdict::Padded
 }

@@ -64,7 +64,7 @@ impl Move<'_, '_> {
         let Some(transfer) = self.transfer()? else {
             return Ok(None);
         };
-        let symbols = &to.layout.symbols;
+        let symbols = to.layout.symbols();
         let scope = |var| to.symbol(var).or_else(|| from.symbol(var));
         let digits = Digits::new(&merge(&transfer, symbols)?, symbols);
         let fills = matches!(self.to, Home::Layout(context) if context.fills());
@@ -73,7 +73,7 @@ impl Move<'_, '_> {
         let first = if fills && over_slots.is_none() { Some(self.fill(fill_name)?) } else { None };
         let fill = over_slots.as_ref().map(|_| fill_bits(to)).transpose()?;
         let digits = over_slots.unwrap_or(digits);
-        let counts = [&from.layout.physical_elements, &to.layout.physical_elements];
+        let counts = [from.layout.physical_elements(), to.layout.physical_elements()];
         if !digits.stay_near(counts, &scope)? {
             return Ok(None);
         }
@@ -101,7 +101,7 @@ impl Move<'_, '_> {
         bytes: i64,
         fills: bool,
     ) -> Result<Option<(Digits, Words)>, PlanError> {
-        let symbols = &self.to.context().layout.symbols;
+        let symbols = self.to.context().layout.symbols();
         let wide = wide::widen(digits, bytes, symbols)?.map(|(d, n)| (d.without_units(), n));
         let together = wide.as_ref().map_or(1, |wide| wide.1);
         let source = quotient(&self.from.slots()?, i128::from(together), symbols)?;
@@ -130,7 +130,7 @@ impl Move<'_, '_> {
             }
         };
         let Some((from, to)) = sides else { return Ok(None) };
-        Ok(transfer(&from, &to, &layout.logical, &layout.symbols)?)
+        Ok(transfer(&from, &to, layout.logical(), layout.symbols())?)
     }
 
     /// The kernel over these digits. With the bits of a fill value it writes that to slots without an element.
@@ -141,7 +141,7 @@ impl Move<'_, '_> {
         fill: Option<u64>,
     ) -> Result<Kernel, PlanError> {
         let (from, to) = (self.from.context(), self.to.context());
-        let symbols = to.layout.symbols.as_slice();
+        let symbols = to.layout.symbols();
         let scope = |var| to.symbol(var).or_else(|| from.symbol(var));
         let tile = Tile::new(digits, words.sizes(), words.turn, symbols);
         let (tiles, items) = tiles(digits, &tile, &scope)?;

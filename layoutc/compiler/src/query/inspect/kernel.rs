@@ -3,7 +3,7 @@
 use layoutc_algebra::expr::Expr;
 use serde_json::{Value, json};
 
-use super::{lines_text, number, pseudo_code};
+use super::{labelled, lines_text, number, pseudo_code};
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
 use crate::model::Manifest;
@@ -99,14 +99,12 @@ pub fn kernel_text(
     plan: Option<&KernelReport>,
     file: &str,
 ) -> String {
-    let mut lines: Vec<(&str, String)> = Vec::new();
-    let mut label = "operands";
-    for operand in &compute.operands {
-        let Some(tensor) = manifest.tensors.get(operand.tensor) else { continue };
+    let operands = compute.operands.iter().filter_map(|operand| {
+        let tensor = manifest.tensors.get(operand.tensor)?;
         let how = if operand.is_written { "written" } else { "read" };
-        let line = format!("{} = {} ({}), {how}", operand.name, tensor.name, tensor.dtype);
-        lines.push((std::mem::take(&mut label), line));
-    }
+        Some(format!("{} = {} ({}), {how}", operand.name, tensor.name, tensor.dtype))
+    });
+    let mut lines: Vec<(&str, String)> = labelled("operands", operands).collect();
     let locals: Vec<&str> = compute.locals.iter().map(|local| local.name.as_str()).collect();
     if !locals.is_empty() {
         lines.push(("intermediates", locals.join(", ")));
@@ -123,9 +121,7 @@ pub fn kernel_text(
             lines.push(("block", format!("{name} {} in {}", extents.join(" by "), found.name)));
         }
     }
-    let mut label = "code";
-    let code = plan.into_iter().flat_map(|plan| plan.code.iter().cloned());
-    lines.extend(code.map(|line| (std::mem::take(&mut label), line)));
+    lines.extend(labelled("code", plan.into_iter().flat_map(|plan| plan.code.iter().cloned())));
     let of = if compute.kernel == compute.name {
         "kernel".to_owned()
     } else {

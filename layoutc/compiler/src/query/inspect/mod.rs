@@ -8,11 +8,10 @@ mod sharding;
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::expr::print;
-use layoutc_algebra::layout::{ProofMethod, Verdict};
 use layoutc_algebra::symbol::Axis;
 use serde_json::{Value, json};
 
-pub use self::graph::{dot, solution_json, solution_text, svg};
+pub use self::graph::{dot, solution_json, solution_text};
 pub use self::kernel::{KernelReport, kernel_json, kernel_plan, kernel_text};
 pub use self::relayout_report::{RelayoutReport, plans};
 pub use self::sharding::{ReshardReport, exchanges};
@@ -33,7 +32,7 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     };
     let numbers = |exprs: &[Expr]| exprs.iter().map(number).collect::<Vec<_>>();
     let texts = |exprs: &[Expr]| exprs.iter().map(text).collect::<Vec<_>>();
-    let names = |var| variable(var, &layout.logical, &layout.storage, &layout.symbols);
+    let names = |var| variable(var, layout.logical(), layout.storage(), layout.symbols());
     let counts = tensor.counts();
     let mut object = json!({
         "kind": "tensor",
@@ -41,27 +40,27 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
         "file": file,
         "dtype": tensor.dtype.to_string(),
         "element_bits": tensor.dtype.element_bits(),
-        "axes": axes(&layout.logical),
-        "storage_axes": axes(&layout.storage),
-        "axis_separators": layout.separators,
-        "physical_shape": numbers(&layout.physical_shape),
+        "axes": axes(layout.logical()),
+        "storage_axes": axes(layout.storage()),
+        "axis_separators": layout.separators(),
+        "physical_shape": numbers(layout.physical_shape()),
         "flattened": {
-            "shape": numbers(&layout.physical_shape),
-            "axis_separators": (0..layout.physical_shape.len().saturating_sub(1)).collect::<Vec<_>>(),
+            "shape": numbers(layout.physical_shape()),
+            "axis_separators": (0..layout.physical_shape().len().saturating_sub(1)).collect::<Vec<_>>(),
         },
-        "storage_map": texts(&layout.storage_map),
-        "physical_map": texts(&layout.physical_map),
-        "inverse": layout.inverse.as_deref().map(texts),
-        "valid": layout.valid.as_ref().map(|valid| print::predicate(valid, &names)),
-        "verdict": verdict(tensor),
-        "proof": proof(tensor),
-        "strides": numbers(&layout.strides),
-        "physical_strides": numbers(&layout.physical_strides),
-        "logical_elements": number(&layout.logical_elements),
-        "physical_elements": number(&layout.physical_elements),
+        "storage_map": texts(layout.storage_map()),
+        "physical_map": texts(layout.physical_map()),
+        "inverse": layout.inverse().map(texts),
+        "valid": layout.valid().map(|valid| print::predicate(valid, &names)),
+        "verdict": layout.verdict().word(),
+        "proof": layout.proof().word(),
+        "strides": numbers(layout.strides()),
+        "physical_strides": numbers(layout.physical_strides()),
+        "logical_elements": number(layout.logical_elements()),
+        "physical_elements": number(layout.physical_elements()),
         "padding_elements": number(&counts.padding_elements),
         "bytes": number(&counts.bytes),
-        "alignment": layout.alignment_bytes,
+        "alignment": layout.alignment_bytes(),
         "memory": tensor.memory_word(),
         "notations": notations_json(tensor),
     });
@@ -76,7 +75,7 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     }
     if let Some(ring) = &tensor.ring {
         let extent = ring.whole.get(ring.axis).map(|axis| number(&axis.extent));
-        object["ring"] = json!({"axis": ring.name(), "held": ring.held, "extent": extent});
+        object["ring"] = json!({"axis": ring.name(), "held": ring.capacity, "extent": extent});
     }
     if let Some(logical) = tensor.pack_from {
         let cast = logical.pack.mode().word();
@@ -120,7 +119,7 @@ fn field_json(field: &Field) -> Value {
 
 /// `bijective`, `padded`, or `broadcast` if several elements share a slot.
 pub fn view_verdict(view: &View) -> &'static str {
-    if view.is_shared { "broadcast" } else { verdict(&view.tensor) }
+    if view.is_shared { "broadcast" } else { view.tensor.layout.verdict().word() }
 }
 
 /// Subset of [`tensor_json`] used in summaries.
@@ -133,10 +132,10 @@ pub fn summary_json(tensor: &Tensor) -> Value {
         "name": tensor.name,
         "dtype": tensor.dtype.to_string(),
         "element_bits": tensor.dtype.element_bits(),
-        "axes": layout.logical.iter().map(|axis| json!({"extent": number(&axis.extent)})).collect::<Vec<_>>(),
-        "physical_shape": layout.physical_shape.iter().map(number).collect::<Vec<_>>(),
-        "verdict": verdict(tensor),
-        "logical_elements": number(&layout.logical_elements),
+        "axes": layout.logical().iter().map(|axis| json!({"extent": number(&axis.extent)})).collect::<Vec<_>>(),
+        "physical_shape": layout.physical_shape().iter().map(number).collect::<Vec<_>>(),
+        "verdict": layout.verdict().word(),
+        "logical_elements": number(layout.logical_elements()),
         "padding_elements": number(&counts.padding_elements),
         "bytes": number(&counts.bytes),
     })
@@ -150,23 +149,6 @@ fn number(expr: &Expr, text: &dyn Fn(&Expr) -> String) -> Value {
     }
 }
 
-/// `bijective` or `padded`.
-pub fn verdict(tensor: &Tensor) -> &'static str {
-    match tensor.layout.verdict {
-        Verdict::Bijective => "bijective",
-        Verdict::Padded => "padded",
-    }
-}
-
-/// `digits`, `gf2` or `enumeration`.
-pub fn proof(tensor: &Tensor) -> &'static str {
-    match tensor.layout.proof {
-        ProofMethod::Digits => "digits",
-        ProofMethod::Gf2 => "gf2",
-        ProofMethod::Enumeration => "enumeration",
-    }
-}
-
 /// Text report on a tensor, one property per line.
 pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
@@ -174,12 +156,12 @@ pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
         lines.extend(sharding::lines(tensor, sharded));
     }
     if let Some(ring) = &tensor.ring {
-        let text = |expr: &Expr| layout_names::layout_expr(expr, &tensor.layout);
-        let whole = ring.whole.iter();
-        let whole: Vec<String> =
-            whole.map(|axis| format!("{} {}", axis.name, text(&axis.extent))).collect();
+        let whole = layout_names::axes(&ring.whole, tensor.layout.symbols());
         lines.push(("whole", whole.join(", ")));
-        lines.push(("ring", format!("{} neighbours along {} at a time", ring.held, ring.name())));
+        lines.push((
+            "ring",
+            format!("{} neighbours along {} at a time", ring.capacity, ring.name()),
+        ));
     }
     lines.extend(facts_of(tensor));
     lines.extend(memory_of(tensor));
@@ -193,7 +175,7 @@ pub fn view_text(view: &View, file: &str) -> String {
     let text = |expr: &Expr| layout_names::layout_expr(expr, &tensor.layout);
     let mut lines = facts_of(tensor);
     if let Some(affine) = &view.affine {
-        let axes = tensor.layout.logical.iter().zip(&affine.strides);
+        let axes = tensor.layout.logical().iter().zip(&affine.strides);
         let steps: Vec<String> =
             axes.map(|(axis, stride)| format!("{} {}", axis.name, text(stride))).collect();
         lines.push(("origin", text(&affine.origin)));
@@ -216,19 +198,25 @@ fn lines_text(lines: &[(&str, String)]) -> String {
     out
 }
 
+/// Lines of which only the first has the label.
+fn labelled(
+    label: &'static str,
+    lines: impl IntoIterator<Item = String>,
+) -> impl Iterator<Item = (&'static str, String)> {
+    lines.into_iter().enumerate().map(move |(k, line)| (if k == 0 { label } else { "" }, line))
+}
+
 fn facts_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
-    let shape = |axes: &[Axis]| {
-        let parts: Vec<String> =
-            axes.iter().map(|axis| format!("{} {}", axis.name, text(&axis.extent))).collect();
-        if parts.is_empty() { "one element".to_string() } else { parts.join(", ") }
+    let shape = |axes: &[Axis]| match layout_names::axes(axes, layout.symbols()).as_slice() {
+        [] => "one element".to_owned(),
+        axes => axes.join(", "),
     };
-    let list =
-        |exprs: &[Expr]| format!("[{}]", exprs.iter().map(text).collect::<Vec<_>>().join(", "));
-    let names = |var| variable(var, &layout.logical, &layout.storage, &layout.symbols);
-    let mut lines: Vec<(&str, String)> = vec![("axes", shape(&layout.logical))];
-    for (axis, labels) in layout.logical.iter().zip(&tensor.labels) {
+    let list = |exprs: &[Expr]| format!("[{}]", layout_names::list(exprs, layout.symbols()));
+    let names = |var| variable(var, layout.logical(), layout.storage(), layout.symbols());
+    let mut lines: Vec<(&str, String)> = vec![("axes", shape(layout.logical()))];
+    for (axis, labels) in layout.logical().iter().zip(&tensor.labels) {
         if !labels.is_empty() {
             lines.push(("labels", format!("{}: {}", axis.name, labels.join(", "))));
         }
@@ -237,44 +225,40 @@ fn facts_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
         lines.push(("elements where", domain));
     }
     lines.extend([
-        ("storage axes", shape(&layout.storage)),
-        ("physical shape", list(&layout.physical_shape)),
+        ("storage axes", shape(layout.storage())),
+        ("physical shape", list(layout.physical_shape())),
     ]);
-    if !layout.separators.is_empty() {
-        lines.push(("separators", format!("{:?}", layout.separators)));
+    if !layout.separators().is_empty() {
+        lines.push(("separators", format!("{:?}", layout.separators())));
     }
-    lines.push(("strides", list(&layout.strides)));
-    for (k, index) in layout.physical_map.iter().enumerate() {
-        lines.push((if k == 0 { "map" } else { "" }, format!("p{k} = {}", text(index))));
-    }
-    match &layout.inverse {
+    lines.push(("strides", list(layout.strides())));
+    let map = layout.physical_map().iter().enumerate();
+    lines.extend(labelled("map", map.map(|(k, index)| format!("p{k} = {}", text(index)))));
+    match layout.inverse() {
         Some(inverse) => {
-            for (k, (axis, index)) in layout.logical.iter().zip(inverse).enumerate() {
-                lines.push((
-                    if k == 0 { "inverse" } else { "" },
-                    format!("{} = {}", axis.name, text(index)),
-                ));
-            }
+            let inverse = layout.logical().iter().zip(inverse);
+            let inverse = inverse.map(|(axis, index)| format!("{} = {}", axis.name, text(index)));
+            lines.extend(labelled("inverse", inverse));
         }
         None => lines.push(("inverse", "no expression: found by search".to_string())),
     }
-    if let Some(valid) = &layout.valid {
+    if let Some(valid) = layout.valid() {
         lines.push(("valid where", print::predicate(valid, &names)));
     }
-    lines.push(("verdict", format!("{}, by {}", verdict(tensor), proof(tensor))));
+    lines.push(("verdict", format!("{}, by {}", layout.verdict().word(), layout.proof().word())));
     lines
 }
 
 fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
-    let (elements, slots) = (text(&layout.logical_elements), text(&layout.physical_elements));
+    let (elements, slots) = (text(layout.logical_elements()), text(layout.physical_elements()));
     let bytes = text(&tensor.counts().bytes);
     let mut lines = vec![
         ("elements", format!("{elements} in {slots} slots")),
-        ("bytes", format!("{bytes}, aligned to {}", layout.alignment_bytes)),
+        ("bytes", format!("{bytes}, aligned to {}", layout.alignment_bytes())),
     ];
-    if let Some(origin) = &layout.origin {
+    if let Some(origin) = layout.origin() {
         let at = format!("offset {}, aligned to {}", text(&origin.offset), origin.alignment_bytes);
         lines.push(("first element", at));
     }
@@ -288,8 +272,7 @@ fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
 
 /// Layout in the notations of other tools that can express it.
 fn notations_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
-    let mut label = "notations";
     let texts = notations::texts(tensor).into_iter();
     let texts = texts.filter_map(|(notation, text)| Some(format!("{} {}", notation.word(), text?)));
-    texts.map(|text| (std::mem::take(&mut label), text)).collect()
+    labelled("notations", texts).collect()
 }

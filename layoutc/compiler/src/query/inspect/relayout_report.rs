@@ -3,7 +3,7 @@
 use layoutc_algebra::expr::Expr;
 use serde_json::{Value, json};
 
-use super::{number, pseudo_code};
+use super::{labelled, number, pseudo_code};
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
 use crate::ir::Expr as Tree;
@@ -56,7 +56,7 @@ pub fn plans(
 }
 
 impl RelayoutReport {
-    /// JSON form: strides in elements, blocks in values of their digit.
+    /// JSON form. Strides are in elements, the extent of a block in values of the digit that it tiles.
     pub fn json(&self) -> Value {
         let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
         let nest = self.moved.nest.as_ref();
@@ -93,22 +93,18 @@ impl RelayoutReport {
             }
         }
         lines.push(("padding", self.padding().to_owned()));
-        let mut label = "code";
-        let code = pseudo_code::lines(self.moved.function.body.clone()).into_iter();
-        lines.extend(code.map(|line| (std::mem::take(&mut label), line)));
+        lines.extend(labelled("code", pseudo_code::lines(self.moved.function.body.clone())));
         format!("{}\n{}", self.moved.function.name, super::lines_text(&lines))
     }
 
     fn part_lines(&self, part: &Part) -> Vec<(&'static str, String)> {
         let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
-        let mut label = "digits";
-        let mut lines = Vec::new();
-        for cut in part.transfer.cuts.iter().filter(|cut| !cut.is_unit()) {
-            let Cut { name, extent, from_stride, to_stride, .. } = cut;
-            let steps = (text(from_stride), text(to_stride));
-            let line = format!("{name} {}: stride {} to {}", text(extent), steps.0, steps.1);
-            lines.push((std::mem::take(&mut label), line));
-        }
+        let cuts = part.transfer.cuts.iter().filter(|cut| !cut.is_unit());
+        let digits = cuts.map(|Cut { name, extent, from_stride, to_stride, .. }| {
+            let (from, to) = (text(from_stride), text(to_stride));
+            format!("{name} {}: stride {from} to {to}", text(extent))
+        });
+        let mut lines: Vec<_> = labelled("digits", digits).collect();
         let loops: Vec<String> =
             part.schedule.levels.iter().map(|level| level_text(part, level)).collect();
         let none = "none".to_owned();
@@ -117,7 +113,7 @@ impl RelayoutReport {
         lines
     }
 
-    /// Store policy.
+    /// Kind of the stores: `streaming` or `cached`, or the reason for the choice.
     fn stores(&self, nest: &Nest) -> &'static str {
         match nest.whole_bytes {
             _ if !plan::past_caches(&self.moved.function.body) => "cached",
@@ -129,7 +125,7 @@ impl RelayoutReport {
         }
     }
 
-    /// Padding policy.
+    /// Treatment of padding, in words.
     fn padding(&self) -> &'static str {
         match self.moved.padding {
             Padding::None => "none",

@@ -1,10 +1,9 @@
 //! Reports on sharded tensors, and on the traffic of conversions between devices.
 
-use layoutc_algebra::layout::{ProofMethod, Verdict};
 use layoutc_algebra::symbol::Axis;
 use serde_json::{Map, Value, json};
 
-use super::number;
+use super::{labelled, number};
 use crate::model::layout_names;
 use crate::model::reshard::{DeviceSharding, Reshard};
 use crate::model::{Manifest, Tensor};
@@ -16,7 +15,7 @@ pub(super) fn json(tensor: &Tensor, sharded: &DeviceSharding) -> Value {
     let text = |expr: &_| layout_names::layout_expr(expr, &tensor.layout);
     let parts = sharded.sharding.parts(&sharded.mesh).unwrap_or_default();
     let cuts = sharded.sharding.over().iter().map(|list| names(sharded, list));
-    let axes = sharded.whole.iter().zip(&tensor.layout.logical).zip(cuts).zip(parts);
+    let axes = sharded.whole.iter().zip(tensor.layout.logical()).zip(cuts).zip(parts);
     let axis = |(((whole, part), cuts), parts): (((&Axis, &Axis), Vec<&str>), i64)| {
         json!({
             "name": whole.name,
@@ -36,45 +35,37 @@ pub(super) fn json(tensor: &Tensor, sharded: &DeviceSharding) -> Value {
         "mesh_axes": mesh.map(|axis| json!({"name": axis.name, "size": axis.size})).collect::<Vec<_>>(),
         "axes": axes.map(axis).collect::<Vec<_>>(),
         "repeated": names(sharded, &sharded.sharding.repeated(&sharded.mesh)),
-        "verdict": verdict(sharded),
-        "proof": proof(sharded),
+        "verdict": sharded.verdict.word(),
+        "proof": sharded.proof.word(),
         "texts": texts,
     })
 }
 
 /// Sharding of a tensor as lines of text.
 pub(super) fn lines(tensor: &Tensor, sharded: &DeviceSharding) -> Vec<(&'static str, String)> {
-    let text = |expr: &_| layout_names::layout_expr(expr, &tensor.layout);
-    let whole = sharded.whole.iter();
-    let whole: Vec<String> =
-        whole.map(|axis| format!("{} {}", axis.name, text(&axis.extent))).collect();
+    let whole = layout_names::axes(&sharded.whole, tensor.layout.symbols());
     let mesh = sharded.mesh.axes.iter();
     let mesh: Vec<String> = mesh.map(|axis| format!("{} {}", axis.name, axis.size)).collect();
     let on =
         format!("{} devices of {} ({})", sharded.devices(), sharded.mesh_name, mesh.join(", "));
     let mut lines = vec![("whole", whole.join(", ")), ("on", on)];
     let parts = sharded.sharding.parts(&sharded.mesh).unwrap_or_default();
-    let mut label = "cut";
-    for ((axis, list), parts) in sharded.whole.iter().zip(sharded.sharding.over()).zip(parts) {
-        if !list.is_empty() {
-            let by = names(sharded, list).join(" and ");
-            let line = format!("{} by {by}, into {parts}", axis.name);
-            lines.push((std::mem::take(&mut label), line));
-        }
-    }
+    let cuts = sharded.whole.iter().zip(sharded.sharding.over()).zip(parts);
+    let cuts = cuts.filter(|((_, list), _)| !list.is_empty()).map(|((axis, list), parts)| {
+        format!("{} by {}, into {parts}", axis.name, names(sharded, list).join(" and "))
+    });
+    lines.extend(labelled("cut", cuts));
     let repeated = names(sharded, &sharded.sharding.repeated(&sharded.mesh));
     if !repeated.is_empty() {
         lines.push(("repeated over", repeated.join(", ")));
     }
     let even =
         if sharded.is_uneven() { "shards extend beyond the tensor" } else { "shards are full" };
-    lines.push(("parts", format!("{even}: {}, by {}", verdict(sharded), proof(sharded))));
-    let mut label = "shardings";
-    for (target, text) in texts(&sharded.mesh, &sharded.sharding) {
-        if let Some(text) = text {
-            lines.push((std::mem::take(&mut label), format!("{} {text}", target.word())));
-        }
-    }
+    let (verdict, proof) = (sharded.verdict.word(), sharded.proof.word());
+    lines.push(("parts", format!("{even}: {verdict}, by {proof}")));
+    let texts = texts(&sharded.mesh, &sharded.sharding).into_iter();
+    let texts = texts.filter_map(|(target, text)| Some(format!("{} {}", target.word(), text?)));
+    lines.extend(labelled("shardings", texts));
     lines
 }
 
@@ -82,21 +73,6 @@ pub(super) fn lines(tensor: &Tensor, sharded: &DeviceSharding) -> Vec<(&'static 
 fn names<'a>(sharded: &'a DeviceSharding, positions: &[usize]) -> Vec<&'a str> {
     let name = |position: &usize| sharded.mesh.axes.get(*position).map(|axis| axis.name.as_str());
     positions.iter().filter_map(name).collect()
-}
-
-fn verdict(sharded: &DeviceSharding) -> &'static str {
-    match sharded.verdict {
-        Verdict::Bijective => "bijective",
-        Verdict::Padded => "padded",
-    }
-}
-
-fn proof(sharded: &DeviceSharding) -> &'static str {
-    match sharded.proof {
-        ProofMethod::Digits => "digits",
-        ProofMethod::Gf2 => "gf2",
-        ProofMethod::Enumeration => "enumeration",
-    }
 }
 
 /// Traffic of a conversion between devices.

@@ -7,7 +7,7 @@ use layoutc_algebra::prove::listed;
 /// Feature of the layout that the notation lacks, with axes by name.
 pub fn lack(error: &Inexpressible, layout: &Layout) -> String {
     let name = |axis: &usize| {
-        let axis = layout.logical.get(*axis);
+        let axis = layout.logical().get(*axis);
         axis.map_or(String::new(), |axis| format!("`{}`", axis.name))
     };
     match error {
@@ -27,7 +27,7 @@ pub fn lack(error: &Inexpressible, layout: &Layout) -> String {
             format!("axis {}, whose extent is not a power of two", name(axis))
         }
         Inexpressible::Rank { rank, most } => format!("{rank} axes: the limit is {most}"),
-        Inexpressible::Padding if !layout.symbols.is_empty() => {
+        Inexpressible::Padding if !layout.symbols().is_empty() => {
             "extents that its blocks may not divide".to_owned()
         }
         other => other.to_string(),
@@ -38,7 +38,7 @@ pub fn lack(error: &Inexpressible, layout: &Layout) -> String {
 pub(super) fn help_text(error: &Inexpressible, layout: &Layout) -> &'static str {
     match error {
         Inexpressible::Symbolic => "give the extents: `--shape 2,64,56,56`",
-        Inexpressible::Padding if !layout.symbols.is_empty() => {
+        Inexpressible::Padding if !layout.symbols().is_empty() => {
             "give extents that they divide: `--shape 2,64,56,56`"
         }
         Inexpressible::Names => "give the axes letters: `--axis-names n,c,h,w`",

@@ -233,8 +233,6 @@ fn notes(placed: &TensorSharding, target: ShardingFormat) -> Vec<String> {
 
 /// Diagnostic for an error in the text.
 fn in_text(fault: NotationFault) -> Box<Diagnostic> {
-    let place = FileSpan::new(&Arc::from(FILE), fault.span);
-    let mut diagnostic = Diagnostic::error(fault.kind.into(), fault.message, place, "");
-    diagnostic.help.extend(fault.help);
-    Box::new(diagnostic)
+    let place = FileSpan::new(&Arc::from(FILE), fault.span.clone());
+    Box::new(Diagnostic::in_notation(fault, place))
 }

@@ -66,7 +66,7 @@ impl ParsedLayout {
             Some(extent) => Value::from(extent),
             None => Value::from(layout_names::layout_expr(&axis.extent, &self.layout)),
         };
-        self.layout.logical.iter().map(extent).collect()
+        self.layout.logical().iter().map(extent).collect()
     }
 }
 
@@ -74,7 +74,7 @@ impl ParsedLayout {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TranslateError {
     /// An option is missing or invalid; the message names it.
-    Asked(String),
+    InvalidOption(String),
     /// Diagnostic for the text.
     Faulty(Box<Diagnostic>),
 }
@@ -155,10 +155,8 @@ pub fn written(read: &ParsedLayout, to: Notation) -> Result<WrittenLayout, Trans
 
 /// Diagnostic for an error in the text.
 fn in_text(fault: NotationFault) -> Diagnostic {
-    let place = FileSpan::new(&Arc::from(FILE), fault.span);
-    let mut diagnostic = Diagnostic::error(fault.kind.into(), fault.message, place, "");
-    diagnostic.help.extend(fault.help);
-    diagnostic
+    let place = FileSpan::new(&Arc::from(FILE), fault.span.clone());
+    Diagnostic::in_notation(fault, place)
 }
 
 /// Requires an element type for a text whose figures are in bytes.
@@ -176,7 +174,7 @@ fn counts_bytes(
         return Ok(());
     }
     let message = format!("{} counts bytes: add the element type, `--dtype f32`", notation.word());
-    Err(TranslateError::Asked(message))
+    Err(TranslateError::InvalidOption(message))
 }
 
 /// Axes of the text, and the symbols of their extents.
@@ -188,7 +186,7 @@ fn axes(
         request.shape.map(<[i64]>::len).or(stated.rank).or(request.names.map(<[String]>::len));
     let Some(rank) = rank else {
         let message = "the text has no fixed rank: add extents, `--shape 2,64,56,56`, or names, `--axis-names n,c,h,w`";
-        return Err(TranslateError::Asked(message.to_owned()));
+        return Err(TranslateError::InvalidOption(message.to_owned()));
     };
     let names = names(request.names, &stated.names, rank)?;
     let max = i128::from(1_u64 << (SIZE_BITS / rank.max(1)).clamp(1, 32));
@@ -208,7 +206,7 @@ fn axes(
             }
             None => {
                 let message = "the text needs the extents of its axes: add `--shape 2,64,56,56`";
-                return Err(TranslateError::Asked(message.to_owned()));
+                return Err(TranslateError::InvalidOption(message.to_owned()));
             }
         };
         axes.push(Axis { name, extent });
@@ -224,12 +222,15 @@ fn names(
     if let Some(given) = given {
         if given.len() != rank {
             let message = format!("`--axis-names` has {} names for {rank} axes", given.len());
-            return Err(TranslateError::Asked(message));
+            return Err(TranslateError::InvalidOption(message));
         }
         if let Some(twice) =
             given.iter().enumerate().find(|(k, name)| given.iter().take(*k).any(|n| n == *name))
         {
-            return Err(TranslateError::Asked(format!("`--axis-names` has `{}` twice", twice.1)));
+            return Err(TranslateError::InvalidOption(format!(
+                "`--axis-names` has `{}` twice",
+                twice.1
+            )));
         }
         return Ok(given.to_vec());
     }

@@ -40,12 +40,13 @@ impl<'a> ConcreteLayout<'a> {
                 .map_err(|error| NamedLocateError::Value(error.to_string()))
         };
         let all = |exprs: &[Expr]| exprs.iter().map(number).collect::<Result<Vec<_>, _>>();
-        let logical = layout.logical.iter().map(|axis| number(&axis.extent));
-        let storage = layout.storage.iter().map(|axis| number(&axis.extent));
+        let logical = layout.logical().iter().map(|axis| number(&axis.extent));
+        let storage = layout.storage().iter().map(|axis| number(&axis.extent));
         let (logical, storage) =
             (logical.collect::<Result<_, _>>()?, storage.collect::<Result<_, _>>()?);
-        let (strides, physical) = (all(&layout.strides)?, all(&layout.physical_shape)?);
-        let (pitches, slots) = (all(&layout.physical_strides)?, number(&layout.physical_elements)?);
+        let (strides, physical) = (all(layout.strides())?, all(layout.physical_shape())?);
+        let (pitches, slots) =
+            (all(layout.physical_strides())?, number(layout.physical_elements())?);
         Ok(Self { layout, symbols, logical, storage, strides, physical, pitches, slots })
     }
 
@@ -56,16 +57,16 @@ impl<'a> ConcreteLayout<'a> {
 
     /// Storage index along one axis.
     pub(super) fn storage_at(&self, axis: usize, logical: &[i128]) -> Option<i128> {
-        self.layout.storage_map.get(axis)?.evaluate(&|var| at(var, logical, &self.symbols)).ok()
+        self.layout.storage_map().get(axis)?.evaluate(&|var| at(var, logical, &self.symbols)).ok()
     }
 
     /// Location of an index, possibly outside the tensor; `None` if it is outside the memory.
     pub(super) fn spot(&self, logical: &[i128]) -> Option<ElementAddress> {
         let number = |expr: &Expr| expr.evaluate(&|var| at(var, logical, &self.symbols)).ok();
         let all = |exprs: &[Expr]| exprs.iter().map(number).collect::<Option<Vec<_>>>();
-        let storage = all(&self.layout.storage_map)?;
-        let physical = all(&self.layout.physical_map)?;
-        let offset = number(&self.layout.offset)?;
+        let storage = all(self.layout.storage_map())?;
+        let physical = all(self.layout.physical_map())?;
+        let offset = number(self.layout.offset())?;
         let inside = is_inside(&storage, &self.storage) && is_inside(&physical, &self.physical);
         inside.then_some(ElementAddress { storage, physical, offset })
     }
@@ -73,18 +74,18 @@ impl<'a> ConcreteLayout<'a> {
     /// True if an index is an element of the tensor.
     pub(super) fn has(&self, logical: &[i128]) -> bool {
         is_inside(logical, &self.logical)
-            && self.layout.holds(logical, &self.symbols).unwrap_or(false)
+            && self.layout.contains(logical, &self.symbols).unwrap_or(false)
     }
 
     /// Element at a physical index, by the inverse; `None` for padding, or without a known inverse.
     pub(super) fn owner(&self, physical: &[i128]) -> Option<Vec<i128>> {
-        self.layout.inverse.as_ref()?;
+        self.layout.inverse()?;
         self.layout.element_at(physical, &self.symbols).ok()?
     }
 
     /// True if the slot of an index outside the tensor is padding, and the inverse maps it back to that index.
     pub(super) fn is_padding_of(&self, logical: &[i128], spot: &ElementAddress) -> bool {
-        let Some(inverse) = &self.layout.inverse else { return false };
+        let Some(inverse) = self.layout.inverse() else { return false };
         let value = |var| match var {
             Var::Physical(k) => spot.physical.get(usize::try_from(k).ok()?).copied(),
             other => at(other, &[], &self.symbols),

@@ -42,7 +42,7 @@ pub enum FrameError {
     },
     /// Drawn axis with a fixed index.
     #[error("`{name}` is drawn, and cannot be fixed too")]
-    Held {
+    DrawnAndFixed {
         /// Name of the axis.
         name: String,
     },
@@ -64,6 +64,12 @@ fn hint(near: Option<&str>, axes: &str) -> String {
         None if axes.is_empty() => "; the tensor has rank 0".to_owned(),
         None => format!("; there are {axes}"),
     }
+}
+
+/// Fixed index of an axis, as in `h=2`; `None` for any other text.
+pub fn fixed_index(text: &str) -> Option<(String, i128)> {
+    let (name, index) = text.split_once('=')?;
+    Some((name.trim().to_owned(), index.trim().parse().ok()?))
 }
 
 impl SliceFrame {
@@ -96,7 +102,7 @@ impl SliceFrame {
                 return Err(FrameError::Twice { name });
             }
             if [rows, columns].contains(&Some(axis)) {
-                return Err(FrameError::Held { name });
+                return Err(FrameError::DrawnAndFixed { name });
             }
             let extent = logical.get(axis).map_or(0, |axis| axis.1);
             if !(0..extent).contains(&value) {

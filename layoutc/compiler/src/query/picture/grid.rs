@@ -153,8 +153,8 @@ fn reach(
     let before = count(&|k| is_padding(-1 - k));
     let room = i128::try_from(room).unwrap_or(i128::MAX);
     let is_near = before.saturating_add(extent).saturating_add(after) > room;
-    let kept = |padding: i128| if is_near { padding.min(room / 4) } else { padding };
-    -kept(before)..extent.saturating_add(kept(after))
+    let shown = |padding: i128| if is_near { padding.min(room / 4) } else { padding };
+    -shown(before)..extent.saturating_add(shown(after))
 }
 
 /// Number of consecutive integers from 0 that satisfy a monotone property.

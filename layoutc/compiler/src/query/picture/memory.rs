@@ -16,7 +16,7 @@ const FEW: i128 = 1 << 14;
 /// Default maximum width of a row in slots.
 const WIDEST: i128 = 16;
 
-/// Slot.
+/// Content of a drawn slot of memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemorySlot {
     /// Element of the slice.
@@ -28,13 +28,13 @@ pub enum MemorySlot {
     },
     /// Padding.
     Padding,
-    /// Unknown owner.
+    /// Element or padding: the layout has no inverse, and not all elements were located.
     Unknown,
     /// Beyond the end of the memory.
     End,
 }
 
-/// Row of slots.
+/// Row of drawn slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryRow {
     /// Physical index of the first slot of the row, drawn or not.
@@ -47,7 +47,7 @@ pub struct MemoryRow {
     pub slots: Vec<MemorySlot>,
 }
 
-/// Memory grid.
+/// Memory of a tensor as rows of slots.
 #[derive(Debug, Clone)]
 pub struct MemoryGrid {
     /// True if rows and columns are physical axes; otherwise rows are chunks of the single axis.
@@ -215,7 +215,7 @@ fn part_rules(columns: &[i128], part: Option<i128>) -> Vec<GridLine> {
     rules
 }
 
-/// Owners of slots.
+/// Elements by the slot that they occupy.
 struct SlotOwners<'a> {
     figures: &'a ConcreteLayout<'a>,
     frame: &'a SliceFrame,
@@ -240,7 +240,8 @@ impl<'a> SlotOwners<'a> {
             known.entry(element.offset).or_insert_with(|| element.logical.clone());
         }
         let count = figures.logical.iter().try_fold(1_i128, |all, extent| all.checked_mul(*extent));
-        let is_searched = subject == PictureSubject::SharedView || figures.layout.inverse.is_none();
+        let is_searched =
+            subject == PictureSubject::SharedView || figures.layout.inverse().is_none();
         let is_complete = is_searched && count.is_some_and(|count| count <= FEW);
         if is_complete {
             for_each_index(&figures.logical, &mut |logical| {
@@ -260,7 +261,7 @@ impl<'a> SlotOwners<'a> {
         }
         let known = self.known.get(&figures.offset(physical));
         let has_inverse =
-            figures.layout.inverse.is_some() && self.subject != PictureSubject::SharedView;
+            figures.layout.inverse().is_some() && self.subject != PictureSubject::SharedView;
         let owner = known.cloned().or_else(|| has_inverse.then(|| figures.owner(physical))?);
         match owner {
             Some(logical) if self.frame.place(&logical).is_some() => self.element(logical),

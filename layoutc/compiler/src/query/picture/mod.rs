@@ -20,14 +20,15 @@ mod table;
 mod terminal;
 mod tiling;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use layoutc_algebra::symbol::Axis;
 
-use crate::model::Tensor;
+use crate::model::{Tensor, View};
 use crate::query::locate::{self, NamedLocateError};
 
-pub use frame::{FrameError, SliceFrame};
+pub use frame::{FrameError, SliceFrame, fixed_index};
 pub use grid::{GridCell, GridElement, LogicalGrid};
 pub use json::json;
 pub use memory::{MemoryGrid, MemoryRow, MemorySlot};
@@ -75,6 +76,27 @@ pub enum PictureSubject {
     SharedView,
 }
 
+impl PictureSubject {
+    /// Drawn tensor and its kind: all shards of a sharded tensor, else `tensor`, which is that of `view` if given.
+    ///
+    /// # Errors
+    /// As of [`side_by_side`].
+    pub fn of<'t>(
+        tensor: &'t Tensor,
+        view: Option<&View>,
+    ) -> Result<(Cow<'t, Tensor>, Self), NamedLocateError> {
+        if let Some((whole, axes)) = side_by_side(tensor)? {
+            return Ok((Cow::Owned(whole), Self::Parts(axes)));
+        }
+        let subject = match view {
+            Some(view) if view.is_shared => Self::SharedView,
+            Some(_) => Self::View,
+            None => Self::Tensor,
+        };
+        Ok((Cow::Borrowed(tensor), subject))
+    }
+}
+
 /// Layout with everything that is drawn.
 #[derive(Debug, Clone)]
 pub struct Picture {
@@ -113,7 +135,7 @@ pub fn extents(
     symbols: &BTreeMap<String, i128>,
 ) -> Result<Vec<(String, i128)>, NamedLocateError> {
     let figures = ConcreteLayout::new(&tensor.layout, locate::values(tensor, symbols)?)?;
-    Ok(named(&tensor.layout.logical, &figures.logical))
+    Ok(named(tensor.layout.logical(), &figures.logical))
 }
 
 fn named(axes: &[Axis], extents: &[i128]) -> Vec<(String, i128)> {
@@ -140,14 +162,14 @@ pub fn picture(
     }
     let grid = LogicalGrid::new(&figures, &frame, &tiling, room, subject);
     let memory = MemoryGrid::new(&figures, &frame, &tiling, &grid, room, subject)?;
-    let known = layout.symbols.iter().map(|symbol| symbol.name.clone());
+    let known = layout.symbols().iter().map(|symbol| symbol.name.clone());
     Ok(Picture {
         tensor: tensor.name.clone(),
         dtype: tensor.dtype.to_string(),
         symbols: known.zip(figures.symbols.iter().copied()).collect(),
-        logical: named(&layout.logical, &figures.logical),
-        storage: named(&layout.storage, &figures.storage),
-        separators: layout.separators.clone(),
+        logical: named(layout.logical(), &figures.logical),
+        storage: named(layout.storage(), &figures.storage),
+        separators: layout.separators().to_vec(),
         physical: figures.physical.clone(),
         slots: figures.slots,
         frame,

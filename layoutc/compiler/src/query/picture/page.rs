@@ -56,9 +56,9 @@ fn colors(of: fn(&TileColor) -> u32) -> String {
 /// The map of a layout as one step, if it is not the identity; used when no steps were recorded.
 fn whole(tensor: &Tensor) -> Vec<StepRecord> {
     let layout = &tensor.layout;
-    let is_kept = |(k, index): (u32, &Expr)| index.as_var() == Some(Var::Axis(k));
-    let is_plain = layout.storage.len() == layout.logical.len();
-    if is_plain && (0..).zip(&layout.storage_map).all(is_kept) {
+    let is_identity = |(k, index): (u32, &Expr)| index.as_var() == Some(Var::Axis(k));
+    let is_plain = layout.storage().len() == layout.logical().len();
+    if is_plain && (0..).zip(layout.storage_map()).all(is_identity) {
         return Vec::new();
     }
     let before = |var| match var {
@@ -70,11 +70,11 @@ fn whole(tensor: &Tensor) -> Vec<StepRecord> {
         Some(MapItem { name: axis.name.clone(), index, extent: None, span: 0..0 })
     };
     let items: Option<Vec<MapItem>> =
-        layout.storage.iter().zip(&layout.storage_map).map(item).collect();
+        layout.storage().iter().zip(layout.storage_map()).map(item).collect();
     let Some(items) = items else { return Vec::new() };
-    let (separators, place) = (layout.separators.clone(), tensor.places.layout.clone());
+    let (separators, place) = (layout.separators().to_vec(), tensor.places.layout.clone());
     let maps = vec![IndexMap { items, separators: separators.clone() }];
-    let axes = layout.storage.clone();
+    let axes = layout.storage().to_vec();
     let line = "the map of the view".to_owned();
     vec![StepRecord { line, maps, note: None, axes, separators, place, within: None }]
 }

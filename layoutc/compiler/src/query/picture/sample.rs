@@ -39,8 +39,8 @@ pub(super) fn sample(range: Range<i128>, block: Option<i128>, room: usize) -> Ve
 pub(super) fn thin(wanted: BTreeSet<i128>, room: usize) -> Vec<i128> {
     let count = wanted.len();
     let tail = room / 3;
-    let keeps = |k: usize| count <= room || k < room - tail || k >= count - tail;
-    wanted.into_iter().enumerate().filter(|(k, _)| keeps(*k)).map(|(_, value)| value).collect()
+    let is_shown = |k: usize| count <= room || k < room - tail || k >= count - tail;
+    wanted.into_iter().enumerate().filter(|(k, _)| is_shown(*k)).map(|(_, value)| value).collect()
 }
 
 #[cfg(test)]

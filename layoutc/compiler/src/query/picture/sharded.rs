@@ -1,181 +1,20 @@
-//! A sharded tensor as one layout: the shards of all devices in one memory with an additional physical axis.
-
-use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Predicate, Var};
-use layoutc_algebra::layout::{Layout, Verdict};
-use layoutc_algebra::symbol::Axis;
+//! A sharded tensor as one tensor: the shards of all devices in one memory.
 
 use crate::model::Tensor;
-use crate::model::reshard::DeviceSharding;
 use crate::query::locate::NamedLocateError;
 
-/// Layout of a whole sharded tensor, each shard once, and the number of leading storage axes that number the shards and
-/// are named like the mesh axes; `None` for any other tensor.
+/// A whole sharded tensor, each shard once, and the number of leading storage axes that number the shards and are named
+/// like the mesh axes; `None` for any other tensor.
 ///
 /// # Errors
 /// [`NamedLocateError::Value`] if an expression becomes too large.
 pub fn side_by_side(tensor: &Tensor) -> Result<Option<(Tensor, usize)>, NamedLocateError> {
     let Some(sharded) = &tensor.sharded else { return Ok(None) };
-    let spread = GlobalLayoutBuilder { sharded, part: &tensor.layout, cutters: cutters(sharded) };
-    let layout = spread.layout().map_err(|error| NamedLocateError::Value(error.to_string()))?;
-    let axes = spread.cutters.len();
-    Ok(Some((Tensor { layout, sharded: None, ..tensor.clone() }, axes)))
-}
-
-/// Mesh axis that shards an axis of the tensor.
-struct ShardingAxis {
-    name: String,
-    size: i128,
-    /// Tensor axis.
-    axis: usize,
-    /// Shards of the tensor axis between neighbors along the mesh axis.
-    below: i128,
-    /// Stride along the mesh axis, in shards.
-    stride: i128,
-}
-
-/// Mesh axes that shard an axis, major to minor.
-fn cutters(sharded: &DeviceSharding) -> Vec<ShardingAxis> {
-    let size =
-        |position: &usize| sharded.mesh.axes.get(*position).map_or(1, |a| i128::from(a.size));
-    let mut found: Vec<ShardingAxis> = Vec::new();
-    for (position, mesh_axis) in sharded.mesh.axes.iter().enumerate().rev() {
-        for (axis, list) in sharded.sharding.over().iter().enumerate() {
-            let Some(at) = list.iter().position(|cut| *cut == position) else { continue };
-            let below = list.iter().skip(at + 1).map(size).product();
-            let stride = found.iter().map(|cutter| cutter.size).product();
-            let (name, size) = (mesh_axis.name.clone(), i128::from(mesh_axis.size));
-            found.push(ShardingAxis { name, size, axis, below, stride });
-        }
-    }
-    found.reverse();
-    found
-}
-
-struct GlobalLayoutBuilder<'a> {
-    sharded: &'a DeviceSharding,
-    part: &'a Layout,
-    cutters: Vec<ShardingAxis>,
-}
-
-fn number(value: i128) -> Expr {
-    Expr::constant(value)
-}
-
-impl GlobalLayoutBuilder<'_> {
-    fn layout(&self) -> Result<Layout, ExprError> {
-        let part = self.part;
-        let count = self.cutters.len();
-        let names = self.cutters.iter();
-        let mut storage: Vec<Axis> =
-            names.map(|c| Axis { name: c.name.clone(), extent: number(c.size) }).collect();
-        storage.extend(part.storage.iter().cloned());
-        let mut storage_map =
-            self.cutters.iter().map(|cutter| self.place(cutter)).collect::<Result<Vec<_>, _>>()?;
-        let mut device = number(0);
-        for (place, cutter) in storage_map.iter().zip(&self.cutters) {
-            let step = Expr::binary(BinOp::Mul, place, &number(cutter.stride))?;
-            device = Expr::binary(BinOp::Add, &device, &step)?;
-        }
-        storage_map.extend(self.all_inside(&part.storage_map)?);
-        let slots = &part.physical_elements;
-        let mut strides = Vec::new();
-        for cutter in &self.cutters {
-            strides.push(Expr::binary(BinOp::Mul, slots, &number(cutter.stride))?);
-        }
-        strides.extend(part.strides.iter().cloned());
-        let parts = number(self.cutters.iter().map(|cutter| cutter.size).product());
-        let with = |first: Expr, rest: &[Expr]| [&[first], rest].concat();
-        let before = Expr::binary(BinOp::Mul, &device, slots)?;
-        let offset = Expr::binary(BinOp::Add, &before, &self.inside(&part.offset)?)?;
-        let (inverse, valid) = self.inverse()?;
-        let separator = count.checked_sub(1).into_iter();
-        let is_padded = self.sharded.is_uneven() || part.verdict == Verdict::Padded;
-        let mut elements = number(1);
-        for axis in &self.sharded.whole {
-            elements = Expr::binary(BinOp::Mul, &elements, &axis.extent)?;
-        }
-        Ok(Layout {
-            logical: self.sharded.whole.clone(),
-            storage,
-            storage_map,
-            separators: separator.chain(part.separators.iter().map(|at| at + count)).collect(),
-            physical_shape: with(parts.clone(), &part.physical_shape),
-            physical_strides: with(slots.clone(), &part.physical_strides),
-            strides,
-            physical_map: with(device, &self.all_inside(&part.physical_map)?),
-            offset,
-            inverse,
-            valid,
-            verdict: if is_padded { Verdict::Padded } else { part.verdict },
-            digits: None,
-            logical_elements: elements,
-            physical_elements: Expr::binary(BinOp::Mul, &parts, slots)?,
-            ..part.clone()
-        })
-    }
-
-    /// Extent of a shard along an axis, at least 1.
-    fn extent(&self, axis: usize) -> i128 {
-        let extent = self.part.logical.get(axis).and_then(|axis| axis.extent.as_const());
-        extent.unwrap_or(1).max(1)
-    }
-
-    fn is_cut(&self, axis: usize) -> bool {
-        self.cutters.iter().any(|cutter| cutter.axis == axis)
-    }
-
-    /// Coordinate of an element along a mesh axis.
-    fn place(&self, cutter: &ShardingAxis) -> Result<Expr, ExprError> {
-        let axis = u32::try_from(cutter.axis).unwrap_or(u32::MAX);
-        let by = number(self.extent(cutter.axis) * cutter.below);
-        let place = Expr::binary(BinOp::FloorDiv, &Expr::var(Var::Axis(axis)), &by)?;
-        Expr::binary(BinOp::Mod, &place, &number(cutter.size))
-    }
-
-    /// Rewrites an expression over the shard's indices to the whole tensor's indices.
-    fn inside(&self, expr: &Expr) -> Result<Expr, ExprError> {
-        expr.substitute(&|var| {
-            let Var::Axis(k) = var else { return None };
-            let axis = usize::try_from(k).ok().filter(|axis| self.is_cut(*axis))?;
-            Expr::binary(BinOp::Mod, &Expr::var(var), &number(self.extent(axis))).ok()
-        })
-    }
-
-    fn all_inside(&self, exprs: &[Expr]) -> Result<Vec<Expr>, ExprError> {
-        exprs.iter().map(|expr| self.inside(expr)).collect()
-    }
-
-    /// Inverse map to the whole tensor's indices, and the predicate for elements, over the physical indices.
-    fn inverse(&self) -> Result<(Option<Vec<Expr>>, Option<Predicate>), ExprError> {
-        let later = |expr: &Expr| {
-            expr.substitute(&|var| match var {
-                Var::Physical(k) => Some(Expr::var(Var::Physical(k.saturating_add(1)))),
-                _ => None,
-            })
-        };
-        let Some(part) = &self.part.inverse else { return Ok((None, None)) };
-        let (mut inverse, mut all) = (Vec::new(), Vec::new());
-        if let Some(valid) = &self.part.valid {
-            for ExprComparison { left, op, right } in &valid.all {
-                all.push(ExprComparison { left: later(left)?, op: *op, right: later(right)? });
-            }
-        }
-        for (axis, (index, whole)) in part.iter().zip(&self.sharded.whole).enumerate() {
-            let mut index = later(index)?;
-            for cutter in self.cutters.iter().filter(|cutter| cutter.axis == axis) {
-                let device = Expr::var(Var::Physical(0));
-                let place = Expr::binary(BinOp::FloorDiv, &device, &number(cutter.stride))?;
-                let place = Expr::binary(BinOp::Mod, &place, &number(cutter.size))?;
-                let by = number(self.extent(axis) * cutter.below);
-                let before = Expr::binary(BinOp::Mul, &place, &by)?;
-                index = Expr::binary(BinOp::Add, &before, &index)?;
-            }
-            if self.is_cut(axis) && self.sharded.is_uneven() {
-                let (left, right) = (index.clone(), whole.extent.clone());
-                all.push(ExprComparison { left, op: CompareOp::Lt, right });
-            }
-            inverse.push(index);
-        }
-        Ok((Some(inverse), (!all.is_empty()).then_some(Predicate { all })))
-    }
+    let (layout, axes) = tensor
+        .layout
+        .of_shards(&sharded.mesh, &sharded.sharding, &sharded.whole)
+        .map_err(|error| NamedLocateError::Value(error.to_string()))?;
+    let mut whole = tensor.with_layout(layout);
+    whole.sharded = None;
+    Ok(Some((whole, axes)))
 }

@@ -75,7 +75,7 @@ impl SliceTiling {
 
     /// Names of the storage axes that determine the color.
     pub(super) fn colored_by(&self, layout: &Layout) -> Vec<String> {
-        let name = |axis: &usize| layout.storage.get(*axis).map(|axis| axis.name.clone());
+        let name = |axis: &usize| layout.storage().get(*axis).map(|axis| axis.name.clone());
         self.colors.iter().filter_map(name).collect()
     }
 
@@ -114,7 +114,7 @@ fn runs(figures: &ConcreteLayout<'_>, frame: &SliceFrame, axis: Option<usize>) -
     let Some(axis) = axis else { return Vec::new() };
     let extent = figures.logical.get(axis).copied().unwrap_or(0);
     let is_it = |var: Var| matches!(var, Var::Axis(k) if usize::try_from(k) == Ok(axis));
-    let maps = figures.layout.storage_map.iter().enumerate();
+    let maps = figures.layout.storage_map().iter().enumerate();
     let along = maps.filter(|(_, index)| index.mentions(&is_it));
     let run = |(storage, _)| {
         let length = run_length(figures, frame, axis, extent, storage)?;

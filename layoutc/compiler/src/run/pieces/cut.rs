@@ -76,14 +76,6 @@ impl Cut {
         let length = own.map_or(1, |(of, [start, end])| of.weight * (end - start));
         Block { digits, m: [first, first + length] }
     }
-
-    /// Whether a chain can be cut so.
-    fn is_of(self, chain: &Chain) -> bool {
-        match chain.digits.get(self.digit) {
-            Some(digit) => (1..=digit.extent).contains(&self.count),
-            None => chain.digits.is_empty() && (self.digit, self.count) == (0, 1),
-        }
-    }
 }
 
 /// What a unit takes.
@@ -127,11 +119,6 @@ pub(super) fn choose(terms: &Terms, unit: Unit, memory: i128) -> Vec<Cut> {
     let cheap = all.into_iter().filter(|(price, _)| is_cheap(price));
     let best = cheap.min_by_key(|(price, _)| (price.memory, price.cost));
     best.map_or_else(|| with_runs(terms, [1, 1]), |(_, cuts)| cuts)
-}
-
-/// Bytes of memory that the pieces of a cut take.
-pub(super) fn memory(terms: &Terms, cuts: &[Cut], unit: Unit) -> i128 {
-    price(terms, cuts, unit).memory
 }
 
 /// A cut whose runs have so many units on the dense side and on the laid out one, or more.
@@ -235,24 +222,6 @@ pub(super) fn in_slots(
     }
     let narrow = NARROW_BYTES.checked_div(unit.own).unwrap_or(0);
     (digits, place(&levels, Whole { first: terms.first, units: terms.slots, narrow }))
-}
-
-/// A cut as text: `0x4 1x16`, of each chain the digit and how many values of it.
-pub(super) fn text(cuts: &[Cut]) -> String {
-    let words: Vec<String> =
-        cuts.iter().map(|cut| format!("{}x{}", cut.digit, cut.count)).collect();
-    words.join(" ")
-}
-
-/// The cut that a text says; `None` where the tensor cannot be cut so.
-pub(super) fn parse(text: &str, terms: &Terms) -> Option<Vec<Cut>> {
-    let word = |word: &str| {
-        let (digit, count) = word.split_once('x')?;
-        Some(Cut { digit: digit.parse().ok()?, count: count.parse().ok()? })
-    };
-    let cuts: Vec<Cut> = text.split_whitespace().map(word).collect::<Option<_>>()?;
-    let fits = terms.chains.iter().zip(&cuts).all(|(chain, cut)| cut.is_of(chain));
-    (fits && cuts.len() == terms.chains.len()).then_some(cuts)
 }
 
 fn ceil(a: i64, b: i64) -> i64 {

@@ -38,7 +38,6 @@ pub struct Indexed {
     pub window: usize,
     /// The most bytes of a span.
     pub span_bytes: usize,
-    room_of_element: usize,
 }
 
 /// Where an element lives, and its number in the window.
@@ -70,7 +69,7 @@ impl Indexed {
         (order, dense_bits): (Order, usize),
         memory: usize,
     ) -> Result<Self, RunError> {
-        let tensor = &Tensor { memory: Memory::Global, pack_from: None, ..tensor.clone() };
+        let tensor = &tensor.without_cast().with_memory(Memory::Global);
         let avoid = |_: &str| false;
         let ways = Ways { cores: Cores::One, moves: Moves::Elements };
         let plan = plan::tensor(tensor, &Naming { prefix: "", avoid: &avoid, ways })?;
@@ -81,7 +80,7 @@ impl Indexed {
         let mut compiler = Compiler::new(&[&plan.offset], width);
         let offset = compiler.index(&plan.offset, &values.ok_or(RunError::Symbols)?)?;
         let mut axes = Vec::new();
-        for (slot, axis) in tensor.layout.logical.iter().enumerate() {
+        for (slot, axis) in tensor.layout.logical().iter().enumerate() {
             let extent = number(tensor, &axis.extent, symbols)?;
             axes.push((usize::try_from(extent).map_err(|_| RunError::TooLarge)?, slot));
         }
@@ -99,22 +98,12 @@ impl Indexed {
             elements: elements.ok_or(RunError::TooLarge)?,
             window: STEP,
             span_bytes,
-            room_of_element: dense_bits.div_ceil(8) + size_of::<Lives>(),
         };
-        let fits = memory.saturating_sub(span_bytes).checked_div(indexed.room_of_element);
+        let element_bytes = dense_bits.div_ceil(8) + size_of::<Lives>();
+        let fits = memory.saturating_sub(span_bytes).checked_div(element_bytes);
         let fits = fits.unwrap_or(0).min(indexed.elements).min(1 << 30);
-        indexed.set_window(fits);
+        indexed.window = (fits - fits % STEP).max(STEP);
         Ok(indexed)
-    }
-
-    /// Makes windows of so many elements, or some less.
-    pub fn set_window(&mut self, elements: usize) {
-        self.window = (elements - elements % STEP).max(STEP);
-    }
-
-    /// Bytes of memory that a window takes.
-    pub fn memory(&self) -> usize {
-        self.window.saturating_mul(self.room_of_element).saturating_add(self.span_bytes)
     }
 
     /// How many windows there are.

@@ -87,7 +87,7 @@ impl InPieces {
         (direction, file): (Direction, DenseFile),
         memory: usize,
     ) -> Result<Self, RunError> {
-        if tensor.layout.domain.is_some() {
+        if tensor.layout.domain().is_some() {
             return Err(RunError::Domain);
         }
         let own = tensor.dtype.element_bits();
@@ -123,44 +123,6 @@ impl InPieces {
         let unit_elements = usize::try_from(several).map_err(|_| RunError::TooLarge)?;
         let pieces = Pieces { terms, cuts, unit, unit_elements, order };
         Ok(Self::Boxes(Box::new(pieces)))
-    }
-
-    /// How the tensor is cut, for [`Self::recut`].
-    pub fn cut(&self) -> String {
-        match self {
-            Self::Boxes(pieces) => cut::text(&pieces.cuts),
-            Self::Indexed(indexed) => format!("window {}", indexed.window),
-        }
-    }
-
-    /// The same tensor cut as a text says; `None` where it cannot be cut so, or where that takes more than so many bytes
-    /// of memory and more than now.
-    #[must_use]
-    pub fn recut(&self, text: &str, memory: usize) -> Option<Self> {
-        let cut = match self {
-            Self::Boxes(pieces) => {
-                let cuts = cut::parse(text, &pieces.terms)?;
-                Self::Boxes(Box::new(Pieces { cuts, ..(**pieces).clone() }))
-            }
-            Self::Indexed(indexed) => {
-                let window: usize = text.strip_prefix("window ")?.parse().ok()?;
-                let mut indexed = indexed.clone();
-                indexed.set_window(window);
-                (indexed.window == window).then_some(Self::Indexed(indexed))?
-            }
-        };
-        (cut.memory() <= memory.max(self.memory())).then_some(cut)
-    }
-
-    /// Bytes of memory that the pieces take.
-    pub fn memory(&self) -> usize {
-        match self {
-            Self::Boxes(pieces) => {
-                let memory = cut::memory(&pieces.terms, &pieces.cuts, pieces.unit);
-                usize::try_from(memory).unwrap_or(usize::MAX)
-            }
-            Self::Indexed(indexed) => indexed.memory(),
-        }
     }
 }
 
@@ -228,7 +190,7 @@ pub fn is_as_in_memory(tensor: &Tensor, file: DenseFile) -> bool {
 /// # Errors
 /// [`RunError::Unsupported`] where the element type does not hold it.
 pub fn padding(tensor: &Tensor) -> Result<Option<Vec<u8>>, RunError> {
-    if tensor.layout.verdict == Verdict::Bijective || tensor.fill == Fill::Nothing {
+    if tensor.layout.verdict() == Verdict::Bijective || tensor.fill == Fill::Nothing {
         return Ok(None);
     }
     let no_fill = |_| RunError::Unsupported;

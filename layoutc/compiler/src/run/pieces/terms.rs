@@ -56,15 +56,15 @@ impl Terms {
         order: Order,
     ) -> Result<Option<Self>, RunError> {
         let layout = &tensor.layout;
-        let Some(digits) = &layout.digits else { return Ok(None) };
+        let Some(digits) = layout.digits() else { return Ok(None) };
         let physical = physical_side(layout, digits).map_err(PlanError::from)?;
-        let logical = logical_side(&layout.logical, &physical).map_err(PlanError::from)?;
+        let logical = logical_side(layout.logical(), &physical).map_err(PlanError::from)?;
         let Some(logical) = logical else { return Ok(None) };
-        let both = transfer(&logical, &physical, &layout.logical, &layout.symbols);
+        let both = transfer(&logical, &physical, layout.logical(), layout.symbols());
         let Some(both) = both.map_err(PlanError::from)? else { return Ok(None) };
         let value = |expr: &Expr| number(tensor, expr, symbols);
         let extents: Vec<i128> = layout
-            .logical
+            .logical()
             .iter()
             .map(|axis| value(&axis.extent))
             .collect::<Result<_, RunError>>()?;
@@ -75,7 +75,7 @@ impl Terms {
             chains.push(chain);
         }
         let first = value(&both.to_constant)?;
-        let slots = value(&layout.physical_elements)?;
+        let slots = value(layout.physical_elements())?;
         let terms = Self::new(chains, first, extents.iter().product(), slots);
         Ok(terms.filter(Self::nests))
     }
@@ -186,6 +186,6 @@ fn chain_of(
             digits.push(Digit { weight, extent, stride });
         }
     }
-    let is_good = low >= 0 && high > low && dense != 0 && digits.iter().all(|d| d.stride != 0);
-    Ok(is_good.then_some(Chain { low, high, dense, digits }))
+    let is_valid = low >= 0 && high > low && dense != 0 && digits.iter().all(|d| d.stride != 0);
+    Ok(is_valid.then_some(Chain { low, high, dense, digits }))
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use layoutc_compiler::config::{Config, TargetCuda, TargetsConfig};
-use layoutc_compiler::{MemorySources, check};
+use layoutc_compiler::emit::Templates;
+use layoutc_compiler::{Compiler, MemorySources};
 
 use super::{For, Kernel, begun, compared, instances, manifest};
 use crate::common::cc::{folder, full};
@@ -17,9 +18,11 @@ pub(super) fn computes(kernel: &Kernel) {
     let cuda = Some(TargetCuda::default());
     let target = TargetsConfig { c: None, opencl: None, cuda, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
-    let checked = check(&MemorySources::of("a.kdl", &text), &["a.kdl".to_owned()], &config);
+    let sources = MemorySources::of("a.kdl", &text);
+    let compiler = Compiler::new(&sources, &config);
+    let checked = compiler.check(&["a.kdl".to_owned()]);
     assert_eq!(checked.diagnostics, [], "{text}");
-    let outputs = layoutc_compiler::emit(&checked, &config, &BTreeMap::new()).unwrap();
+    let outputs = compiler.emit(&checked, &Templates::default()).unwrap();
     let folder = folder(&format!("kernel_{}_gpu", kernel.name));
     for output in outputs {
         let name = output.path.rsplit('/').next().unwrap();

@@ -138,9 +138,14 @@ impl IndexText {
 }
 
 impl ReadAst {
+    /// The indices that read elements.
+    pub(in crate::check) fn data(&self) -> impl Iterator<Item = &ValueAst> {
+        self.index.iter().filter_map(IndexText::data)
+    }
+
     /// True if an index reads elements.
     pub(in crate::check) fn is_gather(&self) -> bool {
-        self.index.iter().any(|index| index.data().is_some())
+        self.data().next().is_some()
     }
 }
 
@@ -149,6 +154,11 @@ impl StatementAst {
     pub(in crate::check) fn nodes(&self) -> Vec<&ValueAst> {
         let left = self.scatter.iter().flatten().filter_map(IndexText::data);
         left.chain([&self.value]).flat_map(ValueAst::nodes).collect()
+    }
+
+    /// All reads of the statement, in the order of [`StatementAst::nodes`].
+    pub(in crate::check) fn reads(&self) -> impl Iterator<Item = &ReadAst> {
+        self.nodes().into_iter().filter_map(ValueAst::read)
     }
 }
 
@@ -188,20 +198,13 @@ pub(in crate::check) struct StatementError {
 impl ValueAst {
     /// The direct child nodes; for a read its data-dependent indices, then the value outside.
     pub(in crate::check) fn children(&self) -> Vec<&ValueAst> {
-        fn data(read: &ReadAst) -> Vec<&ValueAst> {
-            read.index.iter().filter_map(IndexText::data).collect()
-        }
         match &self.kind {
             ValueAstKind::Integer(_)
             | ValueAstKind::Float(_)
             | ValueAstKind::Bool(_)
             | ValueAstKind::Name(_) => Vec::new(),
-            ValueAstKind::Read(read) => data(read),
-            ValueAstKind::Guarded(read, a) => {
-                let mut children: Vec<&ValueAst> = data(read);
-                children.push(a);
-                children
-            }
+            ValueAstKind::Read(read) => read.data().collect(),
+            ValueAstKind::Guarded(read, a) => read.data().chain([&**a]).collect(),
             ValueAstKind::Negate(a) | ValueAstKind::Not(a) => vec![a],
             ValueAstKind::Binary(_, _, a, b) => vec![a, b],
             ValueAstKind::Call(_, arguments) => arguments.iter().collect(),

@@ -6,7 +6,7 @@ mod reduce;
 
 use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, count};
-use crate::import::elements::{ConstantElements, MAX_KNOWN, holds, rounded};
+use crate::import::elements::{ConstantElements, MAX_KNOWN, represents, rounded};
 
 pub(super) use movement::non_zeros;
 
@@ -48,8 +48,8 @@ fn one(call: &OnnxCall<'_>, k: usize, result: &ShapedTensor) -> Option<ConstantE
     }
     match folded {
         ConstantElements::Integers(values) => {
-            let is_held = values.iter().all(|value| holds(result.dtype, *value));
-            is_held.then_some(ConstantElements::Integers(values))
+            let is_representable = values.iter().all(|value| represents(result.dtype, *value));
+            is_representable.then_some(ConstantElements::Integers(values))
         }
         ConstantElements::Floats(values) => {
             let values = values.into_iter().map(|value| rounded(value, result.dtype));

@@ -72,7 +72,7 @@ pub(super) fn split(
         return None;
     }
     let first = call.optional(0)?;
-    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), first.shape.len()).ok()?;
+    let axis = call.own_axis(0, first.shape.len()).ok()?;
     let before: i64 = match call.parameter("split", 1).ok()? {
         Some(sizes) => {
             sizes.get(..k)?.iter().try_fold(0_i64, |sum, size| sum.checked_add(*size))?
@@ -90,7 +90,7 @@ pub(super) fn split(
 }
 
 fn concat(call: &OnnxCall<'_>, result: &ShapedTensor) -> Option<ConstantElements> {
-    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(1), result.shape.len()).ok()?;
+    let axis = call.own_axis(1, result.shape.len()).ok()?;
     let outer = size(result.shape.get(..axis)?)?;
     let parts: Vec<&ConstantElements> =
         call.inputs.iter().map(|input| (*input)?.known.as_ref()).collect::<Option<_>>()?;
@@ -168,7 +168,7 @@ fn counted(index: i64, extent: u64) -> Option<usize> {
 }
 
 fn gather(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements> {
-    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), first.shape.len()).ok()?;
+    let axis = call.own_axis(0, first.shape.len()).ok()?;
     let (outer, inner) = (size(first.shape.get(..axis)?)?, size(first.shape.get(axis + 1..)?)?);
     let own = *first.shape.get(axis)?;
     let indices = call.optional(1)?.known.as_ref()?.integers()?;
@@ -185,7 +185,7 @@ fn gather(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements>
 
 /// Positions selected by `GatherElements`: each index replaces one coordinate of its own position.
 fn along(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Vec<usize>> {
-    let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), first.shape.len()).ok()?;
+    let axis = call.own_axis(0, first.shape.len()).ok()?;
     let indices = call.optional(1)?;
     if indices.shape.len() != first.shape.len() {
         return None;
@@ -267,14 +267,14 @@ fn trilu(
         ConstantElements::Floats(_) => ConstantElements::Floats(vec![0.0]),
     };
     let zero_place = known.len();
-    let is_kept = |place: usize| {
+    let is_inside = |place: usize| {
         let place = i64::try_from(place).ok()?;
         let (row, column) = (place / columns % rows, place % columns);
         let ahead = (column - row).cmp(&shift);
         Some(if is_upper { ahead.is_ge() } else { ahead.is_le() })
     };
     let places = (0..zero_place)
-        .map(|place| is_kept(place).map(|is_kept| if is_kept { place } else { zero_place }));
+        .map(|place| is_inside(place).map(|is_inside| if is_inside { place } else { zero_place }));
     ConstantElements::chain(&[known, &zero])?.pick(places)
 }
 

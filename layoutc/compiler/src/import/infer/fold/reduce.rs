@@ -16,7 +16,7 @@ pub(super) fn reduced(
     let known = first.known.as_ref()?;
     match call.node.op_type.as_str() {
         "ArgMax" | "ArgMin" => {
-            let axis = OnnxCall::axis(call.integer("axis").unwrap_or(0), first.shape.len()).ok()?;
+            let axis = call.own_axis(0, first.shape.len()).ok()?;
             best(call, known, &groups(first, &[axis], all)?)
         }
         "CumSum" => cumulated(call, first),

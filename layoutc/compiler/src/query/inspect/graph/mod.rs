@@ -1,13 +1,10 @@
-//! Reports on a solved graph, as JSON, as text and as a picture.
+//! Reports on a solved graph, as JSON, as text and for Graphviz.
 
-mod arrows;
-mod drawing;
-mod svg;
+mod dot;
 
 use serde_json::{Map, Value, json};
 
-pub use drawing::dot;
-pub use svg::svg;
+pub use dot::dot;
 
 use super::lines_text;
 use crate::model::graph::{Graph, GraphNode, GraphTensor, OperatorLowering, TensorRole};
@@ -102,20 +99,19 @@ pub fn solution_text(graph: &Graph, plan: &GraphPlan, file: &str) -> String {
         let (from, to) = (tensor.text(conversion.from), tensor.text(conversion.to));
         lines.push(("convert", format!("{} {from} -> {to}, {how}", tensor.name)));
     }
-    let proof = if plan.is_optimal() {
-        "proven least".to_owned()
-    } else {
-        format!("proven to be at least {}, a gap of {}", plan.lower_bound, gap(plan))
-    };
-    lines.push(("cost", format!("{} bytes, {proof}", plan.cost)));
+    lines.push(("cost", format!("{} bytes, {}", plan.cost, proof(plan))));
     format!("{} (graph, {file})\n{}", graph.name, lines_text(&lines))
 }
 
-/// Gap between cost and bound as a share of the cost: `1.25 %`.
-fn gap(plan: &GraphPlan) -> String {
+/// `proven least`, or the lower bound and the gap as a share of the cost: `1.25 %`.
+fn proof(plan: &GraphPlan) -> String {
+    if plan.is_optimal() {
+        return "proven least".to_owned();
+    }
     let rest = u128::from(plan.cost.saturating_sub(plan.lower_bound)) * 10_000;
     let share = rest.checked_div(u128::from(plan.cost)).unwrap_or(0);
-    format!("{}.{:02} %", share / 100, share % 100)
+    let bound = plan.lower_bound;
+    format!("proven to be at least {bound}, a gap of {}.{:02} %", share / 100, share % 100)
 }
 
 /// `c1 = conv(x NHWC, w OHWI) -> y NHWC, alternative 0, 100352 bytes`

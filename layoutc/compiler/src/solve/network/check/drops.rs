@@ -55,8 +55,8 @@ fn justified(
                 && own.binary_search(&by).is_ok()
                 && alone(by) <= alone(drop.value)
                 && near.iter().all(|pair| {
-                    let (good, bad) = (rows(pair, by), rows(pair, drop.value));
-                    good.iter().zip(&bad).all(|(good, bad)| good <= bad)
+                    let (left, dropped) = (rows(pair, by), rows(pair, drop.value));
+                    left.iter().zip(&dropped).all(|(left, dropped)| left <= dropped)
                 })
         }
     }

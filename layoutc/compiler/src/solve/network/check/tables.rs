@@ -117,21 +117,21 @@ impl<'a> PartAssignment<'a> {
 
     fn unary_costs(&self, variable: usize) -> Vec<Cost> {
         let costs = self.network.unaries.get(variable).map_or(&[][..], Vec::as_slice);
-        let kept = self.values(variable).iter();
-        kept.map(|&value| costs.get(value).copied().unwrap_or(INFINITE)).collect()
+        let remaining = self.values(variable).iter();
+        remaining.map(|&value| costs.get(value).copied().unwrap_or(INFINITE)).collect()
     }
 
     /// Costs of a pair, one row per remaining value of the first variable.
     fn pair_costs(&self, number: usize) -> Vec<Cost> {
-        let mut kept = Vec::new();
-        let Some(pair) = self.network.pairs.get(number) else { return kept };
+        let mut table = Vec::new();
+        let Some(pair) = self.network.pairs.get(number) else { return table };
         let rows: Vec<&[Cost]> = pair.costs.chunks(pair.width.max(1)).collect();
         for &a in self.values(pair.first) {
             let row = rows.get(a).copied().unwrap_or(&[]);
             let columns = self.values(pair.second).iter();
-            kept.extend(columns.map(|&b| row.get(b).copied().unwrap_or(INFINITE)));
+            table.extend(columns.map(|&b| row.get(b).copied().unwrap_or(INFINITE)));
         }
-        kept
+        table
     }
 
     /// Tables of a part after its messages, by number.

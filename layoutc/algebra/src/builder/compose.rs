@@ -1,0 +1,128 @@
+//! Composition and inversion of proven layouts. Every result is proven again.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::{BuildError, LayoutBuilder};
+use crate::Error;
+use crate::expr::{Expr, ExprError, Var};
+use crate::layout::{Layout, Verdict};
+use crate::map::{IndexMap, MapItem};
+use crate::prove::SequentialExecutor;
+use crate::query::equivalence::CompareError;
+use crate::symbol::{Axis, Symbol};
+
+impl Layout {
+    /// This layout after `inner`: an element is where this layout has the index that is its physical index in `inner`,
+    /// which has one physical axis per logical axis of this layout. The elements are those of `inner`.
+    ///
+    /// `composition(self, inner)` in `CuTe`, `R(i) = self(inner(i))`, with an index per axis in place of a single one.
+    ///
+    /// ```
+    /// use layoutc_algebra::{Error, Layout};
+    ///
+    /// let blocked = Layout::builder([("n", 16), ("c", 128)]).map("(n, c) -> (c // 4, n, c % 4)")?.prove()?;
+    /// // Every second row.
+    /// let rows = Layout::builder([("k", 8), ("c", 128)]).map("(k, c) -> (2 * k | c)")?.prove()?;
+    /// let composed = blocked.compose(&rows)?;
+    /// assert_eq!(composed.offset_of(&[3, 5])?, blocked.offset_of(&[6, 5])?);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Build`] unless each physical index of `inner` stays within an axis of this layout,
+    /// [`Error::OuterDomain`], [`Error::OuterShards`], [`Error::Compare`] where a symbol is declared twice.
+    pub fn compose(&self, inner: &Self) -> Result<Self, Error> {
+        if self.domain.is_some() {
+            return Err(Error::OuterDomain);
+        }
+        if inner.physical_map.len() != self.logical.len() {
+            let (given, axes) = (inner.physical_map.len(), self.logical.len());
+            return Err(BuildError::WindowRank { given, axes }.into());
+        }
+        let outer = LayoutBuilder::of(self)?;
+        let symbols = all_symbols(self, inner)?;
+        let inner = inner.clone().over_symbols(&symbols)?;
+        let mut window = LayoutBuilder::new(&symbols, &inner.logical, outer.demands.element_bits)?;
+        if let Some(domain) = inner.domain {
+            window.restrict(domain)?;
+        }
+        let indices = inner.physical_map.iter().zip(&self.logical);
+        let items = indices.map(|(index, axis)| item(index, axis)).collect::<Result<_, _>>()?;
+        let composed = outer.window_under(window, &IndexMap { items, separators: Vec::new() })?;
+        Ok(composed.finish(self.alignment_bytes, &SequentialExecutor)?)
+    }
+
+    /// The inverse of a bijective layout: from the physical axes `p0`, `p1`, … to the logical ones, with one physical
+    /// axis for each.
+    ///
+    /// ```
+    /// use layoutc_algebra::{Error, Layout};
+    ///
+    /// let blocked = Layout::builder([("n", 16), ("c", 128)]).map("(n, c) -> (c // 4, n, c % 4)")?.prove()?;
+    /// assert_eq!(blocked.inverted()?.locate(&[77], &[])?.physical, [3, 5]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Padding`] and [`Error::NoInverse`]; such layouts have [`Layout::element_at`].
+    pub fn inverted(&self) -> Result<Self, Error> {
+        if self.verdict != Verdict::Bijective {
+            return Err(Error::Padding);
+        }
+        let inverse = self.inverse.as_ref().ok_or(Error::NoInverse)?;
+        let axis =
+            |(k, extent): (usize, &Expr)| Axis { name: format!("p{k}"), extent: extent.clone() };
+        let axes: Vec<Axis> = self.physical_shape.iter().enumerate().map(axis).collect();
+        let bits = self.demands.as_ref().map_or(1, |demands| demands.element_bits);
+        let mut builder = LayoutBuilder::new(&self.symbols, &axes, bits)?;
+        let indices = inverse.iter().zip(&self.logical);
+        let items = indices.map(|(index, axis)| item(index, axis)).collect::<Result<_, _>>()?;
+        let separators = (1..self.logical.len()).map(|k| k - 1).collect();
+        builder.apply(&IndexMap { items, separators })?;
+        Ok(builder.finish(self.alignment_bytes, &SequentialExecutor)?)
+    }
+}
+
+impl LayoutBuilder {
+    /// The builder whose result is a proven layout without a domain.
+    fn of(layout: &Layout) -> Result<Self, Error> {
+        let demands = layout.demands.clone().ok_or(Error::OuterShards)?;
+        Ok(Self {
+            symbols: layout.symbols.clone(),
+            logical: layout.logical.clone(),
+            domain: None,
+            facts: layout.facts()?,
+            storage: layout.storage.clone(),
+            composed: layout.storage_map.clone(),
+            map: layout.storage_map.clone(),
+            separators: layout.separators.clone(),
+            demands,
+            explained: true,
+            recorded: None,
+        })
+    }
+}
+
+/// The symbols of both layouts, those of `outer` first.
+fn all_symbols(outer: &Layout, inner: &Layout) -> Result<Vec<Symbol>, CompareError> {
+    let mut symbols = outer.symbols.clone();
+    for own in &inner.symbols {
+        match symbols.iter().find(|symbol| symbol.name == own.name) {
+            None => symbols.push(own.clone()),
+            Some(symbol) if symbol == own => {}
+            Some(symbol) => return Err(CompareError::Symbol { name: symbol.name.clone() }),
+        }
+    }
+    Ok(symbols)
+}
+
+/// Item of a map for an index over the axes of a layout, with the name and extent of `axis`.
+fn item(index: &Expr, axis: &Axis) -> Result<MapItem, ExprError> {
+    let index = index.substitute(&|var| match var {
+        Var::Axis(k) | Var::Physical(k) => Some(Expr::var(Var::Storage(k))),
+        _ => None,
+    })?;
+    let extent = Some(axis.extent.clone());
+    Ok(MapItem { name: axis.name.clone(), index, extent, span: 0..0 })
+}

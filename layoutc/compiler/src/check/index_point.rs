@@ -1,0 +1,65 @@
+//! Search for an index at which a claim fails.
+
+use layoutc_algebra::expr::Var;
+
+/// Result of deciding a claim about all indices and all values of the symbols.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ClaimResult {
+    /// True everywhere.
+    Holds,
+    /// False at this point.
+    Fails(IndexPoint),
+    /// Neither proven nor refuted.
+    Unknown,
+}
+
+/// An index for each axis, and a value for each symbol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct IndexPoint {
+    pub(super) axes: Vec<i128>,
+    pub(super) symbols: Vec<i128>,
+}
+
+impl IndexPoint {
+    /// Value of a variable at this point.
+    pub(super) fn value(&self, var: Var) -> Option<i128> {
+        let (list, k) = match var {
+            Var::Axis(k) => (&self.axes, k),
+            Var::Symbol(k) => (&self.symbols, k),
+            Var::Storage(_) | Var::Physical(_) | Var::Digit(_) => return None,
+        };
+        list.get(usize::try_from(k).ok()?).copied()
+    }
+
+    /// Visits all combinations of the indices listed for some of the axes, the last axis fastest, until `visit` returns
+    /// false. Each list has at least one index; the other axes stay as they are.
+    pub(super) fn visit(
+        mut self,
+        indices: &[(usize, Vec<i128>)],
+        visit: &mut dyn FnMut(&Self) -> bool,
+    ) {
+        let mut at = vec![0_usize; indices.len()];
+        loop {
+            for ((k, list), position) in indices.iter().zip(&at) {
+                if let (Some(index), Some(value)) = (self.axes.get_mut(*k), list.get(*position)) {
+                    *index = *value;
+                }
+            }
+            if !visit(&self) || !advance(&mut at, indices) {
+                return;
+            }
+        }
+    }
+}
+
+/// Advances to the next combination; false after the last.
+fn advance(at: &mut [usize], indices: &[(usize, Vec<i128>)]) -> bool {
+    for (position, (_, list)) in at.iter_mut().zip(indices).rev() {
+        *position += 1;
+        if *position < list.len() {
+            return true;
+        }
+        *position = 0;
+    }
+    false
+}

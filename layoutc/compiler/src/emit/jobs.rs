@@ -1,0 +1,142 @@
+//! Generation of manifests for several targets in parallel.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::outputs::{common_folder, stem};
+use super::umbrella::umbrella;
+use super::{GeneratedFile, Settings, Target, Templates};
+use crate::base::diagnostic::{self, Diagnostic};
+use crate::config::Config;
+use crate::env::{CompileStage, NoObserver, Observer};
+use crate::model::Manifest;
+use crate::solve;
+
+/// Manifest to generate for one target.
+#[derive(Debug, Clone, Copy)]
+pub struct EmitJob<'a> {
+    /// Name of the target.
+    pub target: &'a str,
+    /// Checked manifest.
+    pub manifest: &'a Manifest,
+}
+
+impl EmitJob<'_> {
+    /// Result of `stage` on the manifest as the target sees it: its own tensors, and solved graphs.
+    fn run<T>(
+        &self,
+        stage: impl FnOnce(&Manifest) -> Result<T, Vec<Diagnostic>>,
+    ) -> Result<T, Vec<Diagnostic>> {
+        let manifest = self.manifest.for_target(self.target);
+        match manifest.graphs.as_slice() {
+            [] => stage(&manifest),
+            _ => stage(&solve::lay_out(&manifest)?),
+        }
+    }
+}
+
+/// Generator of files under one configuration.
+#[derive(Clone, Copy)]
+#[expect(missing_debug_implementations, reason = "a trait object without Debug")]
+pub struct Emitter<'a> {
+    config: &'a Config,
+    templates: &'a Templates,
+    observer: &'a dyn Observer,
+}
+
+impl<'a> Emitter<'a> {
+    /// Generator from built-in and project templates.
+    pub fn new(config: &'a Config, templates: &'a Templates) -> Self {
+        Self { config, templates, observer: &NoObserver }
+    }
+
+    /// Reports the generation of each job to `observer`.
+    #[must_use]
+    pub fn observed_by(mut self, observer: &'a dyn Observer) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// Files of all manifests for every configured target, and the umbrella header if there is one.
+    ///
+    /// # Errors
+    /// As [`files`](Self::files).
+    pub fn all(&self, manifests: &[Manifest]) -> Result<Vec<GeneratedFile>, Vec<Diagnostic>> {
+        let of = |target| manifests.iter().map(move |manifest| EmitJob { target, manifest });
+        let jobs: Vec<EmitJob<'_>> = self.config.target.names().into_iter().flat_map(of).collect();
+        let mut files: Vec<_> = self.files(&jobs)?.into_iter().flatten().collect();
+        let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        let header = self.umbrella(&paths).map_err(|fault| vec![*fault])?;
+        files.extend(header);
+        Ok(files)
+    }
+
+    /// Umbrella header, which includes the headers of all manifests; `None` if the configuration has none. `outputs`
+    /// are the paths of all other outputs.
+    ///
+    /// # Errors
+    /// `output::collision` with another output, and template errors.
+    pub fn umbrella(&self, outputs: &[&str]) -> Result<Option<GeneratedFile>, Box<Diagnostic>> {
+        umbrella(self.config, outputs, self.templates)
+    }
+
+    /// Files of each job, in the order of the jobs.
+    ///
+    /// # Errors
+    /// All planning and template diagnostics, sorted.
+    pub fn files(&self, jobs: &[EmitJob<'_>]) -> Result<Vec<Vec<GeneratedFile>>, Vec<Diagnostic>> {
+        let Self { config, templates, observer } = *self;
+        let common = common_folder(&config.project.sources);
+        let settings = Settings::of_config(config);
+        let is_wanted = |settings: &&Settings| jobs.iter().any(|job| job.target == settings.target);
+        let targets: BTreeMap<&str, Target<'_>> = settings
+            .iter()
+            .filter(is_wanted)
+            .map(|settings| (settings.target.as_str(), Target::new(settings, templates)))
+            .collect();
+        let results: Vec<Result<Vec<GeneratedFile>, Vec<Diagnostic>>> = jobs
+            .par_iter()
+            .map(|job| {
+                let Some(target) = targets.get(job.target) else { return Ok(Vec::new()) };
+                observer.begin();
+                let stem = stem(&job.manifest.path, &common);
+                let files = job.run(|manifest| target.files(manifest, &stem));
+                observer.end(CompileStage::Emit, &job.manifest.path);
+                let mut files = files?;
+                files
+                    .iter_mut()
+                    .for_each(|file| file.path = format!("{}/{}", job.target, file.path));
+                Ok(files)
+            })
+            .collect();
+        let (mut outputs, mut faults) = (Vec::new(), Vec::new());
+        for result in results {
+            match result {
+                Ok(files) => outputs.push(files),
+                Err(found) => faults.extend(found),
+            }
+        }
+        // A diagnostic that all targets share is reported once.
+        diagnostic::sort(&mut faults);
+        if faults.is_empty() { Ok(outputs) } else { Err(faults) }
+    }
+
+    /// Diagnostics that [`files`](Self::files) would report, without rendering: target limits, planning, missing
+    /// templates. Excludes errors raised by a project's template while it is rendered.
+    pub fn refusals(&self, jobs: &[EmitJob<'_>]) -> Vec<Diagnostic> {
+        let Self { config, templates, .. } = *self;
+        let common = common_folder(&config.project.sources);
+        let settings = Settings::of_config(config);
+        let of = |job: &EmitJob<'_>| {
+            let own = settings.iter().find(|settings| settings.target == job.target);
+            let Some(settings) = own else { return Vec::new() };
+            let stem = stem(&job.manifest.path, &common);
+            let target = Target::new(settings, templates);
+            job.run(|manifest| target.unit(manifest, &stem).map(drop)).err().unwrap_or_default()
+        };
+        let mut faults: Vec<Diagnostic> = jobs.par_iter().flat_map_iter(of).collect();
+        diagnostic::sort(&mut faults);
+        faults
+    }
+}

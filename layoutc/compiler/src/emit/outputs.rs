@@ -1,0 +1,61 @@
+//! Output paths. They follow from the configuration, the manifests' paths, and whether a manifest converts sharded
+//! tensors; errors in a manifest do not change them.
+
+use super::Settings;
+use crate::config::{Config, TargetC};
+
+/// Paths of the files that [`Compiler`](crate::Compiler) generates from the manifest `path` for a target. `exchanges`
+/// is true if the manifest converts sharded tensors ([`text_needs_mpi`](crate::manifest::text_needs_mpi)).
+pub fn output_paths(config: &Config, target: &str, path: &str, exchanges: bool) -> Vec<String> {
+    let stem = stem(path, &common_folder(&config.project.sources));
+    let settings =
+        Settings::of_config(config).into_iter().find(|settings| settings.target == target);
+    let paths =
+        settings.map(|settings| super::paths(&settings, &stem, exchanges)).unwrap_or_default();
+    paths.into_iter().map(|path| format!("{target}/{path}")).collect()
+}
+
+/// Path of the header that [`Emitter::umbrella`](super::Emitter::umbrella) generates.
+pub fn umbrella_path(config: &Config) -> Option<String> {
+    umbrella_header(config).map(|(_, path)| format!("c/{path}"))
+}
+
+/// The C target if it has an umbrella header, and the header's path in the target's folder.
+pub(super) fn umbrella_header(config: &Config) -> Option<(&TargetC, String)> {
+    let c = config.target.c.as_ref()?;
+    let path = c.umbrella_header.as_ref()?;
+    let parts: Vec<&str> = path.split('/').filter(|part| !["", "."].contains(part)).collect();
+    Some((c, parts.join("/")))
+}
+
+/// Common parent folder of all source patterns, up to the first wildcard: `layouts` for `layouts/**/*.kdl`.
+pub(super) fn common_folder(patterns: &[String]) -> String {
+    let mut common: Option<Vec<&str>> = None;
+    for pattern in patterns {
+        let folders: Vec<&str> = match pattern.rsplit_once('/') {
+            Some((folders, _)) => {
+                folders.split('/').take_while(|f| !f.contains(['*', '?', '[', '{'])).collect()
+            }
+            None => Vec::new(),
+        };
+        common = Some(match common {
+            None => folders,
+            Some(before) => before
+                .into_iter()
+                .zip(folders)
+                .take_while(|(a, b)| a == b)
+                .map(|(a, _)| a)
+                .collect(),
+        });
+    }
+    common.unwrap_or_default().join("/")
+}
+
+/// Path of a manifest's outputs without extension, relative to the common source folder if the manifest is in it.
+pub(super) fn stem(path: &str, common: &str) -> String {
+    let inside = path.strip_prefix(common).filter(|_| !common.is_empty());
+    let path = inside.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
+    let path = path.strip_suffix(".kdl").unwrap_or(path);
+    let parts: Vec<&str> = path.split('/').filter(|part| !["", ".", ".."].contains(part)).collect();
+    parts.join("/")
+}

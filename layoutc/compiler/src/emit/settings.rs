@@ -1,0 +1,177 @@
+//! Settings of a target: language, dialect, requested outputs and device limits.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::dialect::{C, C_INT32, CUDA, CUDA_INT64, Dialect, OPENCL, OPENCL_INT64};
+use super::language::{C_FILES, CUDA_FILES, Language, OPENCL_FILES};
+use super::model;
+use crate::base::diagnostic::FileSpan;
+use crate::config::{Config, CudaIndex, EmitKind, IndexType, OpenClIndex, TargetCustom};
+use crate::plan::cores::Cores;
+use crate::plan::nest::{Moves, Ways};
+
+/// What is written for a target, and how.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The target's name, which is that of its folder: a language's, or one of the user's own.
+    pub target: String,
+    /// The language of the model.
+    pub language: &'static Language,
+    /// The language with its index type.
+    pub dialect: &'static Dialect,
+    /// Put before every generated identifier, in upper case before every macro.
+    pub prefix: String,
+    /// The edition that the files name: `c99`, `1.2`.
+    pub standard: String,
+    /// What is asked for.
+    pub emit: BTreeSet<Part>,
+    /// How many cores pack, unpack and convert use.
+    pub cores: Cores,
+    /// The greatest images: texels along a row, rows, images; of a single image, and of an array.
+    pub image_max: [[u64; 3]; 2],
+    /// The template and the extension of a target of the user's own, in place of the language's files.
+    pub own: Option<OwnFile>,
+}
+
+/// The one file that a target of the user's own writes for each manifest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnFile {
+    /// The template, below the templates folder.
+    pub template: String,
+    /// The extension of what it writes, without the dot.
+    pub extension: String,
+    /// Where the configuration says so.
+    pub place: FileSpan,
+}
+
+impl Settings {
+    /// What a language has where nothing else is said.
+    pub fn of(language: &'static Language) -> Self {
+        let parts = [Part::Constants, Part::Index, Part::Pack, Part::Test];
+        Self {
+            target: language.name.to_owned(),
+            language,
+            dialect: language.dialect,
+            prefix: String::new(),
+            standard: String::new(),
+            emit: parts.into_iter().collect(),
+            cores: Cores::One,
+            image_max: language.limits.image_max,
+            own: None,
+        }
+    }
+
+    /// What is written: what is asked for, and what that needs.
+    pub(super) fn parts(&self) -> model::Parts {
+        let asked = |part| self.emit.contains(&part);
+        let (test, bench) = (asked(Part::Test), asked(Part::Bench));
+        let moves = asked(Part::Pack) || test || bench;
+        model::Parts {
+            constants: asked(Part::Constants) || test,
+            index: asked(Part::Index) || moves,
+            pack: moves,
+            test,
+            bench,
+            macros: asked(Part::Macros),
+            openmp: self.cores == Cores::All,
+        }
+    }
+
+    /// How pack, unpack and convert are done: a target of the user's own has no functions that move blocks.
+    pub(super) fn ways(&self) -> Ways {
+        let blocks = self.own.is_none() && self.language.name == C_FILES.name;
+        let moves = if blocks { Moves::Blocks } else { Moves::Elements };
+        Ways { cores: self.cores, moves }
+    }
+
+    /// Settings of each target of the configuration, in the order of
+    /// [`TargetsConfig::names`](crate::config::TargetsConfig::names).
+    pub(super) fn of_config(config: &Config) -> Vec<Self> {
+        let prefix = &config.project.prefix;
+        let target = &config.target;
+        let mut all = Vec::new();
+        if let Some(c) = &target.c {
+            let dialect = match c.index_type {
+                IndexType::Int64 => &C,
+                IndexType::Int32 => &C_INT32,
+            };
+            let macros = c.macros.then_some(Part::Macros);
+            let emit = c.emit.iter().copied().map(output_kind).chain(macros).collect();
+            let standard = c.standard.name().to_owned();
+            let cores = if c.openmp { Cores::All } else { Cores::One };
+            all.push(Self { dialect, standard, emit, cores, ..Self::of(&C_FILES) });
+        }
+        if let Some(opencl) = &target.opencl {
+            let dialect = match opencl.index_type {
+                OpenClIndex::Int => &OPENCL,
+                OpenClIndex::Long => &OPENCL_INT64,
+            };
+            let [width, height] = opencl.image_max;
+            let image_max =
+                OPENCL_FILES.limits.image_max.map(|[_, _, images]| [width, height, images]);
+            let standard = "1.2".to_owned();
+            all.push(Self { dialect, standard, image_max, ..Self::of(&OPENCL_FILES) });
+        }
+        if let Some(cuda) = &target.cuda {
+            let dialect = match cuda.index_type {
+                CudaIndex::Int => &CUDA,
+                CudaIndex::Int64 => &CUDA_INT64,
+            };
+            let standard = cuda.arch.join(", ");
+            all.push(Self { dialect, standard, ..Self::of(&CUDA_FILES) });
+        }
+        all.extend(target.own.iter().map(|(name, own)| Self::of_template(name, own)));
+        for settings in &mut all {
+            prefix.clone_into(&mut settings.prefix);
+        }
+        all
+    }
+
+    /// Settings of a custom target, which renders the same template model as C.
+    fn of_template(name: &str, own: &TargetCustom) -> Self {
+        let place = FileSpan::new(&Arc::from("layoutc.toml"), own.span.clone());
+        let (template, extension) = (own.template.clone(), own.extension.clone());
+        Self {
+            target: name.to_owned(),
+            own: Some(OwnFile { template, extension, place }),
+            ..Self::c()
+        }
+    }
+
+    /// C99 as it is without a configuration.
+    pub fn c() -> Self {
+        Self { standard: "c99".to_owned(), ..Self::of(&C_FILES) }
+    }
+}
+
+/// A part of the generated code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Constants and counts.
+    Constants,
+    /// Index functions.
+    Index,
+    /// pack, unpack and convert; brings the index functions along.
+    Pack,
+    /// The test program; brings everything along.
+    Test,
+    /// The program that times; brings pack along.
+    Bench,
+    /// Index functions as macros too.
+    Macros,
+    /// Conversions between devices; where there are some, with pack.
+    Reshard,
+    /// Their test program; where there are some, with the test program.
+    ReshardTest,
+}
+
+fn output_kind(emit: EmitKind) -> Part {
+    match emit {
+        EmitKind::Constants => Part::Constants,
+        EmitKind::Index => Part::Index,
+        EmitKind::Pack => Part::Pack,
+        EmitKind::Test => Part::Test,
+        EmitKind::Bench => Part::Bench,
+    }
+}

@@ -1,0 +1,130 @@
+//! Solved graph for Graphviz: a box per operator, an ellipse per external tensor, a filled box per conversion, and
+//! edges with the layouts in which tensors are passed.
+
+use std::collections::BTreeMap;
+
+use super::proof;
+use crate::model::graph::{Graph, GraphTensor, OperatorLowering, TensorRole};
+use crate::solve::{GraphPlan, LayoutConversion};
+
+const BOX: &str = "shape=box";
+const ELLIPSE: &str = "shape=ellipse";
+const DASHED: &str = "shape=ellipse style=dashed";
+const FILLED: &str = "shape=box style=\"rounded,filled\" fillcolor=\"#ffd9a0\"";
+
+/// Graph in Graphviz's DOT language: a node follows the nodes with edges to it.
+pub fn dot(graph: &Graph, plan: &GraphPlan) -> String {
+    let mut drawing =
+        Drawing { graph, plan, nodes: Vec::new(), edges: Vec::new(), producers: BTreeMap::new() };
+    for (k, tensor) in graph.tensors.iter().enumerate() {
+        let style = match tensor.role {
+            TensorRole::Input => ELLIPSE,
+            TensorRole::Constant => DASHED,
+            TensorRole::Result { .. } => continue,
+        };
+        let node = drawing.node(style, &tensor.name, &shape(tensor));
+        drawing.conversions(k, tensor, node);
+    }
+    for (node, choice) in graph.nodes.iter().zip(&plan.choices) {
+        let Some(choice) = node.choices.get(*choice) else { continue };
+        let below = match choice.lowering {
+            OperatorLowering::Alias => format!("{}, no byte moves", node.op),
+            _ if choice.cost > 0 => format!("{}, {} bytes", node.op, choice.cost),
+            _ => node.op.clone(),
+        };
+        let is_conversion = choice.lowering == OperatorLowering::Conversion;
+        let here = drawing.node(if is_conversion { FILLED } else { BOX }, &node.name, &below);
+        for (slot, read) in node.inputs.iter().enumerate() {
+            drawing.read(*read, choice.inputs.get(slot).copied().flatten(), here);
+        }
+        for written in &node.outputs {
+            if let Some(tensor) = graph.tensors.get(*written) {
+                drawing.conversions(*written, tensor, here);
+            }
+        }
+    }
+    for wanted in &graph.outputs {
+        let name = graph.tensors.get(wanted.tensor).map_or("", |tensor| &tensor.name);
+        let here = drawing.node(ELLIPSE, name, "output");
+        drawing.read(wanted.tensor, wanted.candidate, here);
+    }
+    let (name, nodes, edges) =
+        (quoted(&graph.name), drawing.nodes.concat(), drawing.edges.concat());
+    let (cost, proof) = (plan.cost, proof(plan));
+    format!(
+        "digraph \"{name}\" {{\n  \
+         graph [label=\"{name}: {cost} bytes, {proof}\" labelloc=t fontname=\"sans-serif\"]\n  \
+         node [fontname=\"sans-serif\"]\n  \
+         edge [fontname=\"sans-serif\" fontsize=10]\n\
+         {nodes}{edges}}}\n"
+    )
+}
+
+/// Lines of nodes and edges.
+struct Drawing<'g> {
+    graph: &'g Graph,
+    plan: &'g GraphPlan,
+    nodes: Vec<String>,
+    edges: Vec<String>,
+    /// Node that produces a tensor in a layout.
+    producers: BTreeMap<(usize, usize), usize>,
+}
+
+impl Drawing<'_> {
+    /// Adds a node with two lines of text; returns its number.
+    fn node(&mut self, style: &str, title: &str, below: &str) -> usize {
+        let (number, title, below) = (self.nodes.len(), quoted(title), quoted(below));
+        self.nodes.push(format!("  n{number} [{style} label=\"{title}\\n{below}\"]\n"));
+        number
+    }
+
+    /// Adds the conversions of a tensor after the node that produces it.
+    fn conversions(&mut self, position: usize, tensor: &GraphTensor, from: usize) {
+        self.producers.insert((position, self.stored(position)), from);
+        let plan = self.plan;
+        for LayoutConversion { from, to, cost, is_free, .. } in plan.conversions_of(position) {
+            let Some(producer) = self.producers.get(&(position, *from)).copied() else { continue };
+            let mut here = producer;
+            if !is_free {
+                let below =
+                    if tensor.is_constant() { "once".to_owned() } else { format!("{cost} bytes") };
+                here = self.node(FILLED, &format!("to {}", tensor.text(*to)), &below);
+                self.edge(tensor, *from, producer, here);
+            }
+            self.producers.insert((position, *to), here);
+        }
+    }
+
+    /// Adds the edge of a tensor to a node that requires a layout, or reads it as stored.
+    fn read(&mut self, position: usize, required: Option<usize>, to: usize) {
+        let layout = required.unwrap_or(self.stored(position));
+        let producer = self.producers.get(&(position, layout)).copied();
+        if let (Some(tensor), Some(producer)) = (self.graph.tensors.get(position), producer) {
+            self.edge(tensor, layout, producer, to);
+        }
+    }
+
+    fn edge(&mut self, tensor: &GraphTensor, layout: usize, from: usize, to: usize) {
+        let bytes = tensor.candidates.get(layout).map_or(0, |candidate| candidate.bytes);
+        let label = quoted(&format!("{} {}, {bytes} bytes", tensor.name, tensor.text(layout)));
+        self.edges.push(format!("  n{from} -> n{to} [label=\"{label}\"]\n"));
+    }
+
+    fn stored(&self, position: usize) -> usize {
+        self.plan.stored.get(position).copied().unwrap_or(0)
+    }
+}
+
+fn quoted(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+/// `1x56x56x64 f32`
+fn shape(tensor: &GraphTensor) -> String {
+    let Some(candidate) = tensor.candidates.first() else { return String::new() };
+    let extent = |axis: &layoutc_algebra::symbol::Axis| {
+        axis.extent.as_const().map_or_else(|| "?".to_owned(), |n| n.to_string())
+    };
+    let extents: Vec<String> = candidate.tensor.layout.logical().iter().map(extent).collect();
+    format!("{} {}", extents.join("x"), candidate.tensor.dtype)
+}

@@ -1,0 +1,111 @@
+//! Reserved names of each target language.
+
+use super::word_set::{Marked, Words};
+use super::words::{
+    C_FUNCTIONS, C_KEYWORDS, C_MACROS, CPP_KEYWORDS, CUDA_FUNCTIONS, CUDA_KEYWORDS,
+    OPENCL_FUNCTIONS, OPENCL_KEYWORDS, OPENCL_MACROS,
+};
+
+/// Reserved names of a target language.
+#[derive(Debug)]
+pub struct Keywords {
+    /// Name of the language in messages.
+    language: &'static str,
+    /// Words that cannot be identifiers, and names that the standard library reserves, by language.
+    words: &'static [(&'static str, &'static Words)],
+    /// Prefixes of names that libraries reserve, by library.
+    prefixes: &'static [(&'static str, &'static str)],
+    /// Names of library functions, which only functions collide with.
+    functions: &'static [&'static Words],
+}
+
+/// C99 to C23, and C++, as C++ includes the headers.
+pub static C: Keywords = Keywords {
+    language: "C",
+    words: &[("C", &C_KEYWORDS), ("C++", &CPP_KEYWORDS), ("the C library", &C_MACROS)],
+    prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
+    functions: &[&C_FUNCTIONS],
+};
+
+/// OpenCL C 1.2. The header for the host is C, and includes the same names.
+pub static OPENCL: Keywords = Keywords {
+    language: "OpenCL C",
+    words: &[
+        ("OpenCL C", &OPENCL_KEYWORDS),
+        ("C", &C_KEYWORDS),
+        ("C++", &CPP_KEYWORDS),
+        ("the OpenCL C library", &OPENCL_MACROS),
+    ],
+    prefixes: &[
+        ("layoutc", "layoutc_"),
+        ("layoutc", "LAYOUTC_"),
+        ("OpenCL", "CL_"),
+        ("OpenCL", "cl_"),
+    ],
+    functions: &[&OPENCL_FUNCTIONS],
+};
+
+/// CUDA C++, for the host and the device.
+pub static CUDA: Keywords = Keywords {
+    language: "CUDA C++",
+    words: &[
+        ("CUDA C++", &CUDA_KEYWORDS),
+        ("C", &C_KEYWORDS),
+        ("C++", &CPP_KEYWORDS),
+        ("the C library", &C_MACROS),
+    ],
+    prefixes: &[("layoutc", "layoutc_"), ("layoutc", "LAYOUTC_")],
+    functions: &[&C_FUNCTIONS, &CUDA_FUNCTIONS],
+};
+
+impl Keywords {
+    /// Reserved names of a built-in target, by its name in configurations; `None` for other targets.
+    pub fn of(target: &str) -> Option<&'static Self> {
+        match target {
+            "c" => Some(&C),
+            "opencl" => Some(&OPENCL),
+            "cuda" => Some(&CUDA),
+            _ => None,
+        }
+    }
+
+    /// Language or library that reserves `name`.
+    pub fn reserved(&self, name: &str) -> Option<&'static str> {
+        self.owner(Marked::new(name))
+    }
+
+    /// Like [`Self::reserved`] for the name of a function, which must not be a library function either: `exp`, `round`.
+    pub fn reserved_function(&self, name: &str) -> Option<String> {
+        let name = Marked::new(name);
+        let is_library = || self.functions.iter().any(|names| names.contains(name));
+        let library = || is_library().then(|| format!("the {} library", self.language));
+        self.owner(name).map(str::to_owned).or_else(library)
+    }
+
+    /// Words that cannot be identifiers, then the names of library functions.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        let words = self.words.iter().map(|(_, words)| *words);
+        words.chain(self.functions.iter().copied()).flat_map(Words::iter)
+    }
+
+    fn owner(&self, name: Marked<'_>) -> Option<&'static str> {
+        let by_word = self.words.iter().find(|(_, words)| words.contains(name));
+        let by_prefix = || self.prefixes.iter().find(|(_, start)| name.word.starts_with(start));
+        by_word
+            .map(|(language, _)| *language)
+            .or_else(|| by_prefix().map(|(library, _)| *library))
+            .or_else(|| is_implementation_name(name.word).then_some("C"))
+    }
+}
+
+/// True for a name in any built-in target's reserved names.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    [&C, &OPENCL, &CUDA].iter().any(|keywords| keywords.reserved(name).is_some())
+}
+
+/// `_X` and `__x` belong to the implementation, in C and C++ alike.
+fn is_implementation_name(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next() == Some('_')
+        && letters.next().is_some_and(|c| c == '_' || c.is_ascii_uppercase())
+}
