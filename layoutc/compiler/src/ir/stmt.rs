@@ -229,6 +229,7 @@ pub struct Blocks {
 
 /// Statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "bodies are short, and matched by reference")]
 pub enum Stmt {
     /// Index constant.
     Let {

@@ -292,7 +292,8 @@ impl Generator {
 #[test]
 fn passes_keep_the_writes_of_random_functions() {
     let ranges = Ranges::new([("n".to_owned(), [1, 20])]);
-    let passes: [(&str, &dyn Fn(&mut Function)); 5] = [
+    type Pass<'a> = (&'a str, &'a dyn Fn(&mut Function));
+    let passes: [Pass<'_>; 5] = [
         ("simplify", &|function| simplify(function, &ranges)),
         ("partition", &|function| partition(function, &ranges)),
         ("dead_code", &dead_code),

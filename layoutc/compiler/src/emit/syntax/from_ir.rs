@@ -6,6 +6,7 @@ use super::{
 };
 use crate::ir;
 
+#[expect(clippy::boxed_local, reason = "operands are boxed on both sides")]
 fn boxed<T, U: From<T>>(value: Box<T>) -> Box<U> {
     Box::new(U::from(*value))
 }
