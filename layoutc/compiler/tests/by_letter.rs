@@ -2,9 +2,8 @@
 //! Expected costs and layouts are computed by hand.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use crate::common::told;
+use crate::common::check_text::{assert_diagnostics, check_text, diagnostics};
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, solve};
-use told::{checked, found, told};
 
 const BACKEND: &str = "\
 backend b {
@@ -17,7 +16,7 @@ backend b {
 
 fn solved(body: &str) -> GraphPlan {
     let text = format!("{BACKEND}graph g backend=b {{\n{body}\n}}\n");
-    let checked = checked(&text);
+    let checked = check_text(&text);
     assert_eq!(checked.diagnostics, [], "{text}");
     solve(&checked.manifests[0].graphs[0], &SolverOptions::default()).unwrap()
 }
@@ -25,7 +24,7 @@ fn solved(body: &str) -> GraphPlan {
 /// Stored layouts of all tensors in a plan.
 fn layouts(body: &str, plan: &GraphPlan) -> Vec<String> {
     let text = format!("{BACKEND}graph g backend=b {{\n{body}\n}}\n");
-    let graph = checked(&text).manifests[0].graphs[0].clone();
+    let graph = check_text(&text).manifests[0].graphs[0].clone();
     let stored = graph.tensors.iter().zip(&plan.stored);
     stored.map(|(tensor, k)| format!("{} {}", tensor.name, tensor.text(*k))).collect()
 }
@@ -81,8 +80,8 @@ fn a_result_of_which_no_part_is_there_is_told() {
 "
     );
     let message = "no alternative of `mean` fits the tensors of `m`";
-    told(&text, &[("graph::alternative", "m", message)]);
-    let notes = found(&text)[0].notes.clone();
+    assert_diagnostics(&text, &[("graph::alternative", "m", message)]);
+    let notes = diagnostics(&text)[0].notes.clone();
     let note =
         "the operator requires one layout for all, and no projection of the layout of `x` fits `y`";
     assert_eq!(notes[0], note);
@@ -120,7 +119,7 @@ graph se backend=cpu {{
         )
     };
     let cost = |text: &str| {
-        let checked = checked(text);
+        let checked = check_text(text);
         assert_eq!(checked.diagnostics, [], "{text}");
         let plan = solve(&checked.manifests[0].graphs[0], &SolverOptions::default()).unwrap();
         assert!(plan.is_optimal());

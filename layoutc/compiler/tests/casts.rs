@@ -5,24 +5,26 @@
 
 use crate::cast_values;
 use crate::common;
+use crate::common::check_text::{check_text, check_text_with};
 use crate::common::{gpu, moves};
 use crate::random_manifest;
+use layoutc_testing::process::is_installed;
+use layoutc_testing::{Random, cases, is_full};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
 use cast_values::{Type, converted, types, worth_trying};
-use common::cc::{compile_and_run, folder, full, run, there};
+use common::cc::{compile_and_run, folder, run};
 use gpu::Platform;
 use layoutc_compiler::base::cast::{Cast, CastEvaluator, CastMode};
 use layoutc_compiler::base::diagnostic::Severity;
 use layoutc_compiler::base::dtype::Dtype;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
+use layoutc_compiler::emit as emit_all;
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::model::{Manifest, Tensor};
 use layoutc_compiler::run::{pack, unpack};
-use layoutc_compiler::{MemorySources, check, emit as emit_all};
-use random_manifest::random::Random;
 use random_manifest::{dtypes, manifest as random};
 
 const MODES: [(&str, CastMode); 2] = [("round", CastMode::Round), ("saturate", CastMode::Saturate)];
@@ -110,8 +112,7 @@ struct Case {
 }
 
 fn checked(text: &str) -> Manifest {
-    let checked =
-        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
+    let checked = check_text(text);
     let found = checked.diagnostics.iter();
     let errors: Vec<_> = found.filter(|found| found.severity == Severity::Error).collect();
     assert!(errors.is_empty(), "{errors:#?}\n{text}");
@@ -247,7 +248,7 @@ fn run_c(root: &Path) {
         ("clang", flags(&["-O1", "-DLAYOUTC_VECTOR=0"])),
         ("tcc", Vec::new()),
     ];
-    if full() {
+    if is_full() {
         modes.extend([
             ("gcc", flags(&["-O3", "-DLAYOUTC_VECTOR=0"])),
             ("clang", flags(&["-O2"])),
@@ -255,7 +256,7 @@ fn run_c(root: &Path) {
         ]);
     }
     std::thread::scope(|scope| {
-        for (k, (compiler, flags)) in (0..).zip(modes).filter(|(_, mode)| there(mode.0)) {
+        for (k, (compiler, flags)) in (0..).zip(modes).filter(|(_, mode)| is_installed(mode.0)) {
             scope.spawn(move || {
                 let mode = (compiler, [flags, vec!["-Wall", "-Werror"]].concat(), true);
                 compile_and_run(root, &format!("harness_{k}"), &["harness.c", "m.c"], mode);
@@ -274,7 +275,7 @@ fn c_gives_what_the_definition_says() {
     let root = folder("casts_c");
     let through = ["f32", "f64", "i8"];
     let chosen = |from: &Type, to: &Type| {
-        full()
+        is_full()
             || (!is_alike(from) || through.contains(&to.name))
                 && (!is_alike(to) || through.contains(&from.name))
     };
@@ -289,7 +290,7 @@ fn opencl_and_cuda_give_what_the_definition_says() {
     // PoCL compiles slowly: the short run has all pairs with f32, and one of each other kind.
     let others = [("f64", "f16"), ("f16", "bf16"), ("u64", "f64"), ("i32", "u8"), ("f64", "u64")];
     let chosen = |from: &Type, to: &Type| {
-        full()
+        is_full()
             || [from.name, to.name].contains(&"f32") && !is_alike(from) && !is_alike(to)
             || others.contains(&(from.name, to.name))
     };
@@ -302,7 +303,7 @@ fn write_gpu(root: &Path, text: &str) {
     let (opencl, cuda) = (Some(TargetOpenCl::default()), Some(TargetCuda::default()));
     let target = TargetsConfig { c: None, opencl, cuda, own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
-    let checked = check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &config);
+    let checked = check_text_with(text, &config);
     for output in emit_all(&checked, &config, &BTreeMap::new()).unwrap() {
         let name = output.path.rsplit('/').next().unwrap().to_owned();
         std::fs::write(root.join(name), &output.text).unwrap();
@@ -333,8 +334,8 @@ fn cuda_sources_have_the_functions_that_they_call_and_no_others() {
         let bits: Vec<&str> = defined.into_iter().filter(|name| name.ends_with("_bits")).collect();
         assert_eq!(bits, called, "{logical} to {own}");
         if let Some(nvcc) = gpu::nvcc() {
-            let made = gpu::compile_with_nvcc(&nvcc, &root, "m.cu", &[80]);
-            made.unwrap_or_else(|said| panic!("{said}\n{source}"));
+            let compiled = gpu::compile_with_nvcc(&nvcc, &root, "m.cu", &[80]);
+            compiled.unwrap_or_else(|error| panic!("{error}\n{source}"));
         }
     }
 }
@@ -365,18 +366,19 @@ fn run_gpu(root: &Path, text: &str, cases: &[Case]) {
     std::fs::write(root.join("driver.h"), include_str!("gpu/driver.h")).unwrap();
     std::fs::write(root.join("main.cpp"), driver).unwrap();
     for platform in gpu::platforms().into_iter().filter(|one| *one == Platform::Pocl) {
-        gpu::run_cl(platform, root, &["casts.job"]).unwrap_or_else(|said| panic!("{said}"));
+        gpu::run_cl(platform, root, &["casts.job"]).unwrap_or_else(|error| panic!("{error}"));
     }
     for compiler in gpu::cuda_compilers() {
         let program = gpu::compile_for_cpu(&compiler, root, &["m.cu", "main.cpp"], "cpu");
         let ran = program.and_then(|program| gpu::run_program(&program, &[]));
-        ran.unwrap_or_else(|said| panic!("{said}"));
+        ran.unwrap_or_else(|error| panic!("{error}"));
     }
     let Some(nvcc) = gpu::nvcc() else { return };
-    gpu::compile_with_nvcc(&nvcc, root, "m.cu", gpu::ARCHS).unwrap_or_else(|said| panic!("{said}"));
+    gpu::compile_with_nvcc(&nvcc, root, "m.cu", gpu::ARCHS)
+        .unwrap_or_else(|error| panic!("{error}"));
     if gpu::gpu() {
         let program = gpu::compile_for_gpu(&nvcc, root, &["m.cu", "main.cpp"], "gpu").unwrap();
-        gpu::run_program(&program, &[]).unwrap_or_else(|said| panic!("{said}"));
+        gpu::run_program(&program, &[]).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
@@ -435,8 +437,7 @@ fn in_process(root: &Path, tensors: &[Tensor]) -> Vec<Case> {
         let symbols = BTreeMap::new();
         let (packs, unpacks) = (pack(tensor, &symbols).unwrap(), unpack(tensor, &symbols).unwrap());
         let mut random = Random::new(seed);
-        let logical: Vec<u8> =
-            (0..packs.from_bytes).map(|_| u8::try_from(random.below(256)).unwrap()).collect();
+        let logical = random.bytes(packs.from_bytes);
         let (mut physical, mut back) = (vec![0xAA; packs.to_bytes], vec![0xAA; packs.from_bytes]);
         packs.run(&logical, &mut physical).unwrap();
         unpacks.run(&physical, &mut back).unwrap();
@@ -555,7 +556,7 @@ fn a_tensor_without_elements_has_its_conversions() {
 
 #[test]
 fn random_layouts_with_other_element_types_pass_their_own_test() {
-    for seed in 0..if full() { 10 } else { 3 } {
+    for seed in 0..cases(3, 10) {
         let mut source = Random::new(9_000_000 + seed);
         let castable: Vec<&str> = dtypes()
             .into_iter()
@@ -581,9 +582,8 @@ fn random_layouts_with_other_element_types_pass_their_own_test() {
 
 /// Asserts the only diagnostic of a manifest: code, marked text and message, then the help.
 #[track_caller]
-fn told(text: &str, expected: (&str, &str, &str), help: &str) {
-    let checked =
-        check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], &Config::default());
+fn assert_diagnostic(text: &str, expected: (&str, &str, &str), help: &str) {
+    let checked = check_text(text);
     let rows: Vec<_> = checked
         .diagnostics
         .iter()
@@ -604,12 +604,12 @@ fn elements_that_are_not_converted_are_told_with_a_way_out() {
         )
     };
     let packed = |own: &str, rest: &str| format!("tensor a dtype={own} {rest}");
-    told(
+    assert_diagnostic(
         &pair("f32", "f16", ""),
         ("dtype::convert", "convert a to=b", "`a` has elements of type f32 and `b` of type f16"),
         "choose the treatment of values outside the range of f16: `cast=round` or `cast=saturate`",
     );
-    told(
+    assert_diagnostic(
         &pair("f32", "bool", ""),
         ("dtype::convert", "convert a to=b", "`a` has elements of type f32 and `b` of type bool"),
         "a conversion copies elements unchanged; give both tensors the same element type",
@@ -624,28 +624,28 @@ fn elements_that_are_not_converted_are_told_with_a_way_out() {
         let message = format!(
             "`a` has elements of type f32 and `b` of type {dtype}, and there is no cast between them"
         );
-        told(
+        assert_diagnostic(
             &pair("f32", dtype, " cast=round"),
             ("dtype::cast", "convert a to=b cast=round", &message),
             way,
         );
     }
-    told(
+    assert_diagnostic(
         &packed("f16", "pack-from=bool { shape { n 4 } }"),
         ("dtype::cast", "bool", "`a` of f16 cannot be packed from bool"),
         "store the booleans as u8",
     );
-    told(
+    assert_diagnostic(
         &packed("f16", "pack-from=i4 { shape { n 4 } }"),
         ("dtype::cast", "i4", "pack of `a` cannot read i4: its elements are smaller than a byte"),
         "use elements of whole bytes: `pack-from=i8`",
     );
-    told(
+    assert_diagnostic(
         &packed("f16", "pack-from=f32 { shape { n 4 }; memory none }"),
         ("dtype::cast", "f32", "cannot pack `a`: it has no memory"),
         "remove `pack-from=` or `memory none`",
     );
-    told(
+    assert_diagnostic(
         &packed("f16", "pack-from=float { shape { n 4 } }"),
         ("dtype::unknown", "float", "unknown element type `float`"),
         "did you mean `f32`?",
@@ -666,7 +666,7 @@ fn equal_types_need_no_cast_and_take_one() {
 fn a_record_is_packed_from_another_type_as_a_whole() {
     let text = "tensor a pack-from=f32 { dtype { x f16; y f16 }; shape { n 4 } }";
     assert_eq!(checked(text).tensors[0].logical_dtype(), dtype("f32"));
-    told(
+    assert_diagnostic(
         "tensor a { dtype { x f16 pack-from=f32; y f16 }; shape { n 4 } }",
         ("dtype::record", "x f16 pack-from=f32", "a field needs a name and an element type"),
         "write `pack-from=` on the tensor: it applies to all fields",

@@ -1,14 +1,14 @@
 //! Diagnostics of common mistakes in manifests: code, span, message and help.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::common::told;
+use crate::common::check_text;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use check_text::summaries as rows;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::{MemorySources, check, emit};
-use told::rows;
 
 fn found(text: &str, config: &Config) -> Vec<Diagnostic> {
     let checked = check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], config);

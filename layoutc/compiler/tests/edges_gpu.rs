@@ -3,9 +3,10 @@
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+use crate::common::cc::folder;
+use crate::common::check_text::check_text_with;
 use crate::common::gpu;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::Command;
 
 use layoutc_compiler::base::codes::Code;
@@ -13,7 +14,7 @@ use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::config::{
     Config, CudaIndex, TargetC, TargetCuda, TargetOpenCl, TargetsConfig,
 };
-use layoutc_compiler::{MemorySources, check, emit};
+use layoutc_compiler::emit;
 
 /// Outputs of all three targets by path.
 fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
@@ -24,7 +25,7 @@ fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
         own: BTreeMap::new(),
     };
     let config = Config { target, ..Config::default() };
-    let checked = check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &config);
+    let checked = check_text_with(manifest, &config);
     assert!(checked.is_good(), "{:#?}", checked.diagnostics);
     let outputs = emit(&checked, &config, &BTreeMap::new())?;
     Ok(outputs.into_iter().map(|output| (output.path, output.text)).collect())
@@ -34,7 +35,7 @@ fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
 /// stand-in and by nvcc.
 fn compiles(name: &str, manifest: &str) {
     let outputs = built(manifest).unwrap_or_else(|faults| panic!("{faults:#?}"));
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("edges_{name}"));
+    let folder = folder(&format!("edges_{name}"));
     for (path, text) in &outputs {
         let file = folder.join(path);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -44,8 +45,8 @@ fn compiles(name: &str, manifest: &str) {
         let Ok(ran) = Command::new(program).args(args).current_dir(&folder).output() else {
             return;
         };
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{program} {args:?}:\n{said}\n{manifest}");
+        let printed = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success(), "{program} {args:?}:\n{printed}\n{manifest}");
     };
     let strict = ["-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror"];
     let c = [&["-std=c99", "-pedantic"], strict.as_slice()].concat();
@@ -74,12 +75,12 @@ fn compiles(name: &str, manifest: &str) {
     std::fs::write(cuda.join("main.cpp"), "#include \"m.cuh\"\nint main() { return 0; }\n")
         .unwrap();
     for compiler in gpu::cuda_compilers() {
-        let made = gpu::compile_for_cpu(&compiler, &cuda, &["m.cu", "main.cpp"], "cpu");
-        made.unwrap_or_else(|said| panic!("{said}\n{manifest}"));
+        let compiled = gpu::compile_for_cpu(&compiler, &cuda, &["m.cu", "main.cpp"], "cpu");
+        compiled.unwrap_or_else(|printed| panic!("{printed}\n{manifest}"));
     }
     if let Some(nvcc) = gpu::nvcc() {
-        let made = gpu::compile_with_nvcc(&nvcc, &cuda, "m.cu", &[90]);
-        made.unwrap_or_else(|said| panic!("{said}\n{manifest}"));
+        let compiled = gpu::compile_with_nvcc(&nvcc, &cuda, "m.cu", &[90]);
+        compiled.unwrap_or_else(|printed| panic!("{printed}\n{manifest}"));
     }
 }
 
@@ -182,9 +183,9 @@ tensor a_to_b dtype=f32 like=a
 convert a to=b_pack
 ";
     let faults = built(manifest).unwrap_err();
-    let told: Vec<(Code, &str)> = faults.iter().map(|f| (f.code, f.message.as_str())).collect();
+    let report: Vec<(Code, &str)> = faults.iter().map(|f| (f.code, f.message.as_str())).collect();
     assert_eq!(
-        told,
+        report,
         [(
             Code::NameCollision,
             "`a_to_b_pack` would be generated twice: for pack of tensor `a_to_b` and for convert `a` to `b_pack`"
@@ -198,7 +199,7 @@ fn a_launch_of_more_blocks_than_cuda_has_is_refused() {
     let target = TargetsConfig { c: None, opencl: None, cuda: Some(cuda), own: BTreeMap::new() };
     let config = Config { target, ..Config::default() };
     let manifest = "tensor a dtype=u8 { shape { z 5000000000; n 2000 } }\n";
-    let checked = check(&MemorySources::of("m.kdl", manifest), &["m.kdl".to_owned()], &config);
+    let checked = check_text_with(manifest, &config);
     let faults = emit(&checked, &config, &BTreeMap::new()).unwrap_err();
     assert_eq!(
         faults[0].message,

@@ -1,11 +1,11 @@
 //! Suggested fixes of diagnostics: the manifest with the fix applied no longer has the diagnostic.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "reads the book")]
 
-use crate::common::told;
+use crate::common::check_text;
 use std::path::{Path, PathBuf};
 
+use check_text::{FILE, diagnostics as found};
 use layoutc_compiler::base::diagnostic::{Diagnostic, Fix};
-use told::{FILE, found};
 
 fn fixed(text: &str, fix: &Fix) -> String {
     [&text[..fix.place.start], &fix.text, &text[fix.place.end..]].concat()

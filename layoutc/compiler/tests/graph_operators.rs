@@ -2,15 +2,14 @@
 //! costs are computed by hand.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use crate::common::told;
+use crate::common::check_text::{assert_diagnostics, check_text, diagnostics};
 use layoutc_compiler::base::diagnostic::Severity;
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::model::schedule::ScheduleCall;
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, lay_out, solve};
-use told::{checked, found, told};
 
 fn laid_out(text: &str) -> (Manifest, GraphPlan) {
-    let checked = checked(text);
+    let checked = check_text(text);
     assert_eq!(checked.diagnostics, [], "{text}");
     let manifest = &checked.manifests[0];
     let plan = solve(&manifest.graphs[0], &SolverOptions::default()).unwrap();
@@ -160,8 +159,8 @@ fn a_transposition_that_cannot_be_one_is_refused() {
 "
         )
     };
-    assert_eq!(found(&text("", "C 3; N 2")), []);
-    assert_eq!(found(&text("perm=\"1,0\"", "A 3; B 2")), []);
+    assert_eq!(diagnostics(&text("", "C 3; N 2")), []);
+    assert_eq!(diagnostics(&text("perm=\"1,0\"", "A 3; B 2")), []);
     for (perm, axes, why) in [
         (
             "perm=\"1,0\"",
@@ -185,12 +184,12 @@ fn a_transposition_that_cannot_be_one_is_refused() {
         ),
     ] {
         let message = format!("incompatible shapes in `t` (Transpose): {why}");
-        told(&text(perm, axes), &[("graph::shape", "t", &message)]);
+        assert_diagnostics(&text(perm, axes), &[("graph::shape", "t", &message)]);
     }
 }
 
 /// Diagnostics of an operator with these tensors: each a shape, followed by `:` and the type if it is not f32.
-fn said(backend: &str, op: &str, reads: &[&str], gives: &[&str]) -> Vec<String> {
+fn messages(backend: &str, op: &str, reads: &[&str], gives: &[&str]) -> Vec<String> {
     let tensor = |head: &str, k: usize, text: &str| {
         let (shape, dtype) = text.split_once(':').unwrap_or((text, "f32"));
         format!("{head}{k} dtype={dtype} {{ shape {{ {shape} }} }}")
@@ -210,7 +209,10 @@ fn said(backend: &str, op: &str, reads: &[&str], gives: &[&str]) -> Vec<String> 
         names.join(" "),
         outs.concat()
     );
-    found(&text).iter().map(|fault| format!("{}: {}", fault.code.id(), fault.message)).collect()
+    diagnostics(&text)
+        .iter()
+        .map(|fault| format!("{}: {}", fault.code.id(), fault.message))
+        .collect()
 }
 
 #[test]
@@ -236,7 +238,7 @@ fn shapes_that_go_together_are_good() {
         ("onnx", "Conv group=2", &["N 1; C 4; W 5", "O 6; I 2; W 1"], &["N 1; C 6; W 5"]),
         ("onnx", "Reshape", &["N 2; C 6"], &["N 4; C 3"]),
     ] {
-        assert_eq!(said(backend, op, reads, gives), [""; 0], "{op} {reads:?} {gives:?}");
+        assert_eq!(messages(backend, op, reads, gives), [""; 0], "{op} {reads:?} {gives:?}");
     }
 }
 
@@ -309,7 +311,7 @@ fn shapes_that_do_not_go_together_are_told_with_their_figures() {
     ] {
         let name = op.split(' ').next().unwrap();
         let expected = format!("graph::shape: incompatible shapes in `n` ({name}): {why}");
-        assert_eq!(said(backend, op, reads, gives), [expected], "{op} {reads:?} {gives:?}");
+        assert_eq!(messages(backend, op, reads, gives), [expected], "{op} {reads:?} {gives:?}");
     }
 }
 
@@ -328,7 +330,7 @@ fn element_types_that_do_not_go_together_are_told() {
         ("Transpose", &["N 2:f32"], "N 2:i32", "reads `x0` as f32 and writes `y0` as i32"),
     ] {
         let expected = format!("graph::dtype: `n` ({op}) {why}");
-        assert_eq!(said("onnx", op, reads, &[gives]), [expected], "{op} {reads:?} {gives}");
+        assert_eq!(messages("onnx", op, reads, &[gives]), [expected], "{op} {reads:?} {gives}");
     }
     // All faults of an operator are reported.
     let text = "graph g backend=canonical {
@@ -338,7 +340,7 @@ fn element_types_that_do_not_go_together_are_told() {
     output y layout=NHWC
 }
 ";
-    let codes: Vec<&str> = found(text).iter().map(|fault| fault.code.id()).collect();
+    let codes: Vec<&str> = diagnostics(text).iter().map(|fault| fault.code.id()).collect();
     assert_eq!(codes, ["graph::dtype", "graph::shape"]);
 }
 
@@ -412,13 +414,13 @@ fn names_that_no_node_has_are_warned_of() {
             "count operands and results from 0",
         ),
     ] {
-        let found = told(&condition(when), &[("name::unknown", marked, message)]);
+        let found = assert_diagnostics(&condition(when), &[("name::unknown", marked, message)]);
         assert_eq!(found[0].severity, Severity::Warning, "{when}");
         assert_eq!(found[0].help, [help], "{when}");
     }
     // Another node of the operator has the property.
     let text = condition("pad == 1").replace("    output y", "    node c op=conv pad=1 { in x w; out z dtype=f32 { shape { N 1; H 4; W 4; C 16 } } }\n    output y");
-    assert_eq!(found(&text), []);
+    assert_eq!(diagnostics(&text), []);
 }
 
 #[test]

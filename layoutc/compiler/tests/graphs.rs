@@ -1,8 +1,8 @@
 //! Diagnostics of layouts in graphs, including faults that Glow accepts: code, span, message and help.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use crate::common::told;
-use told::{found, told};
+use crate::common::check_text;
+use check_text::{assert_diagnostics as told, diagnostics as found};
 
 /// A graph for the canonical profile, with `X` replaced by a shape of four axes.
 fn graph(body: &str) -> String {

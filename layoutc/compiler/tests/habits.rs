@@ -1,10 +1,10 @@
 //! What people bring along from other tools: each is told how it is written here, and what is offered mends it.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::common::told;
+use crate::common::check_text;
 
+use check_text::{diagnostics as found, summaries as rows};
 use layoutc_compiler::base::diagnostic::Diagnostic;
-use told::{found, rows};
 
 /// A tensor of axes `n` of 4 and `c` of 8 with this layout.
 fn tensor(layout: &str) -> String {

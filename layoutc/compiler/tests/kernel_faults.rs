@@ -1,8 +1,8 @@
 //! Diagnostics of invalid kernels: code, span, message and help.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::common::told;
-use told::{found, told_with_help as told};
+use crate::common::check_text;
+use check_text::{assert_diagnostics_and_help as told, diagnostics as found};
 
 const TENSORS: &str = "\
 const TWO 2

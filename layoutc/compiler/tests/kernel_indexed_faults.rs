@@ -1,6 +1,6 @@
 //! Diagnostics of invalid data-dependent indices: code, span, message and help.
 
-use crate::common::told::told_with_help as told;
+use crate::common::check_text::assert_diagnostics_and_help as told;
 
 const TENSORS: &str = "\
 tensor a dtype=f32 { shape { i 8; j 32 } }

@@ -8,12 +8,11 @@
 )]
 
 use crate::common;
+use crate::common::check_text::{check_text, check_valid};
 use crate::common::kernel;
 use common::cc::folder;
 use kernel::{Kernel, Operand, computes};
-use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{MemorySources, check};
 
 /// Layouts of images: planes, channels last, blocks of 4 and of 16 channels, a texture, a swizzle.
 const IMAGES: &[&str] = &[
@@ -565,8 +564,7 @@ fn a_block_that_is_copied_once_is_used_by_several_rows() {
         tensor b dtype=f32 { shape { k 1024; j 16 }; layout { order j k } }\n\
         tensor c dtype=f32 { shape { i 64; j 16 } }\n\
         instance run of=thin A=a B=b C=c\n";
-    let checked =
-        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
+    let checked = check_text(text);
     let outputs = emit(&checked.manifests[0], &Settings::c(), "thin", &Templates::default());
     let outputs = outputs.unwrap();
     let source = &outputs.iter().find(|output| output.path == "thin.c").unwrap().text;
@@ -770,21 +768,17 @@ fn elements_that_share_bytes_are_not_written_at_once() {
     let text = "tensor a dtype=i32 { shape { i 8 } }\n\
         tensor b dtype=i4 { shape { i 8 } }\n\
         kernel narrow { compute \"b[i] = a[i]\"; parallel i }\n";
-    let checked =
-        check(&MemorySources::of("a.kdl", text), &["a.kdl".to_owned()], &Config::default());
-    assert_eq!(checked.diagnostics, []);
+    let checked = check_valid(text);
     let faults = emit(&checked.manifests[0], &Settings::c(), "narrow", &Templates::default());
     let faults = faults.unwrap_err();
-    let told: Vec<_> = faults.iter().map(|f| (f.code.id(), f.message.as_str())).collect();
+    let report: Vec<_> = faults.iter().map(|f| (f.code.id(), f.message.as_str())).collect();
     let message = "elements of `b` share bytes, and rounds that run at once would write to one";
-    assert_eq!(told, [("limit::choice", message)]);
+    assert_eq!(report, [("limit::choice", message)]);
 }
 
 /// Compiles the C of a manifest with a main program by every installed compiler, and runs it.
 fn runs(stem: &str, manifest: &str, main: &str) {
-    let checked =
-        check(&MemorySources::of("a.kdl", manifest), &["a.kdl".to_owned()], &Config::default());
-    assert_eq!(checked.diagnostics, [], "{manifest}");
+    let checked = check_valid(manifest);
     let outputs = emit(&checked.manifests[0], &Settings::c(), stem, &Templates::default()).unwrap();
     let folder = folder(stem);
     common::cc::write(&folder, &outputs);

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::common::cc::run;
-use crate::common::told;
+use crate::common::check_text;
+use check_text::{check_text as checked, diagnostics as found};
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::base::fill;
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::model::{Manifest, Tensor};
 use layoutc_compiler::{EmitJob, emit_diagnostics, own_templates};
-use told::{checked, found};
 
 /// The only tensor of a manifest without diagnostics.
 fn tensor(text: &str) -> Tensor {
@@ -131,8 +131,8 @@ fn rows_of_a_mode_are_known_for_every_value_of_a_symbol() {
         )
     };
     // With these strides, the rows of the mode run along `m`.
-    assert_eq!(told::found(&strided("1 64")), []);
-    assert_eq!(codes(&told::found(&strided("128 1"))), ["step::value"]);
+    assert_eq!(check_text::diagnostics(&strided("1 64")), []);
+    assert_eq!(codes(&check_text::diagnostics(&strided("128 1"))), ["step::value"]);
 }
 
 #[test]

@@ -11,30 +11,30 @@ use layoutc_compiler::{MemorySources, check_with};
 /// A cache that counts hits.
 #[derive(Default)]
 struct Counting {
-    kept: Mutex<BTreeMap<CacheKey, Vec<u8>>>,
+    entries: Mutex<BTreeMap<CacheKey, Vec<u8>>>,
     recalled: Mutex<usize>,
 }
 
 impl ResultCache for Counting {
     fn recall(&self, key: &CacheKey) -> Option<Vec<u8>> {
-        let found = self.kept.lock().expect("a map").get(key).cloned();
+        let found = self.entries.lock().expect("a map").get(key).cloned();
         *self.recalled.lock().expect("a count") += usize::from(found.is_some());
         found
     }
 
     fn keep(&self, key: &CacheKey, value: Vec<u8>) {
-        self.kept.lock().expect("a map").insert(*key, value);
+        self.entries.lock().expect("a map").insert(*key, value);
     }
 }
 
 impl Counting {
     fn check(&self, text: &'static str) -> (usize, usize, String) {
         *self.recalled.lock().expect("a count") = 0;
-        let before = self.kept.lock().expect("a map").len();
+        let before = self.entries.lock().expect("a map").len();
         let sources = MemorySources::of("a.kdl", text);
         let host = CompileEnv { memo: self, ..CompileEnv::new(&sources) };
         let checked = check_with(&host, &["a.kdl".to_owned()], &Config::default());
-        let new = self.kept.lock().expect("a map").len() - before;
+        let new = self.entries.lock().expect("a map").len() - before;
         (new, *self.recalled.lock().expect("a count"), format!("{checked:?}"))
     }
 }

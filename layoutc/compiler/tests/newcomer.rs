@@ -2,12 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test")]
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
-use crate::common::told;
+use crate::common::check_text::diagnostics;
 use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
-use told::found;
+use layoutc_testing::recorded::is_recorded;
 
 /// The manifests with a mistake, in order.
 fn mistakes() -> Vec<PathBuf> {
@@ -45,11 +45,9 @@ fn the_mistakes_of_newcomers_have_these_reports() {
     let mut wrong = Vec::new();
     for file in mistakes() {
         let text = fs::read_to_string(&file).unwrap();
-        let report = report(&text, &found(&text));
+        let report = report(&text, &diagnostics(&text));
         let beside = file.with_extension("txt");
-        if env::var_os("BLESS").is_some() {
-            fs::write(beside, report).unwrap();
-        } else if fs::read_to_string(&beside).unwrap_or_default() != report {
+        if !is_recorded(&beside, &report) {
             wrong.push(format!("{}:\n{report}", beside.display()));
         }
     }
@@ -63,6 +61,6 @@ fn the_literal_fix_checks_without_an_error() {
     for file in files {
         let fixed = file.with_extension("fixed.kdl");
         let text = fs::read_to_string(&fixed).unwrap();
-        assert_eq!(found(&text), [], "{}", fixed.display());
+        assert_eq!(diagnostics(&text), [], "{}", fixed.display());
     }
 }

@@ -71,8 +71,8 @@ fn build(
     checked.diagnostics.into_iter().chain(faults.into_iter().flatten()).collect()
 }
 
-fn codes(told: &[Diagnostic]) -> BTreeSet<Code> {
-    told.iter().map(|told| told.code).collect()
+fn codes(report: &[Diagnostic]) -> BTreeSet<Code> {
+    report.iter().map(|report| report.code).collect()
 }
 
 fn root() -> PathBuf {
@@ -146,10 +146,10 @@ fn the_wrong_block_of_a_page_raises_its_code_with_a_way_out_and_the_mended_one_n
         // Codes that only the binary raises are shown by commands or by its input.
         let of_binary = [Code::ConfigGlob, Code::TemplateMemory].contains(&code);
         if wrong[0].0 != "sh" && !of_binary {
-            let told = raised_by(&wrong);
-            assert_eq!(codes(&told), BTreeSet::from([code]), "{path}: the wrong block");
-            for told in told {
-                assert!(!told.help.is_empty(), "{path}: no way out of: {}", told.message);
+            let report = raised_by(&wrong);
+            assert_eq!(codes(&report), BTreeSet::from([code]), "{path}: the wrong block");
+            for report in report {
+                assert!(!report.help.is_empty(), "{path}: no way out of: {}", report.message);
             }
         }
         assert_eq!(raised_by(&mended), [], "{path}: the mended block");
@@ -167,8 +167,8 @@ fn what_the_chapters_show_works_and_what_they_show_as_wrong_is_refused_so() {
         for &(language, text) in &page {
             // ```kdl,map::not_injective is a manifest that raises this code.
             let (language, code) = language.split_once(',').unwrap_or((language, ""));
-            let told = raised(language, text, &page);
-            let found: Vec<&str> = codes(&told).into_iter().map(Code::id).collect();
+            let report = raised(language, text, &page);
+            let found: Vec<&str> = codes(&report).into_iter().map(Code::id).collect();
             // ```kdl,layout=a is a figure.
             let is_code = !["", "not-run"].contains(&code) && !code.starts_with("layout=");
             let expected: Vec<&str> = if is_code { vec![code] } else { Vec::new() };

@@ -7,15 +7,15 @@
 )]
 
 use crate::common;
-use crate::common::told;
+use crate::common::check_text;
 use std::collections::BTreeMap;
 
+use check_text::{assert_diagnostics_and_help as told, check_text as checked};
 use common::cc::{compile_and_run, compilers, folder};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit;
 use layoutc_compiler::query::inspect::tensor_json;
 use serde_json::json;
-use told::{checked, told_with_help as told};
 
 /// Element type, axes and labels of each tensor.
 fn meant(text: &str) -> Vec<String> {

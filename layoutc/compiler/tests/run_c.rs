@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
 
 use crate::common;
-use common::cc::{compile_and_run, compilers, folder, full, run, run_with, write};
+use common::cc::{compile_and_run, compilers, folder, run, run_with, write};
 use common::{Build, ZERO, convert, digits, manifest, nchw4c, permuted, row_major, tensor};
 use layoutc_algebra::digits::Chain;
 use layoutc_algebra::expr::{CompareOp, Var};
@@ -10,6 +10,7 @@ use layoutc_algebra::layout::Layout;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::emit::{Settings, Templates, dialect, emit};
 use layoutc_compiler::model::{Fill, FillValue, Memory};
+use layoutc_testing::is_full;
 
 /// `[h, w]` in XLA's 8×128 tiles, the last ones partial.
 fn xla_tiles(h: i128, w: i128) -> Layout {
@@ -263,7 +264,7 @@ fn every_element_size_round_trips() {
     ];
     let one = Fill::Value(FillValue::Integer(1));
     let mut tensors = Vec::new();
-    for dtype in names.into_iter().filter(|dtype| full() || few.contains(dtype)) {
+    for dtype in names.into_iter().filter(|dtype| is_full() || few.contains(dtype)) {
         for (name, layout, fill) in [
             ("padded", nchw4c([2, 3, 5, 7], &[2]), one),
             ("whole", row_major(&[("a", 3), ("b", 3)]), ZERO),

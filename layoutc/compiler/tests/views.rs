@@ -2,16 +2,16 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test that runs compilers")]
 
 use crate::common;
-use crate::common::told;
+use crate::common::check_text;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use check_text::summaries as rows;
 use common::cc::{compile_and_run, compilers, folder};
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::emit::{Output, Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::{MemorySources, check};
-use told::rows;
 
 fn manifest(text: &str) -> Manifest {
     let mut checked =

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
 use crate::common;
+use crate::common::check_text::check_text_with;
 use crate::common::gpu;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use common::cc::folder;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
-use layoutc_compiler::{MemorySources, check, emit};
+use layoutc_compiler::emit;
 
 const VIEWS: &str = r#"
 symbol batch max=64
@@ -82,7 +83,7 @@ fn built(name: &str) -> (PathBuf, BTreeMap<String, String>) {
         own: BTreeMap::new(),
     };
     let config = Config { target, ..Config::default() };
-    let checked = check(&MemorySources::of("m.kdl", VIEWS), &["m.kdl".to_owned()], &config);
+    let checked = check_text_with(VIEWS, &config);
     assert!(checked.is_good(), "{:#?}", checked.diagnostics);
     let outputs = emit(&checked, &config, &BTreeMap::new()).unwrap();
     let folder = folder(name);
@@ -180,7 +181,7 @@ fn opencl_loads_and_stores_whole_vectors_and_texels() {
         .unwrap();
     for platform in gpu::platforms() {
         gpu::run_cl(platform, &folder, &["exact.job", "guarded.job"])
-            .unwrap_or_else(|said| panic!("{platform:?}: {said}"));
+            .unwrap_or_else(|message| panic!("{platform:?}: {message}"));
     }
 }
 
@@ -256,13 +257,13 @@ fn cuda_loads_and_stores_whole_vectors() {
     let cuda = folder.join("cuda");
     std::fs::write(cuda.join("main.cpp"), main_program()).unwrap();
     for compiler in gpu::cuda_compilers() {
-        let made = gpu::compile_for_cpu(&compiler, &cuda, &["m.cu", "main.cpp"], "cpu");
-        let program = made.unwrap_or_else(|said| panic!("{said}"));
+        let compiled = gpu::compile_for_cpu(&compiler, &cuda, &["m.cu", "main.cpp"], "cpu");
+        let program = compiled.unwrap_or_else(|message| panic!("{message}"));
         assert_eq!(gpu::run_program(&program, &[]).unwrap(), "0 wrong\n");
     }
     if let Some(nvcc) = gpu::nvcc() {
         gpu::compile_with_nvcc(&nvcc, &cuda, "m.cu", &[80, 90])
-            .unwrap_or_else(|said| panic!("{said}"));
+            .unwrap_or_else(|message| panic!("{message}"));
     }
     let header = &outputs["cuda/m.cuh"];
     assert!(header.contains("return reinterpret_cast<const float4 *>(buffer)[index];"));

@@ -81,10 +81,10 @@ impl Folder {
         if !refusals.is_empty() {
             return Err(refusals);
         }
-        let asked = |path: &str| found.contains_key(path);
+        let is_requested = |path: &str| found.contains_key(path);
         let listed = listing(&home, sweep).map_err(codes)?;
-        let left =
-            left_over(&home, listed.files.iter(), &asked, &BuildFacts::default()).map_err(codes)?;
+        let left = left_over(&home, listed.files.iter(), &is_requested, &BuildFacts::default())
+            .map_err(codes)?;
         let mut new = BTreeMap::new();
         for ((path, text), hash) in outputs.iter().zip(&hashes) {
             let is_first = match &found[*path] {

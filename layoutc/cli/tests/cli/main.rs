@@ -18,8 +18,6 @@ mod farm;
 mod fmt;
 mod hermetic;
 mod hostile;
-#[path = "../../../compiler/tests/hostile/mod.rs"]
-mod hostile_templates;
 mod import;
 mod incremental;
 mod index;
@@ -35,17 +33,14 @@ mod pack;
 mod pack_pieces;
 mod page;
 mod project;
+mod sandbox;
 mod schemas;
 mod shardings;
 mod shells;
 mod show;
 mod solve;
-mod tools;
 mod trace;
 mod translate;
 mod views;
-#[path = "../common/waiting.rs"]
-mod waiting;
 mod watch;
 mod watching;
-mod world;

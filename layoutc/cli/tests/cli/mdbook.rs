@@ -6,12 +6,12 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::tools::path_with_layoutc;
-use crate::world::{BLOCKED, BROKEN, Ran, World, ran};
+use crate::sandbox::{BLOCKED, BROKEN, Sandbox, path_with_layoutc};
+use layoutc_testing::process::Finished;
 
 /// Runs the preprocessor with this input.
-fn run(args: &[&str], input: &str) -> Ran {
-    ran(Command::new(env!("CARGO_BIN_EXE_mdbook-layoutc")).args(args), input)
+fn run(args: &[&str], input: &str) -> Finished {
+    Finished::run(Command::new(env!("CARGO_BIN_EXE_mdbook-layoutc")).args(args), input)
 }
 
 /// mdBook's input for chapters, each nested in the previous one.
@@ -33,7 +33,7 @@ fn input(renderer: &str, chapters: &[(&str, &str)]) -> Value {
 fn drawn(content: &str) -> String {
     let input = input("html", &[("a.md", content)]);
     let ran = run(&[], &input.to_string());
-    let book: Value = serde_json::from_str(ran.good()).expect("a book");
+    let book: Value = serde_json::from_str(ran.success()).expect("a book");
     let content = book.pointer("/items/0/Chapter/content").and_then(Value::as_str);
     content.expect("a chapter").to_owned()
 }
@@ -42,7 +42,7 @@ fn drawn(content: &str) -> String {
 fn refused(content: &str) -> String {
     let ran = run(&[], &input("html", &[("b.md", ""), ("part/a.md", content)]).to_string());
     assert_eq!(ran.code, Some(1), "{}", ran.err);
-    ran.refused().1.to_owned()
+    ran.failure().1.to_owned()
 }
 
 /// A fenced block with this info string.
@@ -68,21 +68,21 @@ fn only_html_is_drawn() {
     assert_eq!(run(&["supports", "html"], "").code, Some(0));
     assert_eq!(run(&["supports", "markdown"], "").code, Some(1));
     let given = input("markdown", &[("a.md", &block("kdl,layout=t", BLOCKED))]);
-    let book: Value = serde_json::from_str(run(&[], &given.to_string()).good()).expect("a book");
+    let book: Value = serde_json::from_str(run(&[], &given.to_string()).success()).expect("a book");
     assert_eq!(Some(&book), given.get(1));
 }
 
 #[test]
 fn a_command_line_that_is_not_known_is_told_the_usage() {
     let ran = run(&["draw"], "");
-    let (code, told) = ran.refused();
+    let (code, report) = ran.failure();
     assert_eq!(code, Some(2));
-    assert!(told.contains("[preprocessor.layoutc]"), "{told}");
-    assert_eq!(run(&["--help"], "").good(), told);
+    assert!(report.contains("[preprocessor.layoutc]"), "{report}");
+    assert_eq!(run(&["--help"], "").success(), report);
     let ran = run(&[], "{}");
-    let (code, told) = ran.refused();
+    let (code, report) = ran.failure();
     assert_eq!(code, Some(1));
-    assert!(told.starts_with("error: invalid input from mdBook: "), "{told}");
+    assert!(report.starts_with("error: invalid input from mdBook: "), "{report}");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn what_is_not_drawn_is_kept() {
     let content =
         "# A\n\n```c\nint x;\n```\n\n~~~text\n```kdl,layout=t\n```\n~~~\n\n`kdl` <b>x</b>\n";
     let given = input("html", &[("a.md", content), ("b.md", content)]);
-    let book: Value = serde_json::from_str(run(&[], &given.to_string()).good()).expect("a book");
+    let book: Value = serde_json::from_str(run(&[], &given.to_string()).success()).expect("a book");
     assert_eq!(Some(&book), given.get(1));
 }
 
@@ -101,8 +101,8 @@ fn a_block_that_names_a_tensor_is_followed_by_its_picture() {
     assert!(page.ends_with("</svg></div>\n\nafter\n"), "{page}");
     assert_eq!(text_of(&page), BLOCKED);
     // The drawing equals that of `layoutc show`.
-    let world = World::new(&[("a.kdl", BLOCKED)]);
-    let file = world.run(&["show", "a.kdl", "t", "--svg", "-"]).good().to_owned();
+    let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
+    let file = sandbox.run(&["show", "a.kdl", "t", "--svg", "-"]).success().to_owned();
     let marks = |svg: &str| {
         let from = svg.find("<rect class=\"paper\"").expect("a picture");
         svg.get(from..).unwrap_or_default().replace('\n', "")
@@ -114,9 +114,9 @@ fn a_block_that_names_a_tensor_is_followed_by_its_picture() {
 fn words_behind_the_fence_choose_the_slice() {
     let manifest = "tensor t dtype=u8 {\n    shape { n 2; h 3; w 4 }\n}\n";
     let page = drawn(&block("kdl,layout=t axes=n,w at=h=2", manifest));
-    let world = World::new(&[("a.kdl", manifest)]);
+    let sandbox = Sandbox::new(&[("a.kdl", manifest)]);
     let args = ["show", "a.kdl", "t", "--axes", "n,w", "--at", "h=2", "--svg", "-"];
-    let file = world.run(&args).good().to_owned();
+    let file = sandbox.run(&args).success().to_owned();
     let caption = file.lines().find(|line| line.contains("logical: ")).expect("a caption");
     assert!(caption.contains("h = 2") && page.contains(caption), "{caption}\n{page}");
 }
@@ -178,19 +178,19 @@ fn a_block_uses_those_of_its_page() {
     let text = "// layouts/t.kdl\nuse \"../lib/shared.kdl\"\ntensor t dtype=u8 {\n    shape { n batch; c 4 }\n}\n";
     let both = format!("{}\n{}", block("kdl", shared), block("kdl,layout=t", text));
     assert!(drawn(&both).contains("batch = 3"));
-    let told = refused(&block("kdl,layout=t", text));
-    assert!(told.contains("src/part/a.md:3:6"), "{told}");
+    let report = refused(&block("kdl,layout=t", text));
+    assert!(report.contains("src/part/a.md:3:6"), "{report}");
 }
 
 #[test]
 fn a_block_that_is_refused_is_told_by_chapter_and_line() {
-    let told = refused(&format!("# A\n\ntext\n\n{}", block("kdl,layout=t", BROKEN)));
+    let report = refused(&format!("# A\n\ntext\n\n{}", block("kdl,layout=t", BROKEN)));
     let shown = "error[map::not_injective]: two elements of `t` share a slot\n  ┌─ src/part/a.md:9:28\n9 │         map \"(h, w) -> (h, w % 4)\"\n  │                            ^^^^^ ";
-    assert!(told.starts_with(shown), "{told}");
-    let told = refused(
+    assert!(report.starts_with(shown), "{report}");
+    let report = refused(
         "- list\n\n  ```kdl,layout=t\n  tensor t dtype=f99 {\n      shape { n 2 }\n  }\n  ```\n",
     );
-    assert!(told.contains("┌─ src/part/a.md:4:18\n"), "{told}");
+    assert!(report.contains("┌─ src/part/a.md:4:18\n"), "{report}");
 }
 
 #[test]
@@ -201,12 +201,13 @@ fn what_cannot_be_drawn_is_told_by_chapter_and_line() {
         ("kdl,layout=t at=h", "`at=h`: expected NAME=INDEX with an integer"),
         ("kdl,layout=t,more", "unknown word `more`; expected `kdl,layout=NAME`, then"),
     ] {
-        let told = refused(&format!("\n\n{}", block(words, BLOCKED)));
-        assert!(told.starts_with(&format!("error: src/part/a.md:3: {what}")), "{told}");
+        let report = refused(&format!("\n\n{}", block(words, BLOCKED)));
+        assert!(report.starts_with(&format!("error: src/part/a.md:3: {what}")), "{report}");
     }
     // All errors are reported.
-    let told = refused(&[block("kdl,layout=u", BLOCKED), block("kdl,layout=v", BLOCKED)].concat());
-    assert_eq!(told.matches("error: ").count(), 2, "{told}");
+    let report =
+        refused(&[block("kdl,layout=u", BLOCKED), block("kdl,layout=v", BLOCKED)].concat());
+    assert_eq!(report.matches("error: ").count(), 2, "{report}");
 }
 
 #[test]
@@ -229,7 +230,7 @@ fn mdbook_builds_a_book_with_pictures_and_fails_with_them() {
         eprintln!("not run: there is no mdbook");
         return;
     };
-    let world = World::new(&[
+    let sandbox = Sandbox::new(&[
         (
             "book.toml",
             "[book]\ntitle = \"a\"\n[preprocessor.layoutc]\ncommand = \"mdbook-layoutc\"\n",
@@ -239,18 +240,18 @@ fn mdbook_builds_a_book_with_pictures_and_fails_with_them() {
     ]);
     let build = || {
         let mut command = Command::new(&mdbook);
-        command.arg("build").current_dir(world.path(".")).env("PATH", path_with_layoutc());
+        command.arg("build").current_dir(sandbox.path(".")).env("PATH", path_with_layoutc());
         let output = command.output().expect("it runs");
         let text = [output.stdout, output.stderr].concat();
         (output.status.success(), String::from_utf8_lossy(&text).into_owned())
     };
     let (is_good, log) = build();
     assert!(is_good && !log.contains("WARN"), "{log}");
-    let page = world.read("book/a.html").expect("a page");
+    let page = sandbox.read("book/a.html").expect("a page");
     assert!(page.contains("<svg class=\"layoutc-picture\"") && page.contains("<em>after</em>"));
     assert!(page.contains("<span class=\"hljs-keyword\">tensor</span>"), "{page}");
     assert!(page.contains(".paper{fill:#16181c}"), "{page}");
-    world.write("src/a.md", &format!("# A\n\n{}", block("kdl,layout=t", BROKEN)));
+    sandbox.write("src/a.md", &format!("# A\n\n{}", block("kdl,layout=t", BROKEN)));
     let (is_good, log) = build();
     assert!(!is_good && log.contains("src/a.md:7:28"), "{log}");
 }

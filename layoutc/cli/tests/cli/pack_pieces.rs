@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::pack::npy;
-use crate::waiting::wait_for;
-use crate::world::{Ran, World};
+use crate::sandbox::Sandbox;
+use layoutc_testing::Random;
+use layoutc_testing::process::{Finished, wait_for};
 
 const TENSORS: &str = "\
 symbol batch min=1 max=64
@@ -43,120 +44,102 @@ const NAMES: [&str; 18] = [
 /// Memory limit that gives chunks of some KiB.
 const LITTLE: [&str; 2] = ["--memory", "64 KiB"];
 
-/// Pseudorandom bytes for a seed; no `f32` of them is a NaN.
+/// Random bytes of a seed; no `f32` of them is a NaN.
 fn bytes(seed: u64, count: usize) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state.to_le_bytes()[4] & 0xBF
-    };
-    std::iter::repeat_with(next).take(count).collect()
+    Random::new(seed).bytes(count).into_iter().map(|byte| byte & 0xBF).collect()
 }
 
-struct Pieces(World);
+fn sandbox() -> Sandbox {
+    Sandbox::new(&[("a.kdl", TENSORS)])
+}
 
-impl Pieces {
-    fn new() -> Self {
-        Self(World::new(&[("a.kdl", TENSORS)]))
-    }
+fn start(sandbox: &Sandbox, command: &str, tensor: &str, more: &[&str]) -> Child {
+    let args = [&[command, "a.kdl", tensor], more].concat();
+    let mut command = sandbox.command(".", &args);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("it starts")
+}
 
-    fn put(&self, path: &str, bytes: &[u8]) {
-        fs::write(self.0.path(path), bytes).expect("a file");
-    }
+/// Dense and physical bytes of a tensor, both converted in one step.
+fn sample(sandbox: &Sandbox, tensor: &str) -> (Vec<u8>, Vec<u8>) {
+    let set: &[&str] = if tensor == "rows" { &["--set", "batch=20"] } else { &[] };
+    sandbox.write("in", "");
+    let error = sandbox.convert("pack", tensor, &[&["in", "-o", "out"], set].concat()).err;
+    let (_, size) = error.split_once(" has ").expect("it says how many bytes");
+    let count = size.lines().next().expect("a line").parse().expect("a number");
+    let dense = bytes(7, count);
+    sandbox.write("dense", &dense);
+    sandbox.convert("pack", tensor, &[&["dense", "-o", "slots"], set].concat()).success();
+    sandbox.convert("unpack", tensor, &[&["slots", "-o", "again"], set].concat()).success();
+    (sandbox.bytes("again"), sandbox.bytes("slots"))
+}
 
-    fn get(&self, path: &str) -> Vec<u8> {
-        fs::read(self.0.path(path)).expect("a file")
-    }
+/// Standard error of a successful run, without progress.
+fn messages(ran: &Finished) -> String {
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    ran.err.lines().filter(|line| !line.starts_with("packing: ")).collect()
+}
 
-    fn run(&self, command: &str, tensor: &str, more: &[&str]) -> Ran {
-        self.0.run(&[&[command, "a.kdl", tensor], more].concat())
-    }
+/// Numbers of all and of resumed chunks of a successful run.
+fn counts(ran: &Finished) -> (u64, u64) {
+    let object: Value = serde_json::from_str(ran.success()).expect("JSON");
+    let count = |name: &str| object[name].as_u64().expect("a count");
+    (count("pieces"), count("resumed_pieces"))
+}
 
-    fn start(&self, command: &str, tensor: &str, more: &[&str]) -> Child {
-        let args = [&[command, "a.kdl", tensor], more].concat();
-        let mut command = self.0.command(".", &args);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.spawn().expect("it starts")
-    }
-
-    /// Dense and physical bytes of a tensor, both converted in one step.
-    fn sample(&self, tensor: &str) -> (Vec<u8>, Vec<u8>) {
-        let set: &[&str] = if tensor == "rows" { &["--set", "batch=20"] } else { &[] };
-        self.put("in", &[]);
-        let said = self.run("pack", tensor, &[&["in", "-o", "out"], set].concat()).err;
-        let (_, said) = said.split_once(" has ").expect("it says how many bytes");
-        let count = said.lines().next().expect("a line").parse().expect("a number");
-        let dense = bytes(7, count);
-        self.put("dense", &dense);
-        self.run("pack", tensor, &[&["dense", "-o", "slots"], set].concat()).good();
-        self.run("unpack", tensor, &[&["slots", "-o", "again"], set].concat()).good();
-        (self.get("again"), self.get("slots"))
-    }
-
-    /// Standard error of a successful run, without progress.
-    fn said(ran: &Ran) -> String {
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
-        ran.err.lines().filter(|line| !line.starts_with("packing: ")).collect()
-    }
-
-    /// Numbers of all and of resumed chunks of a successful run.
-    fn counts(ran: &Ran) -> (u64, u64) {
-        let object: Value = serde_json::from_str(ran.good()).expect("JSON");
-        let count = |name: &str| object[name].as_u64().expect("a count");
-        (count("pieces"), count("resumed_pieces"))
-    }
-
-    fn parts(&self) -> Vec<String> {
-        let mut files = self.0.files(".");
-        files.retain(|name| name.contains(".part"));
-        files
-    }
+/// Partial files.
+fn parts(sandbox: &Sandbox) -> Vec<String> {
+    let mut files = sandbox.files("");
+    files.retain(|name| name.contains(".part"));
+    files
 }
 
 #[test]
 fn every_layout_and_type_is_the_same_in_pieces() {
-    let world = Pieces::new();
+    let sandbox = sandbox();
     for tensor in NAMES {
-        let (dense, slots) = world.sample(tensor);
+        let (dense, slots) = sample(&sandbox, tensor);
         let set: &[&str] = if tensor == "rows" { &["--set", "batch=20"] } else { &[] };
         let more = [&LITTLE, set, &["--format", "json"]].concat();
-        let ran = world.run("pack", tensor, &[&["dense", "-o", "large"], &more[..]].concat());
-        assert!(Pieces::counts(&ran).0 > 2, "{tensor}: {}", ran.out);
-        assert!(world.get("large") == slots, "{tensor} packed");
-        let ran = world.run("unpack", tensor, &[&["slots", "-o", "back"], &more[..]].concat());
-        assert!(Pieces::counts(&ran).0 > 2, "{tensor}: {}", ran.out);
-        assert!(world.get("back") == dense, "{tensor} unpacked");
-        assert_eq!(world.parts(), [""; 0]);
+        let ran = sandbox.convert("pack", tensor, &[&["dense", "-o", "large"], &more[..]].concat());
+        assert!(counts(&ran).0 > 2, "{tensor}: {}", ran.out);
+        assert!(sandbox.bytes("large") == slots, "{tensor} packed");
+        let ran =
+            sandbox.convert("unpack", tensor, &[&["slots", "-o", "back"], &more[..]].concat());
+        assert!(counts(&ran).0 > 2, "{tensor}: {}", ran.out);
+        assert!(sandbox.bytes("back") == dense, "{tensor} unpacked");
+        assert_eq!(parts(&sandbox), [""; 0]);
     }
 }
 
 #[test]
 fn npys_are_the_same_in_pieces_whatever_their_order_and_their_bytes() {
-    let world = Pieces::new();
+    let sandbox = sandbox();
     for tensor in [
         "blocks", "small", "odd", "threes", "fives", "sixes", "nibbles", "rows", "wave", "curve",
         "lanes",
     ] {
         let set: &[&str] = if tensor == "rows" { &["--set", "batch=20"] } else { &[] };
-        world.sample(tensor);
-        world.run("unpack", tensor, &[&["slots", "-o", "a.npy"], set].concat()).good();
-        world.run("pack", tensor, &["a.npy", "-o", "b.npy"]).good();
+        sample(&sandbox, tensor);
+        sandbox.convert("unpack", tensor, &[&["slots", "-o", "a.npy"], set].concat()).success();
+        sandbox.convert("pack", tensor, &["a.npy", "-o", "b.npy"]).success();
         let more = ["--memory", "64 KiB", "--format", "json"];
-        let ran = world.run("pack", tensor, &[&["a.npy", "-o", "c.npy"], &more[..]].concat());
-        assert!(Pieces::counts(&ran).0 > 1, "{tensor}");
-        assert!(world.get("b.npy") == world.get("c.npy"), "{tensor} packed");
-        let ran =
-            world.run("unpack", tensor, &[&["b.npy", "-o", "d.npy"], set, &more[..]].concat());
-        assert!(Pieces::counts(&ran).0 > 1, "{tensor}");
-        assert!(world.get("a.npy") == world.get("d.npy"), "{tensor} unpacked");
+        let ran = sandbox.convert("pack", tensor, &[&["a.npy", "-o", "c.npy"], &more[..]].concat());
+        assert!(counts(&ran).0 > 1, "{tensor}");
+        assert!(sandbox.bytes("b.npy") == sandbox.bytes("c.npy"), "{tensor} packed");
+        let ran = sandbox.convert(
+            "unpack",
+            tensor,
+            &[&["b.npy", "-o", "d.npy"], set, &more[..]].concat(),
+        );
+        assert!(counts(&ran).0 > 1, "{tensor}");
+        assert!(sandbox.bytes("a.npy") == sandbox.bytes("d.npy"), "{tensor} unpacked");
     }
-    let (dense, slots) = world.sample("blocks");
+    let (dense, slots) = sample(&sandbox, "blocks");
     let big: Vec<u8> = dense.chunks(4).flat_map(|f| f.iter().rev().copied()).collect();
-    world.put("big.npy", &npy(">f4", "(3, 40, 40, 18)", "False", &big));
-    world.run("pack", "blocks", &[&["big.npy", "-o", "out"], &LITTLE[..]].concat()).good();
-    assert!(world.get("out") == slots);
+    sandbox.write("big.npy", &npy(">f4", "(3, 40, 40, 18)", "False", &big));
+    sandbox.convert("pack", "blocks", &[&["big.npy", "-o", "out"], &LITTLE[..]].concat()).success();
+    assert!(sandbox.bytes("out") == slots);
     let mut columns = Vec::new();
     for c in 0..18 {
         for w in 0..40 {
@@ -168,30 +151,33 @@ fn npys_are_the_same_in_pieces_whatever_their_order_and_their_bytes() {
             }
         }
     }
-    world.put("turned.npy", &npy("<f4", "(3, 40, 40, 18)", "True", &columns));
-    world.run("pack", "blocks", &[&["turned.npy", "-o", "turned"], &LITTLE[..]].concat()).good();
-    assert!(world.get("turned") == slots);
+    sandbox.write("turned.npy", &npy("<f4", "(3, 40, 40, 18)", "True", &columns));
+    sandbox
+        .convert("pack", "blocks", &[&["turned.npy", "-o", "turned"], &LITTLE[..]].concat())
+        .success();
+    assert!(sandbox.bytes("turned") == slots);
 }
 
 #[test]
 fn what_is_no_value_is_refused_by_its_number() {
-    let world = Pieces::new();
+    let sandbox = sandbox();
     let mut values = vec![0_u8; 600 * 1000];
     values[543_210] = 8;
-    world.put("in.npy", &npy("|i1", "(600, 1000)", "False", &values));
-    let ran = world.run("pack", "small", &[&["in.npy", "-o", "out"], &LITTLE[..]].concat());
+    sandbox.write("in.npy", &npy("|i1", "(600, 1000)", "False", &values));
+    let ran = sandbox.convert("pack", "small", &[&["in.npy", "-o", "out"], &LITTLE[..]].concat());
     let line = "error[dtype::data]: element 543210 of `in.npy` is 8, out of range for `i4`\n";
     assert!(ran.code == Some(1) && ran.err.starts_with(line), "{}", ran.err);
-    assert!(!world.0.path("out").exists());
-    world.put("turned.npy", &npy("<f4", "(100, 200, 3)", "True", &bytes(1, 240_000)));
-    let ran = world.run("pack", "lanes", &[&["turned.npy", "-o", "out"], &LITTLE[..]].concat());
+    assert!(!sandbox.path("out").exists());
+    sandbox.write("turned.npy", &npy("<f4", "(100, 200, 3)", "True", &bytes(1, 240_000)));
+    let ran =
+        sandbox.convert("pack", "lanes", &[&["turned.npy", "-o", "out"], &LITTLE[..]].concat());
     let wanted = "is in Fortran order and too large to transpose in memory";
     assert!(ran.err.contains(wanted) && ran.err.contains("`--memory 489"), "{}", ran.err);
-    world.put("short", &bytes(1, 300_000));
-    let ran = world.run("pack", "blocks", &[&["short", "-o", "out"], &LITTLE[..]].concat());
+    sandbox.write("short", &bytes(1, 300_000));
+    let ran = sandbox.convert("pack", "blocks", &[&["short", "-o", "out"], &LITTLE[..]].concat());
     let line = "error[shape::data]: `short` holds 300000 bytes, but dense `blocks` has 345600\n";
     assert!(ran.err.starts_with(line), "{}", ran.err);
-    assert_eq!(world.parts(), [""; 0]);
+    assert_eq!(parts(&sandbox), [""; 0]);
 }
 
 /// A tensor of some MiB, whose conversion takes a while.
@@ -203,32 +189,32 @@ tensor wound dtype=f16 { shape { h 1024; w 1024 }; layout { map \"(h, w) -> (mor
 /// Command, tensor, input, and expected output.
 type Move = (&'static str, &'static str, &'static str, Vec<u8>);
 
-/// A world with these tensors, and both conversions of each.
-fn long() -> (Pieces, Vec<Move>) {
-    let world = Pieces(World::new(&[("a.kdl", LONG)]));
+/// A sandbox with these tensors, and both conversions of each.
+fn long() -> (Sandbox, Vec<Move>) {
+    let sandbox = Sandbox::new(&[("a.kdl", LONG)]);
     let mut moves = Vec::new();
     for (tensor, count) in [("long", 2 * 96 * 96 * 64 * 4), ("wound", 2 << 20)] {
         let dense = bytes(3, count);
-        world.put("dense", &dense);
-        world.run("pack", tensor, &["dense", "-o", "slots"]).good();
+        sandbox.write("dense", &dense);
+        sandbox.convert("pack", tensor, &["dense", "-o", "slots"]).success();
         let (from, to) = if tensor == "long" { ("a", "b") } else { ("c", "d") };
-        fs::rename(world.0.path("dense"), world.0.path(from)).expect("it is renamed");
-        fs::rename(world.0.path("slots"), world.0.path(to)).expect("it is renamed");
-        moves.push(("pack", tensor, from, world.get(to)));
+        fs::rename(sandbox.path("dense"), sandbox.path(from)).expect("it is renamed");
+        fs::rename(sandbox.path("slots"), sandbox.path(to)).expect("it is renamed");
+        moves.push(("pack", tensor, from, sandbox.bytes(to)));
         moves.push(("unpack", tensor, to, dense));
     }
-    (world, moves)
+    (sandbox, moves)
 }
 
 /// Runs a conversion and interrupts it after some chunks; returns its output unless it finished first.
 fn ended(
-    world: &Pieces,
+    sandbox: &Sandbox,
     (command, tensor, from): (&str, &str, &str),
     lines: usize,
     end: impl FnOnce(&mut Child),
 ) -> Option<std::process::Output> {
-    let mut child = world.start(command, tensor, &[&[from, "-o", "out"], &LITTLE[..]].concat());
-    let journal = world.0.path("out.part.journal");
+    let mut child = start(sandbox, command, tensor, &[&[from, "-o", "out"], &LITTLE[..]].concat());
+    let journal = sandbox.path("out.part.journal");
     wait_for("a journal", || {
         let noted = fs::read_to_string(&journal).unwrap_or_default().lines().count() > lines;
         (noted || child.try_wait().expect("a child").is_some()).then_some(())
@@ -240,228 +226,232 @@ fn ended(
 
 #[test]
 fn a_move_that_is_killed_anywhere_is_gone_on_with_and_gives_the_same_bytes() {
-    let (world, moves) = long();
+    let (sandbox, moves) = long();
     let (mut kills, mut resumed) = (0, 0);
     for (command, tensor, from, wanted) in moves {
         for lines in [0, 2, 7] {
-            drop(fs::remove_file(world.0.path("out")));
+            drop(fs::remove_file(sandbox.path("out")));
             for more in [lines, lines + 1] {
-                let killed = ended(&world, (command, tensor, from), more, |child| {
+                let killed = ended(&sandbox, (command, tensor, from), more, |child| {
                     child.kill().expect("it is there");
                 });
                 let Some(killed) = killed else { break };
                 assert_eq!(killed.status.signal(), Some(9));
                 kills += 1;
-                if world.0.path("out").exists() {
-                    assert!(world.get("out") == wanted);
+                if sandbox.path("out").exists() {
+                    assert!(sandbox.bytes("out") == wanted);
                 }
             }
             let more = [&[from, "-o", "out"], &LITTLE[..], &["--format", "json"]].concat();
-            let (pieces, before) = Pieces::counts(&world.run(command, tensor, &more));
-            assert!(world.get("out") == wanted, "{command} {tensor} after a kill at {lines}");
+            let (pieces, before) = counts(&sandbox.convert(command, tensor, &more));
+            assert!(sandbox.bytes("out") == wanted, "{command} {tensor} after a kill at {lines}");
             assert!(before <= pieces && pieces > 10);
             resumed += u32::from(before > 0);
-            assert_eq!(world.parts(), [""; 0]);
+            assert_eq!(parts(&sandbox), [""; 0]);
         }
     }
     assert!(kills > 8 && resumed > 4, "{kills} kills, {resumed} resumed");
 }
 
-/// A world with a killed conversion.
-fn killed() -> (Pieces, Vec<u8>) {
-    let (world, moves) = long();
+/// A sandbox with a killed conversion.
+fn killed() -> (Sandbox, Vec<u8>) {
+    let (sandbox, moves) = long();
     let (command, tensor, from, wanted) = moves.into_iter().next().expect("a move");
     for _ in 0..40 {
         let kill = |child: &mut Child| child.kill().expect("it is there");
-        let was_killed = ended(&world, (command, tensor, from), 5, kill).is_some();
+        let was_killed = ended(&sandbox, (command, tensor, from), 5, kill).is_some();
         // It may be killed before the partial file exists.
-        if was_killed && world.parts().len() == 2 {
+        if was_killed && parts(&sandbox).len() == 2 {
             break;
         }
     }
-    assert_eq!(world.parts(), ["out.part", "out.part.journal"]);
-    (world, wanted)
+    assert_eq!(parts(&sandbox), ["out.part", "out.part.journal"]);
+    (sandbox, wanted)
 }
 
 #[test]
 fn a_part_of_something_else_is_begun_anew_and_that_is_said() {
-    let (world, wanted) = killed();
+    let (sandbox, wanted) = killed();
     let pack = |more: &[&str]| {
         let more = [&["a", "-o", "out"], &LITTLE[..], more].concat();
-        Pieces::said(&world.run("pack", "long", &more))
+        messages(&sandbox.convert("pack", "long", &more))
     };
-    let said = pack(&[]);
-    assert!(said.starts_with("resuming `out` at ") && said.ends_with(" %"), "{said}");
-    assert!(world.get("out") == wanted);
+    let message = pack(&[]);
+    assert!(message.starts_with("resuming `out` at ") && message.ends_with(" %"), "{message}");
+    assert!(sandbox.bytes("out") == wanted);
     let again = || {
         let kill = |child: &mut Child| child.kill().expect("it is there");
-        ended(&world, ("pack", "long", "a"), 2, kill).is_some()
+        ended(&sandbox, ("pack", "long", "a"), 2, kill).is_some()
     };
     let anew = |change: &dyn Fn(), more: &[&str], reason: &str| {
         while !again() {}
         change();
-        let said = pack(more);
-        assert_eq!(said, format!("restarting `out`: {reason}"));
-        assert!(world.get("out") == wanted, "{reason}");
+        let message = pack(more);
+        assert_eq!(message, format!("restarting `out`: {reason}"));
+        assert!(sandbox.bytes("out") == wanted, "{reason}");
     };
     anew(&|| (), &["--no-resume"], "`--no-resume` is given");
     let touch = || {
-        let file = File::options().append(true).open(world.0.path("a")).expect("it is there");
+        let file = File::options().append(true).open(sandbox.path("a")).expect("it is there");
         file.set_modified(std::time::SystemTime::now()).expect("it is ours");
     };
     anew(&touch, &[], "the input is a different file or changed");
     let other = LONG.replace("tensor long dtype=f32", "tensor long dtype=i32");
-    anew(&|| world.0.write("a.kdl", &other), &[], "the tensor or its layout changed");
+    anew(&|| sandbox.write("a.kdl", &other), &[], "the tensor or its layout changed");
     let turn = || {
-        let mut journal = world.get("out.part.journal");
+        let mut journal = sandbox.bytes("out.part.journal");
         journal[40] ^= 4;
-        world.put("out.part.journal", &journal);
+        sandbox.write("out.part.journal", &journal);
     };
     anew(&turn, &[], "its journal is damaged");
     let other = || {
-        let part = world.get("out.part");
+        let part = sandbox.bytes("out.part");
         // An inode is not reused while a file has it.
-        fs::rename(world.0.path("out.part"), world.0.path("beside")).expect("it is renamed");
-        world.put("out.part", &part);
+        fs::rename(sandbox.path("out.part"), sandbox.path("beside")).expect("it is renamed");
+        sandbox.write("out.part", &part);
     };
     while !again() {}
     other();
-    let said = pack(&[]);
-    assert!(world.get("out") == wanted, "{said}");
+    let message = pack(&[]);
+    assert!(sandbox.bytes("out") == wanted, "{message}");
 }
 
 /// The next pack with any options removes the partial files of a killed one.
 #[test]
 fn what_a_killed_move_left_goes_with_the_next_one_whatever_its_options() {
     for more in [&[][..], &["--c-array"], &["--memory", "1 GiB"], &["--raw"]] {
-        let (world, wanted) = killed();
+        let (sandbox, wanted) = killed();
         let more = [&["a", "-o", "out"], more].concat();
-        world.run("pack", "long", &more).good();
-        assert_eq!(world.parts(), [""; 0], "{more:?}");
-        assert!(more.contains(&"--c-array") || world.get("out") == wanted, "{more:?}");
+        sandbox.convert("pack", "long", &more).success();
+        assert_eq!(parts(&sandbox), [""; 0], "{more:?}");
+        assert!(more.contains(&"--c-array") || sandbox.bytes("out") == wanted, "{more:?}");
     }
     // Foreign journals and partial files of other outputs remain.
-    let world = Pieces::new();
-    world.put("a", &bytes(1, 200 * 300 * 4));
+    let sandbox = sandbox();
+    sandbox.write("a", &bytes(1, 200 * 300 * 4));
     for (path, text) in [("out.part", "mine"), ("out.part.journal", "mine"), ("other.part", "x")] {
-        world.put(path, text.as_bytes());
+        sandbox.write(path, text.as_bytes());
     }
-    world.run("pack", "turned", &["a", "-o", "out"]).good();
-    assert_eq!(world.get("out.part"), b"mine");
-    assert_eq!(world.get("out.part.journal"), b"mine");
+    sandbox.convert("pack", "turned", &["a", "-o", "out"]).success();
+    assert_eq!(sandbox.bytes("out.part"), b"mine");
+    assert_eq!(sandbox.bytes("out.part.journal"), b"mine");
 }
 
 #[test]
 fn a_journal_that_is_cut_or_turned_is_never_trusted_wrongly() {
-    let (world, wanted) = killed();
-    let (journal, part) = (world.get("out.part.journal"), world.get("out.part"));
+    let (sandbox, wanted) = killed();
+    let (journal, part) = (sandbox.bytes("out.part.journal"), sandbox.bytes("out.part"));
     // The journal identifies the partial file by its inode, which a link preserves.
-    fs::hard_link(world.0.path("out.part"), world.0.path("kept")).expect("it is linked");
+    fs::hard_link(sandbox.path("out.part"), sandbox.path("kept")).expect("it is linked");
     let restore = |journal: &[u8]| {
-        drop(fs::remove_file(world.0.path("out.part")));
-        fs::hard_link(world.0.path("kept"), world.0.path("out.part")).expect("it is linked");
-        world.put("out.part", &part);
-        world.put("out.part.journal", journal);
+        drop(fs::remove_file(sandbox.path("out.part")));
+        fs::hard_link(sandbox.path("kept"), sandbox.path("out.part")).expect("it is linked");
+        sandbox.write("out.part", &part);
+        sandbox.write("out.part.journal", journal);
     };
-    let mut said = Vec::new();
+    let mut errors = Vec::new();
     let length = journal.len();
     for at in [0, length / 4, length - 60, length - 1] {
         let mut turned = journal.clone();
         turned[at] ^= 1;
         for damaged in [&journal[..at], &turned] {
             restore(damaged);
-            let ran = world.run("pack", "long", &[&["a", "-o", "out"], &LITTLE[..]].concat());
+            let ran = sandbox.convert("pack", "long", &[&["a", "-o", "out"], &LITTLE[..]].concat());
             if at == 0 && !damaged.is_empty() {
                 // Without its beginning, the journal is foreign.
                 assert_eq!(ran.code, Some(2), "{}", ran.err);
                 continue;
             }
             assert_eq!(ran.code, Some(0), "{}", ran.err);
-            assert!(world.get("out") == wanted, "{at}: {}", ran.err);
-            said.push(ran.err);
+            assert!(sandbox.bytes("out") == wanted, "{at}: {}", ran.err);
+            errors.push(ran.err);
         }
     }
-    assert!(said.iter().any(|said| said.contains("resuming `out` at")), "{said:?}");
-    assert!(said.iter().any(|said| said.contains("its journal is damaged")), "{said:?}");
+    assert!(errors.iter().any(|message| message.contains("resuming `out` at")), "{errors:?}");
+    assert!(errors.iter().any(|message| message.contains("its journal is damaged")), "{errors:?}");
 }
 
 #[test]
 fn what_is_nobodys_part_is_not_overwritten() {
-    let (world, _) = long();
-    world.put("out.part", b"mine");
+    let (sandbox, _) = long();
+    sandbox.write("out.part", b"mine");
     let more = [&["a", "-o", "out"], &LITTLE[..]].concat();
-    let ran = world.run("pack", "long", &more);
+    let ran = sandbox.convert("pack", "long", &more);
     let line = "error: `out.part` exists without its journal `out.part.journal`; \
                 move it, or overwrite it with `--no-resume`\n";
-    assert_eq!(ran.refused(), (Some(2), line));
-    world.put("out.part.journal", b"my diary");
-    let ran = world.run("pack", "long", &more);
+    assert_eq!(ran.failure(), (Some(2), line));
+    sandbox.write("out.part.journal", b"my diary");
+    let ran = sandbox.convert("pack", "long", &more);
     let line = "error: `out.part.journal` exists and is not a journal; move it, or overwrite it with `--no-resume`\n";
-    assert_eq!(ran.refused(), (Some(2), line));
-    assert_eq!((world.get("out.part"), world.get("out.part.journal").len()), (b"mine".into(), 8));
-    let said = Pieces::said(&world.run("pack", "long", &[&more[..], &["--no-resume"]].concat()));
-    assert_eq!(said, "");
-    assert_eq!(world.parts(), [""; 0]);
-    fs::rename(world.0.path("a"), world.0.path("x.part")).expect("it is renamed");
-    let ran = world.run("pack", "long", &[&["x.part", "-o", "x"], &LITTLE[..]].concat());
+    assert_eq!(ran.failure(), (Some(2), line));
+    assert_eq!(
+        (sandbox.bytes("out.part"), sandbox.bytes("out.part.journal").len()),
+        (b"mine".into(), 8)
+    );
+    let message =
+        messages(&sandbox.convert("pack", "long", &[&more[..], &["--no-resume"]].concat()));
+    assert_eq!(message, "");
+    assert_eq!(parts(&sandbox), [""; 0]);
+    fs::rename(sandbox.path("a"), sandbox.path("x.part")).expect("it is renamed");
+    let ran = sandbox.convert("pack", "long", &[&["x.part", "-o", "x"], &LITTLE[..]].concat());
     let line = "error: output `x.part` would overwrite the input `x.part`\n";
-    assert_eq!(ran.refused(), (Some(2), line));
+    assert_eq!(ran.failure(), (Some(2), line));
 }
 
 #[test]
 fn a_second_process_at_one_output_is_refused() {
-    let (world, wanted) = killed();
-    let journal = File::options().append(true).open(world.0.path("out.part.journal"));
+    let (sandbox, wanted) = killed();
+    let journal = File::options().append(true).open(sandbox.path("out.part.journal"));
     let journal = journal.expect("it is there");
     journal.lock().expect("it can be locked");
     let more = [&["a", "-o", "out"], &LITTLE[..]].concat();
-    let ran = world.run("pack", "long", &more);
-    let said = "error[output::io]: another process is writing `out`\n  = help: wait until it ends, or choose another output\n\n1 error\n";
-    assert_eq!((ran.code, ran.err.as_str()), (Some(3), said));
+    let ran = sandbox.convert("pack", "long", &more);
+    let message = "error[output::io]: another process is writing `out`\n  = help: wait until it ends, or choose another output\n\n1 error\n";
+    assert_eq!((ran.code, ran.err.as_str()), (Some(3), message));
     // An existing output is named as given, too.
-    world.put("out", b"whole");
-    let ran = world.run("pack", "long", &more);
-    assert_eq!((ran.code, ran.err.as_str()), (Some(3), said));
+    sandbox.write("out", b"whole");
+    let ran = sandbox.convert("pack", "long", &more);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(3), message));
     drop(journal);
-    assert_eq!(world.run("pack", "long", &more).code, Some(0));
-    assert!(world.get("out") == wanted);
+    assert_eq!(sandbox.convert("pack", "long", &more).code, Some(0));
+    assert!(sandbox.bytes("out") == wanted);
 }
 
 #[test]
 fn an_interrupt_keeps_the_part_and_says_how_to_go_on() {
-    let (world, moves) = long();
+    let (sandbox, moves) = long();
     let (command, tensor, from, wanted) = moves.into_iter().next().expect("a move");
     let interrupt = |child: &mut Child| {
         let id = rustix::process::Pid::from_child(child);
         let _ = rustix::process::kill_process(id, rustix::process::Signal::INT);
     };
-    let asked = Instant::now();
+    let started = Instant::now();
     let ended = loop {
-        if let Some(ended) = ended(&world, (command, tensor, from), 2, interrupt) {
+        if let Some(ended) = ended(&sandbox, (command, tensor, from), 2, interrupt) {
             break ended;
         }
-        assert!(asked.elapsed() < Duration::from_secs(20));
+        assert!(started.elapsed() < Duration::from_secs(20));
         thread::sleep(Duration::from_millis(1));
     };
-    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert_eq!(ended.status.code(), Some(130), "{said}");
-    assert!(said.starts_with("interrupted: `out.part` holds "), "{said}");
-    assert!(said.ends_with(" %; run the same command to resume\n"), "{said}");
-    let ran = world.run(command, tensor, &[&[from, "-o", "out"], &LITTLE[..]].concat());
+    let message = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(130), "{message}");
+    assert!(message.starts_with("interrupted: `out.part` holds "), "{message}");
+    assert!(message.ends_with(" %; run the same command to resume\n"), "{message}");
+    let ran = sandbox.convert(command, tensor, &[&[from, "-o", "out"], &LITTLE[..]].concat());
     assert!(ran.err.starts_with("resuming `out` at "), "{}", ran.err);
-    assert!(world.get("out") == wanted);
+    assert!(sandbox.bytes("out") == wanted);
 }
 
 #[test]
 fn memory_that_is_no_size_is_refused() {
-    let world = Pieces::new();
+    let sandbox = sandbox();
     for (size, wanted) in [
         ("much", "expected a size such as `256 MiB`"),
         ("12 XB", "expected a size such as `256 MiB`"),
         ("1 KiB", "the minimum is 64 KiB"),
         ("0", "the minimum is 64 KiB"),
     ] {
-        let ran = world.run("pack", "blocks", &["in", "-o", "out", "--memory", size]);
+        let ran = sandbox.convert("pack", "blocks", &["in", "-o", "out", "--memory", size]);
         assert!(ran.code == Some(2) && ran.err.contains(wanted), "{}", ran.err);
         assert!(ran.err.contains("--memory <SIZE>"), "{}", ran.err);
     }
@@ -469,17 +459,16 @@ fn memory_that_is_no_size_is_refused() {
 
 #[test]
 fn files_that_memory_holds_are_moved_at_once_and_so_is_what_is_no_file() {
-    let world = Pieces::new();
-    let (dense, slots) = world.sample("blocks");
-    let object = |more: &[&str]| world.run("pack", "blocks", more).good().to_owned();
+    let sandbox = sandbox();
+    let (dense, slots) = sample(&sandbox, "blocks");
+    let object = |more: &[&str]| sandbox.convert("pack", "blocks", more).success().to_owned();
     let at_once = object(&["dense", "-o", "out", "--memory", "1 MiB", "--format", "json"]);
     assert!(!at_once.contains("pieces"), "{at_once}");
     let in_pieces = object(&["dense", "-o", "out", "--memory", "512 KiB", "--format", "json"]);
     assert!(in_pieces.contains(r#""pieces":"#), "{in_pieces}");
-    let output = world
-        .0
+    let output = sandbox
         .command(".", &["pack", "a.kdl", "blocks", "-", "--raw", "-o", "-", "--memory", "64KiB"])
-        .stdin(File::open(world.0.path("dense")).expect("a file"))
+        .stdin(File::open(sandbox.path("dense")).expect("a file"))
         .output()
         .expect("it ends");
     assert!(output.stdout == slots && !dense.is_empty());

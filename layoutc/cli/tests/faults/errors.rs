@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::chance::seed;
-use crate::scene::{Scene, Step, is_full, project, project_of_data, same};
+use crate::scene::{Scene, Step, project, project_of_data, same};
 use crate::strace::{self, Fate, Injected, each_point};
+use layoutc_testing::campaign::seed;
+use layoutc_testing::is_full;
 
 /// Calls, and the errors they may return.
 const FAILING: [(&str, &[&str]); 15] = [

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::scene::{Scene, Step, is_full, project, project_of_data, wide};
+use crate::scene::{Scene, Step, project, project_of_data, wide};
 use crate::strace::{self, Fate, each_point};
+use layoutc_testing::is_full;
 
 /// Calls that leave something behind, and those between which it is left.
 const CALLS: [&str; 9] = [
@@ -85,7 +86,7 @@ fn a_kill_and_then_an_edit_are_healed_together() {
     for step in [Step::next(project_of_data()), Step::first(project_of_data())] {
         let later = step.before.copy();
         later.write("layouts/a.kdl", wide(20));
-        later.run(&["build"]).good();
+        later.run(&["build"]).success();
         let built = later.files("generated");
         sweep(&step, |scene, what| {
             scene.write("layouts/a.kdl", wide(20));

@@ -4,9 +4,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::chance::seed;
-use crate::scene::{Scene, is_full};
+use crate::scene::Scene;
 use crate::strace::{self, Fate};
+use layoutc_testing::campaign::seed;
+use layoutc_testing::{Random, is_full};
 
 const TENSORS: &str = "\
 tensor boxes dtype=f32 { shape { n 2; h 32; w 32; c 48 }; layout { map \"(n, h, w, c) -> (n, c // 4, h, w, c % 4)\"; pad c_outer before=1; fill 3 } }
@@ -55,12 +56,11 @@ const MOVES: [(&str, &[&str]); 4] = [
 fn scene() -> Scene {
     let scene = Scene::new(&[("a.kdl", TENSORS)]);
     for (tensor, bytes) in [("boxes", 2 * 32 * 32 * 48 * 4), ("windows", 2 << 16)] {
-        let dense: Vec<u8> =
-            (0..bytes).map(|k: u32| (k.wrapping_mul(0x9E37_79B9) >> 13).to_le_bytes()[0]).collect();
+        let dense = Random::new(1).bytes(bytes);
         // Larger than the prefix that is read first.
         scene.write(tensor, dense);
         let packed = format!("{tensor}-packed");
-        scene.run(&["pack", "a.kdl", tensor, tensor, "-o", &packed]).good();
+        scene.run(&["pack", "a.kdl", tensor, tensor, "-o", &packed]).success();
     }
     scene
 }
@@ -141,7 +141,7 @@ fn a_move_in_pieces_whose_calls_fail_keeps_its_part_and_says_so() {
         return;
     }
     let scene = scene();
-    let mut kept = 0;
+    let mut resumable = 0;
     for (salt, tensor, args) in moves() {
         let wanted = wanted(&scene, (tensor, args));
         for (call, errors) in FAILING {
@@ -162,7 +162,7 @@ fn a_move_in_pieces_whose_calls_fail_keeps_its_part_and_says_so() {
                             "{what}: {}",
                             ran.err
                         );
-                        kept += u32::from(ran.err.contains("run the same command to resume"));
+                        resumable += u32::from(ran.err.contains("run the same command to resume"));
                     }
                     heals(&scene, args, &wanted, &what);
                     injected.is_hit
@@ -170,7 +170,7 @@ fn a_move_in_pieces_whose_calls_fail_keeps_its_part_and_says_so() {
             }
         }
     }
-    assert!(kept > 0, "{kept}");
+    assert!(resumable > 0, "{resumable}");
 }
 
 #[test]

@@ -9,13 +9,13 @@
 )]
 
 pub mod cc;
+pub mod check_text;
+pub mod compile_cache;
+pub mod element_slots;
 pub mod gpu;
 pub mod kernel;
-pub mod made;
 pub mod moves;
-pub mod placed;
 pub mod processors;
-pub mod told;
 
 use std::sync::Arc;
 

@@ -6,25 +6,20 @@
     reason = "helpers of several tests, each of which uses a part"
 )]
 
-#[path = "../../../algebra/tests/random/mod.rs"]
-pub(crate) mod random;
 mod records;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::common::check_text::check_text_with;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Severity;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::{CheckedProject, MemorySources, check, emit};
-use random::generate::{self, Kinds};
-use random::{Case, Facts, Fault, Random, truth};
+use layoutc_compiler::{CheckedProject, emit};
+use layoutc_testing::Random;
+use layoutc_testing::layouts::generate::{self, Kinds};
+use layoutc_testing::layouts::{Case, Facts, Fault, truth};
 pub(crate) use records::records;
-
-/// True if `LAYOUTC_FULL=1` requests the long campaigns.
-pub(crate) fn full() -> bool {
-    std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1")
-}
 
 /// Element types: name, bits per element, and true for integers.
 pub(crate) const TYPES: &[(&str, i64, bool)] = &[
@@ -174,7 +169,7 @@ pub(crate) fn built(
     text: &str,
     config: &Config,
 ) -> Option<(CheckedProject, BTreeMap<String, String>)> {
-    let checked = check(&MemorySources::of("m.kdl", text), &["m.kdl".to_owned()], config);
+    let checked = check_text_with(text, config);
     let errors: Vec<_> =
         checked.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
     if text.starts_with("symbol") && errors.iter().any(|d| d.code == Code::MapUnproven) {
@@ -197,13 +192,13 @@ pub(crate) fn manifest(
     dtypes: &[&'static str],
     suited: impl Fn(&mut Random, Tensor) -> Tensor,
 ) -> Manifest {
-    let symbol = random.once_in(3).then(|| {
+    let symbol = random.one_in(3).then(|| {
         let multiple = *random.pick(&[1, 1, 2, 4, 8]);
         Facts { min: random.between(0, 1), max: 64, multiple }
     });
     let axes = loop {
-        let rank = random.below(4) + usize::from(symbol.is_some() || !random.once_in(10));
-        let least = i64::from(symbol.is_some() || !random.once_in(15));
+        let rank = random.below(4) + usize::from(symbol.is_some() || !random.one_in(10));
+        let least = i64::from(symbol.is_some() || !random.one_in(15));
         let mut axes: Vec<(String, i64)> = (0..rank)
             .map(|k| (["a", "b", "c", "d"][k].to_owned(), random.between(least, 12)))
             .collect();
@@ -227,13 +222,13 @@ pub(crate) fn manifest(
         let width = bits(dtype);
         let integer = TYPES.iter().any(|row| row.0 == dtype && row.2);
         let kinds = Kinds {
-            bits: symbol.is_none() && random.once_in(5),
-            skews: symbol.is_none() && random.once_in(5),
+            bits: symbol.is_none() && random.one_in(5),
+            skews: symbol.is_none() && random.one_in(5),
             empty: true,
             symbol: symbol.is_some(),
             element_bits: width,
         };
-        let case = generate::good_of(random, kinds, &axes, symbol);
+        let case = generate::valid_of(random, kinds, &axes, symbol);
         let name = format!("t{}", tensors.len());
         let unfilled =
             Tensor { name, dtype, fill: Fill::Zero, high_first: false, memory: None, case };
@@ -256,7 +251,7 @@ pub(crate) fn manifest(
             fill
         };
         let fill = if dtype == "f8e8m0fnu" { Fill::Nothing } else { fill };
-        let high_first = width < 8 && random.once_in(2);
+        let high_first = width < 8 && random.one_in(2);
         let tensor = Tensor { name, dtype, fill, high_first, memory, case };
         let alone = alone(&tensor);
         if !collides_at_some_size(&tensor, config) && built(&alone.text(), config).is_some() {
@@ -275,8 +270,7 @@ fn alone(tensor: &Tensor) -> Manifest {
 
 /// True if a layout with a symbol is rejected; asserts that the oracle finds the collision at the reported size.
 fn collides_at_some_size(tensor: &Tensor, config: &Config) -> bool {
-    let checked =
-        check(&MemorySources::of("m.kdl", alone(tensor).text()), &["m.kdl".to_owned()], config);
+    let checked = check_text_with(&alone(tensor).text(), config);
     let refusal = checked.diagnostics.iter().find(|d| d.code == Code::MapNotInjective);
     let Some((refusal, _)) = refusal.zip(tensor.case.symbol) else { return false };
     let size = refusal.notes.iter().find_map(|note| note.rsplit_once("for batch = "));
