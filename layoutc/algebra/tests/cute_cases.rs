@@ -111,7 +111,7 @@ fn compositions_are_those_of_the_peers_where_they_are_right() {
 }
 
 #[test]
-fn what_peers_compose_wrongly_is_refused_with_the_first_index_at_which_they_are_wrong() {
+fn compositions_that_peers_get_wrong_are_refused_with_the_first_wrong_index() {
     let error = cute::compose(&layout("(6,2):(1,7)"), &layout("(3,2):(2,3)")).unwrap_err();
     let peer = CuteReferenceResult { layout: layout("(3,2):(2,3)"), index: 5, given: 7, right: 8 };
     let dependent = CuteError::Dependent {
@@ -281,7 +281,7 @@ fn divisions_are_those_of_the_peers() {
 }
 
 #[test]
-fn divisions_that_round_up_are_refused_with_the_figures_and_padded_when_asked() {
+fn inexact_divisions_are_refused_or_padded_on_request() {
     let mut rounded = 0;
     for case in cases("cute_logical_divide_text") {
         let given = |name: &str| text_of(&case["input_text"][name]).to_string();

@@ -292,7 +292,7 @@ fn a_packed_triangle_has_a_slot_for_each_element() {
 }
 
 #[test]
-fn a_box_that_is_told_needs_no_visit() {
+fn a_map_proven_by_digits_stays_proven_under_a_domain() {
     // A square: the domain is counted, but the map is proven by its digits.
     let layout = laid_out(&[1000, 1000], "j <= i", "(i, j) -> (j, i)").unwrap();
     assert_eq!((layout.proof, layout.verdict), (ProofMethod::Digits, Verdict::Padded));

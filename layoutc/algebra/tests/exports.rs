@@ -69,7 +69,7 @@ fn text(text: &str) -> Result<String, Inexpressible> {
 }
 
 #[test]
-fn channels_in_blocks_of_sixteen_are_said_by_all_that_have_blocks() {
+fn channels_in_blocks_of_sixteen_are_expressed_where_blocks_exist() {
     let layout = read(Notation::Tvm, "NCHW16c", &[], &axes(&NCHW));
     let blocks = Err(Inexpressible::Blocks { axis: 1 });
     assert_eq!(

@@ -108,7 +108,7 @@ fn glow_strings_are_read_with_their_extensions_and_refused_at_the_byte() {
 }
 
 #[test]
-fn edits_give_the_texts_that_are_wanted() {
+fn edits_give_the_expected_texts() {
     let mut seen = 0;
     for case in recorded_cases("edit") {
         let mut layout = read(case["text"].as_str().unwrap());
@@ -412,7 +412,7 @@ fn a_shuffle_that_is_not_clear_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_shuffle_there_and_back_is_the_identity() {
+fn a_shuffle_and_its_inverse_cancel() {
     for seed in 0..cases(500, 4000) {
         let mut random = Random::new(seed + 4_000_000);
         let letters = distinct(&mut random);

@@ -259,7 +259,7 @@ struct Counts {
 }
 
 #[test]
-fn layouts_with_symbols_are_what_every_element_says() {
+fn symbolic_layouts_agree_with_enumeration() {
     let seed = number("LAYOUTC_SEED").unwrap_or(0);
     let rounds = number("LAYOUTC_ROUNDS").unwrap_or(cases(300, 1_000));
     let mut counts = Counts::default();

@@ -61,7 +61,7 @@ fn notations_of_one_layout_are_the_same_map() {
 }
 
 #[test]
-fn layouts_of_trillions_of_elements_are_told_apart_by_their_digits() {
+fn layouts_of_trillions_of_elements_are_compared_by_their_digits() {
     let axes = [axis("i", 1 << 20), axis("j", 1 << 20)];
     let a = noted(Notation::Xla, "{1,0:T(8,128)}", &axes);
     let b = mapped(&[], &axes, "(i, j) -> (i // 8, j // 128, i % 8 * 128 + j % 128)");
@@ -145,7 +145,7 @@ fn what_is_compared_has_the_same_axes() {
 }
 
 #[test]
-fn what_neither_digits_nor_a_visit_can_tell_is_undecided() {
+fn maps_beyond_digits_and_enumeration_are_undecided() {
     let axes = [axis("i", 1 << 18), axis("j", 1 << 18)];
     let a = mapped(&[], &axes, "(i, j) -> (i, j)");
     let mut skewed = a.clone();

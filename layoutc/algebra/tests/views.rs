@@ -134,7 +134,7 @@ fn rebuilt(shape: &[(&str, i128)], layout: &str, symbols: &[Symbol]) -> LayoutBu
 }
 
 #[test]
-fn what_leaves_is_refused_with_the_index_that_does() {
+fn an_index_outside_its_extent_is_refused_with_a_witness() {
     let symbols = vec![Symbol { min: 0, ..batch().remove(0) }];
     let shape = [("n", -1), ("h", 6), ("c", 8)];
     let whole = rebuilt(&shape, "(n, h, c) -> (n, c // 4, h, c % 4)", &symbols);

@@ -176,7 +176,7 @@ fn sizes_at_the_end_of_the_index_type_are_refused_where_a_byte_would_reach_beyon
 }
 
 #[test]
-fn two_names_that_run_together_are_told_once() {
+fn colliding_generated_names_are_reported_once() {
     let manifest = "tensor a dtype=f32 { shape { n 4 } }
 tensor b_pack dtype=f32 like=a
 tensor a_to_b dtype=f32 like=a

@@ -144,7 +144,7 @@ fn cuda_runs_on_the_cpu_and_its_faults_are_found() {
 }
 
 #[test]
-fn what_cuda_code_does_wrong_ends_the_program() {
+fn faults_of_cuda_code_end_the_program() {
     let compilers = gpu::cuda_compilers();
     let Some(compiler) = compilers.first() else { return };
     let folder = folder("gpu_tools_cuda_faults", &["faults.cu"]);

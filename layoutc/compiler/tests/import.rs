@@ -151,7 +151,7 @@ fn on_channels_last_the_transpositions_of_a_model_cancel() {
 }
 
 #[test]
-fn the_models_that_are_kept_are_those_of_the_script() {
+fn recorded_models_equal_those_of_the_script() {
     let Some(folder) = models("kept") else { return };
     let kept = root().join("bench/graphs");
     for stem in ["resnet50", "mobilenet"] {

@@ -104,7 +104,7 @@ fn broken(name: &str, from: &str, to: &str) -> String {
 }
 
 #[test]
-fn a_wrong_kernel_is_told_by_the_test_program() {
+fn the_test_program_detects_a_wrong_kernel() {
     let last = |printed: String| printed.lines().last().unwrap_or_default().to_owned();
     let elements = broken("kernel_wrong_sum", "sum = 0.0f", "sum = 0.5f");
     assert!(elements.contains("conv4: "), "{elements}");

@@ -678,7 +678,7 @@ fn sums_go_into_lanes_where_nothing_else_has_vectors() {
 }
 
 #[test]
-fn lanes_go_on_with_what_was_there() {
+fn accumulators_start_from_the_existing_output() {
     runs(
         "kernel_lanes_kept",
         "symbol columns min=0 max=1000\ntensor a dtype=i8 { shape { i 5; k columns } }\ntensor y dtype=i32 { shape { i 5 } }\n\

@@ -113,7 +113,7 @@ fn views_see_what_is_folded_and_what_stands_behind_slots() {
 }
 
 #[test]
-fn what_is_searched_is_tested_to_its_end() {
+fn searched_inverses_are_tested_to_the_last_slot() {
     runs(
         "searched",
         "tensor mixed dtype=u8 { shape { i 4097 }; layout { map \"(i + 2 * (i ^ 21)) % 8192\"; padding allow } }\n",

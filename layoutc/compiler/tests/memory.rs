@@ -42,7 +42,7 @@ impl Counting {
 const ODD: &str = "tensor a dtype=u8 { shape { i 65536 }; layout { map \"(i) -> ((i + 2 * (i ^ 21)) % 65536)\" } }";
 
 #[test]
-fn what_was_enumerated_is_not_enumerated_again() {
+fn enumerated_proofs_are_cached() {
     let memory = Counting::default();
     let (new, recalled, first) = memory.check(ODD);
     assert!(first.contains("Enumeration"), "{first}");
@@ -54,7 +54,7 @@ fn what_was_enumerated_is_not_enumerated_again() {
 }
 
 #[test]
-fn what_is_refused_is_not_remembered_as_proven() {
+fn refused_layouts_are_not_cached_as_proven() {
     let memory = Counting::default();
     let text =
         "tensor a dtype=u8 { shape { i 65536 }; layout { map \"(i) -> ((i * 40502) % 65536)\" } }";

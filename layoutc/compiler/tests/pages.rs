@@ -157,7 +157,7 @@ fn the_wrong_block_of_a_page_raises_its_code_with_a_way_out_and_the_mended_one_n
 }
 
 #[test]
-fn what_the_chapters_show_works_and_what_they_show_as_wrong_is_refused_so() {
+fn examples_of_the_book_work_and_its_mistakes_are_refused_as_shown() {
     for path in files(&root().join("book/src"), ".md") {
         if path.components().any(|part| part.as_os_str() == "codes") {
             continue;

@@ -203,7 +203,7 @@ const ODD: &[&str] = &[
 ];
 
 #[test]
-fn odd_layouts_are_the_same_in_pieces_whatever_the_memory() {
+fn chunked_conversions_of_unusual_layouts_give_the_same_bytes() {
     let mut seen = Seen::default();
     let mut random = Random::new(7);
     for body in ODD {

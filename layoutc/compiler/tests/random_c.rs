@@ -389,7 +389,7 @@ fn records_of_any_fields_agree_with_the_oracle() {
 }
 
 #[test]
-fn padding_keeps_what_it_held_also_where_it_shares_the_last_byte_with_elements() {
+fn unfilled_padding_keeps_its_bits_also_in_shared_bytes() {
     let tensor = |name: &str, dtype: &'static str, high_first| {
         let axes = [("a", 3), ("b", 5)].map(|(axis, extent)| (axis.to_owned(), extent));
         let steps = vec![Step::Strides(vec![7, 3])];

@@ -180,7 +180,7 @@ fn a_tensor_without_memory_or_in_an_image_is_moved_too() {
 }
 
 #[test]
-fn what_cannot_be_moved_is_told() {
+fn missing_symbols_and_wrong_buffer_sizes_are_refused() {
     let tensor = &tensors("symbol n min=2 max=8\ntensor t dtype=f32 { shape { a n; b 3 } }\n")[0];
     let with = |n: i128| BTreeMap::from([("n".to_owned(), n)]);
     assert_eq!(pack(tensor, &Symbols::new()).unwrap_err(), RunError::Symbols);

@@ -145,7 +145,7 @@ int main(void) {
 ";
 
 #[test]
-fn macros_give_what_the_functions_give_and_stand_in_initialisers() {
+fn macros_equal_the_functions_and_are_constant_expressions() {
     let folder = written("macros", &[("small.kdl", SMALL)], "macros = true\n");
     for program in programs(&folder, "test", &["small_test.c", "small.c"], &[]) {
         assert_eq!(ran(&program, &[], "1").matches(": ok").count(), 15);

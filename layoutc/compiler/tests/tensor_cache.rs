@@ -101,7 +101,7 @@ fn edit(random: &mut Random, text: &str) -> String {
 }
 
 #[test]
-fn what_is_kept_changes_nothing() {
+fn the_cache_does_not_change_results() {
     for seed in 0..cases(20, 200) {
         let mut random = Random::new(seed);
         let cache = TensorCache::default();
@@ -121,7 +121,7 @@ fn what_is_kept_changes_nothing() {
 }
 
 #[test]
-fn what_an_unreadable_text_hid_is_told_once_it_can_be_read() {
+fn diagnostics_hidden_by_a_syntax_error_appear_once_it_is_fixed() {
     let cache = TensorCache::default();
     let tensor = "tensor t dtype=f32 { shape { w X; c 4 } }\n";
     for own in [&format!("{tensor}}}\n"), tensor] {

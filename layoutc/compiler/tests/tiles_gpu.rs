@@ -339,7 +339,7 @@ tensor ones dtype=u16 { shape { n 10; c 16 }; layout { pad n multiple=8; fill 1 
 }
 
 #[test]
-fn padding_is_filled_on_the_way() {
+fn conversions_fill_the_padding() {
     let manifest = "tensor nhwc dtype=f32 { shape { n 2; h 9; w 11; c 10 } }
 tensor blocked dtype=f32 like=nhwc {
     layout {
@@ -530,7 +530,7 @@ convert nhwc to=blocked
 }
 
 #[test]
-fn wide_accesses_need_what_the_header_says_and_plain_ones_do_not() {
+fn only_wide_accesses_need_the_alignment_of_the_header() {
     let manifest = "symbol batch min=1 max=100
 tensor bytes dtype=u8 { shape { n batch; c 64 }; layout { map \"(n, c) -> (c // 16, n, c % 16)\" } }
 ";
@@ -586,7 +586,7 @@ convert padded to=turned
 }
 
 #[test]
-fn indices_run_backwards_and_digits_lie_in_gaps() {
+fn reversed_indices_and_strided_digits_are_moved() {
     let manifest = "tensor turned dtype=f32 {
     shape { a 40; b 50 }
     layout {

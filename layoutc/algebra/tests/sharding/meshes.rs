@@ -259,7 +259,7 @@ fn orders_that_no_mesh_has_are_refused_with_the_reason() {
 }
 
 #[test]
-fn jax_gets_what_it_takes() {
+fn shardings_print_as_jax_expressions() {
     let expression_of = |text: &str, rank| jax::expression(&read(text), rank);
     let yes = |text: &str, rank, wanted: &str| {
         assert_eq!(expression_of(text, rank).as_deref(), Ok(wanted));

@@ -36,7 +36,7 @@ fn a_mistyped_command_finds_the_one_that_was_meant() {
 }
 
 #[test]
-fn what_is_wrong_with_the_command_line_is_exit_code_2() {
+fn command_line_errors_exit_with_code_2() {
     let sandbox = Sandbox::new(&[]);
     for args in [
         &["check", "--nonsense"][..],

@@ -40,7 +40,7 @@ use layoutc_testing::recorded::is_blessing;
 const NOT_RAISED: &[&str] = &["output::io", "output::outside"];
 
 #[test]
-fn what_the_pages_show_is_what_happens() {
+fn outputs_shown_in_the_book_are_up_to_date() {
     let examples: Vec<(String, Vec<u8>)> = ["examples", "integrations"]
         .iter()
         .flat_map(|folder| files_below(&root().join(folder)))
@@ -56,7 +56,7 @@ fn what_the_pages_show_is_what_happens() {
 }
 
 #[test]
-fn a_page_that_shows_something_else_is_told_by_its_line() {
+fn a_page_with_other_output_is_reported_by_line() {
     let page = "# A page\n\n```console\n$ echo one && echo two\none\nthree\n```\n";
     let report = tell("a.md", page, &[]);
     assert_eq!(report.faults, ["a.md:4: `echo one && echo two` prints\n  one\n- three\n+ two"]);
@@ -64,7 +64,7 @@ fn a_page_that_shows_something_else_is_told_by_its_line() {
 }
 
 #[test]
-fn a_page_that_cannot_be_run_is_told_by_its_line() {
+fn a_page_that_cannot_run_is_reported_by_line() {
     for (page, fault) in [
         ("```console\n$ wget example\n```\n", "a.md:2: pages do not run `wget`"),
         ("```sh\ncat nothing 2> log\n```\n", "a.md:2: `cat nothing 2> log` ends with 1"),
@@ -84,7 +84,7 @@ fn a_page_that_cannot_be_run_is_told_by_its_line() {
 }
 
 #[test]
-fn what_stands_for_more_lines_or_a_time_fits() {
+fn elided_lines_and_times_match() {
     let page = "```console\n$ echo a && echo b && echo c\na\n…\nc\n$ echo done in 12 ms\ndone in 7 ms\n```\n";
     let report = tell("a.md", page, &[]);
     assert_eq!((report.faults, report.page.as_str()), (Vec::new(), page));

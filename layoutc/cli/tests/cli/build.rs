@@ -54,7 +54,7 @@ fn part_of_a_project_gives_the_same_bytes_from_any_folder() {
 }
 
 #[test]
-fn a_lone_manifest_builds_beside_itself() {
+fn a_single_manifest_writes_its_outputs_beside_it() {
     let sandbox = Sandbox::new(&[("here/one.kdl", BLOCKED)]);
     sandbox.run(&["build", "here/one.kdl"]).success();
     assert!(sandbox.read("here/generated/c/one.h").is_some(), "{:?}", sandbox.files("."));
@@ -252,7 +252,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
 }
 
 #[test]
-fn the_stages_are_timed_where_asked_for() {
+fn stages_are_timed_on_request() {
     let sandbox = project();
     let ran = sandbox.run(&["build", "--timings"]);
     let lines: Vec<&str> = ran.success().lines().rev().collect();
@@ -300,7 +300,7 @@ fn a_target_that_the_project_lacks_is_to_be_added_and_another_word_gets_the_near
 }
 
 #[test]
-fn a_template_at_fault_is_shown_where_it_lies() {
+fn a_template_error_is_shown_at_its_location() {
     let sandbox = Sandbox::new(&[
         ("p/layoutc.toml", "[project]\ntemplates-dir = \"own\"\n"),
         ("p/layouts/a.kdl", BLOCKED),
@@ -337,7 +337,7 @@ fn error_lines(ran: &Finished) -> Vec<&str> {
 }
 
 #[test]
-fn check_tells_what_build_refuses_for_a_target() {
+fn check_reports_what_a_target_refuses() {
     let config = "[project]\nsources = [\"m.kdl\"]\n[target.c]\nindex-type = \"int32_t\"\n[target.opencl]\n[target.cuda]\n";
     let sandbox = Sandbox::new(&[("layoutc.toml", config), ("m.kdl", FAULTS)]);
     let check = sandbox.run(&["check"]);

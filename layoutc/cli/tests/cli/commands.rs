@@ -97,7 +97,7 @@ fn clean_keeps_and_names_what_was_edited_and_keeps_what_is_not_its_own() {
 }
 
 #[test]
-fn clean_needs_no_good_manifest_and_finds_other_folders() {
+fn clean_works_with_broken_manifests_and_in_other_folders() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     sandbox.write("layouts/a.kdl", BROKEN);
@@ -170,7 +170,7 @@ fn clean_waits_for_a_build_that_holds_the_folder() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_edited_while_a_build_waits_is_built_too() {
+fn edits_made_while_a_build_waits_are_built() {
     let sandbox = project();
     let text = sandbox.read("layouts/a.kdl").expect("a manifest");
     sandbox.write("layouts/b.kdl", &text);

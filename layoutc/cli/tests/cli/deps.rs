@@ -48,7 +48,7 @@ templates/c/note.j2
 }
 
 #[test]
-fn the_json_has_every_file_and_every_edge_from_input_to_what_depends_on_it() {
+fn the_json_has_every_file_and_every_dependency() {
     let sandbox = project();
     let ran = sandbox.run(&["deps", "layouts/b.kdl", "--format", "json"]);
     let object: Value = serde_json::from_str(ran.success()).expect("JSON");
@@ -104,7 +104,7 @@ fn graphviz_gets_a_digraph_and_no_other_command_knows_it() {
 }
 
 #[test]
-fn of_a_broken_project_there_are_none() {
+fn a_broken_project_lists_no_outputs() {
     let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BROKEN)]);
     let ran = sandbox.run(&["deps"]);
     assert_eq!(ran.failure().0, Some(1));

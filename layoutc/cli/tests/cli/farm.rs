@@ -70,7 +70,7 @@ fn ninja_runs_layoutc_for_the_manifests_that_changed() {
 }
 
 #[test]
-fn ninja_passes_on_what_is_wrong_and_goes_on_from_there() {
+fn ninja_reports_an_error_and_continues_after_its_fix() {
     let Some(_) = needed_program("ninja") else { return };
     let sandbox = configured();
     edit(&sandbox, ENCODER, "layout blocks", "layout blox");
@@ -115,7 +115,7 @@ fn ninja_learns_of_manifests_that_come_and_go() {
 
 /// The outputs follow from names alone; `outputs` without a format builds to find them.
 #[test]
-fn ninja_is_told_of_the_outputs_that_a_build_writes() {
+fn ninja_learns_the_outputs_of_a_build() {
     let config = "\
 [project]
 sources = [\"in/**/*.kdl\", \"in $x/*.kdl\"]
@@ -169,7 +169,7 @@ extension = \"txt\"
 }
 
 #[test]
-fn ninja_is_not_told_what_it_cannot_be_told() {
+fn paths_that_ninja_cannot_express_are_refused() {
     let sandbox = Sandbox::new(&[("a|b.kdl", BLOCKED)]);
     let ran = sandbox.run(&["outputs", "a|b.kdl", "--format", "ninja"]);
     assert_eq!(ran.failure().0, Some(2));

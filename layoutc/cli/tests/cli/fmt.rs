@@ -71,7 +71,7 @@ fn standard_input_goes_to_standard_output() {
 }
 
 #[test]
-fn what_is_no_kdl_stays_and_the_others_are_formatted() {
+fn invalid_kdl_is_left_alone_and_the_others_are_formatted() {
     let broken = "tensor t  {\n  shape { n 4 }\n";
     let sandbox = Sandbox::new(&[("layouts/a.kdl", broken), ("layouts/b.kdl", MESSY)]);
     sandbox.write("layouts/c.kdl", b"tensor \xff {}");

@@ -92,7 +92,7 @@ fn an_action_gives_the_same_bytes_wherever_it_runs() {
 }
 
 #[test]
-fn without_a_configuration_the_defaults_hold_whatever_is_above() {
+fn configurations_above_the_root_are_ignored() {
     let sandbox =
         Sandbox::new(&[("layoutc.toml", "this = is no configuration"), ("p/a.kdl", BLOCKED)]);
     sandbox.run(&["build", "-q", "p/a.kdl", "--root", "p", "--out", "o"]).success();
@@ -106,7 +106,7 @@ fn without_a_configuration_the_defaults_hold_whatever_is_above() {
 }
 
 #[test]
-fn a_root_is_a_folder_around_what_is_asked_for_and_wants_a_place_for_outputs() {
+fn root_must_contain_the_manifests_and_needs_an_output_folder() {
     let sandbox = Sandbox::new(&[("p/a.kdl", BLOCKED), ("q/b.kdl", BLOCKED)]);
     let report = |args: &[&str]| {
         let ran = sandbox.run(args);
@@ -155,7 +155,7 @@ fn actions_at_once_leave_each_others_files_alone() {
 }
 
 #[test]
-fn what_a_build_into_another_folder_remembers_is_in_that_folder() {
+fn the_state_of_a_build_into_another_folder_is_in_that_folder() {
     let sandbox = Sandbox::new(FILES);
     let before = sandbox.files("p");
     sandbox.run_in("p", &["build", "-q", "--out", "../o"], "").success();

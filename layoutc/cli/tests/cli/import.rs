@@ -45,7 +45,7 @@ fn a_graph_is_printed_or_written() {
 }
 
 #[test]
-fn what_somebody_wrote_is_not_written_over() {
+fn user_files_are_not_overwritten() {
     let sandbox = sandbox(&["relu.onnx"]);
     sandbox.write("relu.kdl", "// mine\n");
     let ran = sandbox.run(&["import", "relu.onnx", "-o", "relu.kdl"]);

@@ -57,7 +57,7 @@ fn an_edit_of_the_same_size_under_the_same_time_is_seen() {
 }
 
 #[test]
-fn a_new_time_alone_remakes_nothing_also_one_to_come() {
+fn a_new_modification_time_alone_rebuilds_nothing() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     for ahead in [0, 1 << 30] {
@@ -85,7 +85,7 @@ fn outputs_that_vanish_or_go_back_in_time_are_restored() {
 }
 
 /// Builds repeatedly with `files`: the warning of `layouts/a.kdl` is repeated each time.
-fn a_warning_is_told_each_time(files: &[(&str, &str)], code: i32) {
+fn each_build_repeats_the_warning(files: &[(&str, &str)], code: i32) {
     let narrow = BLOCKED.replace("w 8", "w 1");
     let sandbox =
         Sandbox::new(&[("layoutc.toml", "[project]\n"), ("layouts/a.kdl", narrow.as_str())]);
@@ -101,18 +101,18 @@ fn a_warning_is_told_each_time(files: &[(&str, &str)], code: i32) {
 }
 
 #[test]
-fn warnings_are_told_again_by_a_build_that_does_nothing() {
-    a_warning_is_told_each_time(&[], 0);
+fn warnings_are_repeated_by_an_up_to_date_build() {
+    each_build_repeats_the_warning(&[], 0);
 }
 
 #[test]
-fn warnings_are_told_again_beside_the_error_of_another_manifest() {
-    a_warning_is_told_each_time(&[("layouts/b.kdl", BROKEN)], 1);
+fn warnings_are_repeated_beside_the_error_of_another_manifest() {
+    each_build_repeats_the_warning(&[("layouts/b.kdl", BROKEN)], 1);
 }
 
 #[cfg(unix)]
 #[test]
-fn a_used_link_that_loops_is_told_at_the_use_and_hides_nothing() {
+fn a_used_link_loop_is_reported_at_the_use() {
     let narrow = BLOCKED.replace("w 8", "w 1");
     let used = format!("use \"../shared/b.kdl\"\n{BLOCKED}");
     let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", &used)]);
@@ -171,7 +171,7 @@ fn a_file_that_two_manifests_were_made_into_in_turn_is_still_layoutcs_own() {
 }
 
 #[test]
-fn an_error_keeps_the_outputs_and_its_mending_makes_only_what_changed() {
+fn an_error_keeps_the_outputs_and_its_fix_rebuilds_only_the_changes() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     let before = sandbox.read("generated/c/a.h");
@@ -195,7 +195,7 @@ fn the_configuration_and_the_templates_count() {
 }
 
 #[test]
-fn what_is_left_over_is_found_also_where_a_former_build_found_nothing() {
+fn stale_outputs_are_found_also_after_a_build_without_any() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     // Once the folders are older than a clock tick, a build records that it found only outputs.
@@ -274,7 +274,7 @@ fn files_without_comments_are_known_by_the_log() {
 }
 
 #[test]
-fn what_a_power_failure_left_of_outputs_is_replaced() {
+fn outputs_torn_by_a_power_failure_are_replaced() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     let whole = |path: &str| sandbox.read(path).expect("there");
@@ -306,7 +306,7 @@ fn what_a_power_failure_left_of_outputs_is_replaced() {
 }
 
 #[test]
-fn what_holds_the_lock_is_named_and_need_not_be_waited_for() {
+fn the_process_that_holds_the_lock_is_named() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     let lock = fs::File::open(sandbox.path(".layoutc/lock")).expect("there");
@@ -371,7 +371,7 @@ fn a_locked_build_refuses_what_changes_the_abi_and_shows_both() {
 }
 
 #[test]
-fn a_lock_file_that_was_edited_or_is_somebody_elses_is_kept() {
+fn an_edited_or_foreign_lock_file_is_kept() {
     let sandbox = project();
     sandbox.run(&["lock"]).success();
     let original = sandbox.read("layoutc.lock").expect("there");

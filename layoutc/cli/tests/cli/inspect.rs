@@ -3,7 +3,7 @@ use serde_json::Value;
 use crate::sandbox::{BLOCKED, BROKEN, Sandbox};
 
 #[test]
-fn inspect_prints_one_object_with_all_good_tensors() {
+fn inspect_prints_one_object_with_all_valid_tensors() {
     let both = format!("{BLOCKED}{}", BROKEN.replace("tensor t", "tensor u"));
     let sandbox = Sandbox::new(&[("x/a.kdl", &both)]);
     let ran = sandbox.run(&["inspect", "x/a.kdl", "--format", "json"]);
@@ -42,7 +42,7 @@ fn a_tensor_names_its_file_as_it_was_given() {
 }
 
 #[test]
-fn inspect_with_plan_says_how_a_tensor_is_moved() {
+fn inspect_plan_prints_the_loops_of_a_relayout() {
     let text = "tensor a dtype=f32 { shape { n 8; c 32; w 64 } }\n\
                 tensor b like=a { layout { order n w c } }\nconvert a to=b { block 16 32 }\n";
     let sandbox = Sandbox::new(&[("a.kdl", text), ("layoutc.toml", "[target.c]\nopenmp = true\n")]);
@@ -69,7 +69,7 @@ fn inspect_with_plan_says_how_a_tensor_is_moved() {
 }
 
 #[test]
-fn inspect_with_plan_says_how_a_kernel_is_done() {
+fn inspect_plan_prints_the_loops_of_a_kernel() {
     let text = "tensor a dtype=f32 { shape { i 64; k 32 } }\n\
                 tensor b dtype=f32 { shape { k 32; j 48 } }\n\
                 tensor c dtype=f32 { shape { i 64; j 48 } }\n\

@@ -197,7 +197,7 @@ fn cmake_learns_of_used_manifests_from_the_depfile_alone() {
 }
 
 #[test]
-fn cmake_says_what_is_missing() {
+fn cmake_reports_missing_files() {
     let Some(_) = needed_program("cmake") else { return };
     let sandbox = copy();
     let configured = configure(&sandbox, "Unix Makefiles", &["-DLAYOUTC_EXECUTABLE=/none/layoutc"]);

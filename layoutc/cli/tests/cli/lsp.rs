@@ -148,7 +148,7 @@ fn the_configuration_has_fixes_too() {
 }
 
 #[test]
-fn a_place_that_a_fault_refers_to_is_told_with_it() {
+fn a_diagnostic_carries_its_related_locations() {
     let sandbox = Sandbox::new(&[]);
     let text = "const N 4\nconst N 5\ntensor t dtype=f32 { shape { n N } }\n";
     let capabilities =
@@ -399,7 +399,7 @@ fn a_manifest_that_only_another_uses_is_checked_when_it_is_open() {
 }
 
 #[test]
-fn what_is_said_of_a_circle_of_uses_does_not_depend_on_the_last_edit() {
+fn diagnostics_of_a_use_cycle_do_not_depend_on_edits() {
     let circle = ["a", "b", "c", "user"].into_iter().zip(["b", "c", "a", "b"]);
     let texts: Vec<(String, String)> = circle
         .map(|(file, used)| (format!("layouts/{file}.kdl"), format!("use \"{used}.kdl\"\n")))

@@ -174,7 +174,7 @@ fn every_prefix_of_a_manifest_is_answered() {
 }
 
 #[test]
-fn what_is_good_is_answered_while_another_item_is_wrong() {
+fn queries_of_valid_items_are_answered_beside_an_invalid_one() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     let text = format!("{BLOCKED}tensor second dtype=f32 {{ shape {{ n \"4 }}\n");

@@ -44,7 +44,7 @@ fn hour_ago() -> SystemTime {
 }
 
 #[test]
-fn the_rule_holds_every_input_also_when_nothing_was_to_be_done() {
+fn the_rule_lists_every_input_also_of_an_up_to_date_build() {
     let sandbox = project();
     let build = ["build", "-q", "--stamp", "o/done", "--depfile", "o/done.d"];
     for _ in 0..2 {
@@ -83,7 +83,7 @@ fn a_manifest_that_is_used_no_more_leaves_the_rule() {
 }
 
 #[test]
-fn the_stamp_becomes_new_with_every_good_build_and_the_rule_only_when_it_changes() {
+fn every_successful_build_renews_the_stamp_and_changes_renew_the_rule() {
     let sandbox = project();
     let build = ["build", "-q", "--stamp", "s", "--depfile", "d"];
     sandbox.run(&build).success();
@@ -102,7 +102,7 @@ fn the_stamp_becomes_new_with_every_good_build_and_the_rule_only_when_it_changes
 }
 
 #[test]
-fn what_only_looks_leaves_neither() {
+fn read_only_commands_write_neither() {
     let sandbox = project();
     let marks = ["--stamp", "s", "--depfile", "d"];
     sandbox.run(&[&["build", "--dry-run"], &marks[..]].concat()).success();
@@ -177,7 +177,7 @@ fn other_files_are_never_written_over() {
 }
 
 #[test]
-fn a_path_that_make_cannot_be_told_is_refused_before_anything_is_written() {
+fn a_path_that_make_cannot_express_is_refused_before_writing() {
     let sandbox = Sandbox::new(&[("a;b.kdl", BLOCKED)]);
     let ran = sandbox.run(&["build", "a;b.kdl", "--depfile", "d"]);
     assert_eq!(ran.failure().0, Some(2));
@@ -186,7 +186,7 @@ fn a_path_that_make_cannot_be_told_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_watch_leaves_both_after_each_good_build() {
+fn each_successful_watch_build_writes_rule_and_stamp() {
     let sandbox = project();
     let mut watching = Watching::built(&sandbox, &["--stamp", "s", "--depfile", "d"]);
     assert_eq!(sandbox.read("d"), Some(format!("s: \\\n  {INPUTS}")));

@@ -73,7 +73,7 @@ fn only_html_is_drawn() {
 }
 
 #[test]
-fn a_command_line_that_is_not_known_is_told_the_usage() {
+fn an_unknown_command_line_prints_the_usage() {
     let ran = run(&["draw"], "");
     let (code, report) = ran.failure();
     assert_eq!(code, Some(2));
@@ -86,7 +86,7 @@ fn a_command_line_that_is_not_known_is_told_the_usage() {
 }
 
 #[test]
-fn what_is_not_drawn_is_kept() {
+fn other_blocks_are_kept() {
     let content =
         "# A\n\n```c\nint x;\n```\n\n~~~text\n```kdl,layout=t\n```\n~~~\n\n`kdl` <b>x</b>\n";
     let given = input("html", &[("a.md", content), ("b.md", content)]);
@@ -163,7 +163,7 @@ fn colors_do_not_change_the_text() {
 }
 
 #[test]
-fn a_block_stands_where_its_fence_stood() {
+fn a_drawing_replaces_its_fenced_block() {
     let page = drawn("- a\n  ```kdl\n  b 1\n  ```\n- c\n\n> ```kdl\n> d\n> ```\n> e\n");
     let lines: Vec<&str> = page.lines().collect();
     assert!(lines.get(1).is_some_and(|line| line.starts_with("  <pre>")), "{page}");
@@ -183,7 +183,7 @@ fn a_block_uses_those_of_its_page() {
 }
 
 #[test]
-fn a_block_that_is_refused_is_told_by_chapter_and_line() {
+fn a_refused_block_is_reported_with_chapter_and_line() {
     let report = refused(&format!("# A\n\ntext\n\n{}", block("kdl,layout=t", BROKEN)));
     let shown = "error[map::not_injective]: two elements of `t` share a slot\n  ┌─ src/part/a.md:9:28\n9 │         map \"(h, w) -> (h, w % 4)\"\n  │                            ^^^^^ ";
     assert!(report.starts_with(shown), "{report}");
@@ -194,7 +194,7 @@ fn a_block_that_is_refused_is_told_by_chapter_and_line() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_told_by_chapter_and_line() {
+fn a_tensor_that_cannot_be_drawn_is_reported_with_chapter_and_line() {
     for (words, what) in [
         ("kdl,layout=other", "unknown tensor `other`; expected one of `t`"),
         ("kdl,layout=t axes=h,x", "`t`: there is no axis `x`; there are `h`, `w`"),

@@ -60,7 +60,7 @@ fn laid_out() -> Vec<u8> {
 }
 
 #[test]
-fn a_raw_tensor_is_laid_out_and_back() {
+fn a_raw_tensor_is_packed_and_unpacked() {
     let sandbox = sandbox();
     sandbox.write("in", &floats(0..15));
     assert_eq!(
@@ -73,7 +73,7 @@ fn a_raw_tensor_is_laid_out_and_back() {
 }
 
 #[test]
-fn a_npy_is_laid_out_and_back_whatever_its_order_and_its_bytes() {
+fn npy_files_of_both_orders_and_byte_orders_are_converted_and_back() {
     let sandbox = sandbox();
     let dense = floats(0..15);
     let big: Vec<u8> = dense.chunks(4).flat_map(|f| f.iter().rev().copied()).collect();
@@ -294,7 +294,7 @@ fn every_beginning_of_a_npy_is_refused_and_none_is_a_panic() {
 }
 
 #[test]
-fn what_is_read_is_not_overwritten() {
+fn inputs_are_not_overwritten() {
     let sandbox = sandbox();
     sandbox.write("in", &floats(0..15));
     let ran = sandbox.convert("pack", "t", &["in", "-o", "./in"]);

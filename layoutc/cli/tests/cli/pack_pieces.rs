@@ -95,7 +95,7 @@ fn parts(sandbox: &Sandbox) -> Vec<String> {
 }
 
 #[test]
-fn every_layout_and_type_is_the_same_in_pieces() {
+fn chunked_conversions_of_every_layout_and_type_give_the_same_bytes() {
     let sandbox = sandbox();
     for tensor in NAMES {
         let (dense, slots) = sample(&sandbox, tensor);
@@ -113,7 +113,7 @@ fn every_layout_and_type_is_the_same_in_pieces() {
 }
 
 #[test]
-fn npys_are_the_same_in_pieces_whatever_their_order_and_their_bytes() {
+fn chunked_npy_conversions_give_the_same_bytes() {
     let sandbox = sandbox();
     for tensor in [
         "blocks", "small", "odd", "threes", "fives", "sixes", "nibbles", "rows", "wave", "curve",
@@ -270,7 +270,7 @@ fn killed() -> (Sandbox, Vec<u8>) {
 }
 
 #[test]
-fn a_part_of_something_else_is_begun_anew_and_that_is_said() {
+fn a_stale_partial_file_restarts_the_conversion_with_a_message() {
     let (sandbox, wanted) = killed();
     let pack = |more: &[&str]| {
         let more = [&["a", "-o", "out"], &LITTLE[..], more].concat();
@@ -318,7 +318,7 @@ fn a_part_of_something_else_is_begun_anew_and_that_is_said() {
 
 /// The next pack with any options removes the partial files of a killed one.
 #[test]
-fn what_a_killed_move_left_goes_with_the_next_one_whatever_its_options() {
+fn the_next_conversion_removes_the_partial_files_of_a_killed_one() {
     for more in [&[][..], &["--c-array"], &["--memory", "1 GiB"], &["--raw"]] {
         let (sandbox, wanted) = killed();
         let more = [&["a", "-o", "out"], more].concat();
@@ -338,7 +338,7 @@ fn what_a_killed_move_left_goes_with_the_next_one_whatever_its_options() {
 }
 
 #[test]
-fn a_journal_that_is_cut_or_turned_is_never_trusted_wrongly() {
+fn a_damaged_journal_never_resumes_wrong_bytes() {
     let (sandbox, wanted) = killed();
     let (journal, part) = (sandbox.bytes("out.part.journal"), sandbox.bytes("out.part"));
     // The journal identifies the partial file by its inode, which a link preserves.
@@ -372,7 +372,7 @@ fn a_journal_that_is_cut_or_turned_is_never_trusted_wrongly() {
 }
 
 #[test]
-fn what_is_nobodys_part_is_not_overwritten() {
+fn foreign_partial_files_are_not_overwritten() {
     let (sandbox, _) = long();
     sandbox.write("out.part", b"mine");
     let more = [&["a", "-o", "out"], &LITTLE[..]].concat();
@@ -418,7 +418,7 @@ fn a_second_process_at_one_output_is_refused() {
 }
 
 #[test]
-fn an_interrupt_keeps_the_part_and_says_how_to_go_on() {
+fn an_interrupt_keeps_the_partial_file_and_says_how_to_resume() {
     let (sandbox, moves) = long();
     let (command, tensor, from, wanted) = moves.into_iter().next().expect("a move");
     let interrupt = |child: &mut Child| {
@@ -443,7 +443,7 @@ fn an_interrupt_keeps_the_part_and_says_how_to_go_on() {
 }
 
 #[test]
-fn memory_that_is_no_size_is_refused() {
+fn a_memory_limit_that_is_not_a_size_is_refused() {
     let sandbox = sandbox();
     for (size, wanted) in [
         ("much", "expected a size such as `256 MiB`"),
@@ -458,7 +458,7 @@ fn memory_that_is_no_size_is_refused() {
 }
 
 #[test]
-fn files_that_memory_holds_are_moved_at_once_and_so_is_what_is_no_file() {
+fn small_files_and_streams_are_converted_in_one_step() {
     let sandbox = sandbox();
     let (dense, slots) = sample(&sandbox, "blocks");
     let object = |more: &[&str]| sandbox.convert("pack", "blocks", more).success().to_owned();

@@ -68,7 +68,7 @@ const way = () => at('way').textContent;
 ";
 
 #[test]
-fn a_cell_that_is_pointed_at_lights_up_and_tells_its_way() {
+fn a_hovered_cell_is_highlighted_with_its_index_through_the_steps() {
     let sandbox = Sandbox::new(&[("a.kdl", LAYOUTS)]);
     for (tensor, index, set) in
         [("t", "3,5", None), ("texture", "0,0,1,7", None), ("padded", "0,5,9", Some("batch=1"))]
@@ -88,7 +88,7 @@ fn a_cell_that_is_pointed_at_lights_up_and_tells_its_way() {
 }
 
 #[test]
-fn an_index_that_is_typed_is_found_or_told_why_not() {
+fn a_typed_index_is_located_or_rejected_with_a_reason() {
     let sandbox = Sandbox::new(&[("a.kdl", LAYOUTS)]);
     let script =
         "return ['3, 5', '[0,1]', '4,0', '1', 'x,y'].map(text => [find(text), lit()[0] ?? null]);";

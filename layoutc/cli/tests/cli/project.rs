@@ -131,7 +131,7 @@ fn a_manifest_that_is_a_pipe_is_refused_and_not_waited_for() {
 }
 
 #[test]
-fn a_good_check_says_how_much_was_proven() {
+fn a_successful_check_reports_the_number_of_proofs() {
     let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
     let ran = sandbox.run(&["check", "a.kdl"]);
     assert!(ran.success().starts_with("1 tensor in 1 manifest proven in "), "{}", ran.out);

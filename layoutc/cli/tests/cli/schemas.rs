@@ -22,7 +22,7 @@ use layoutc_testing::recorded::assert_recorded;
 const OTHERS: &[&str] = &["layoutc"];
 
 #[test]
-fn what_commands_print_fits_its_schema_and_shows_all_of_it() {
+fn printed_json_matches_its_schema_and_covers_it() {
     let schemas = schemas();
     let has_compiler = needed_program("cc").is_some();
     let printed = printed(has_compiler);

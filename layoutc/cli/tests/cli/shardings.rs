@@ -42,7 +42,7 @@ jax     - `jax` cannot express `{manual}` without a mesh
 }
 
 #[test]
-fn json_says_what_each_device_holds() {
+fn json_lists_the_contents_of_each_device() {
     let (code, objects) = objects(
         "{devices=[3,1,2]<=[6] last_tile_dim_replicate}",
         &["--to", "xla-v3", "--shape", "4,5"],
@@ -68,7 +68,7 @@ fn json_says_what_each_device_holds() {
 }
 
 #[test]
-fn what_is_not_known_is_null() {
+fn unknown_values_are_null() {
     let (_, all) = objects("{manual}", &["--to", "xla-v2", "--shape", "4"]);
     let wanted = json!({ "devices": null, "parts": null, "mesh": null, "over": null, "part": null, "held": null });
     assert_eq!(all[0]["sharding"], wanted);
@@ -86,7 +86,7 @@ fn what_is_not_known_is_null() {
 }
 
 #[test]
-fn the_parts_are_shown_with_more_said() {
+fn verbose_output_lists_the_shards() {
     let text = "{devices=[64]<=[64]}";
     let (_, out, _) = translated(text, &["--to", "xla-v2", "--shape", "100", "-v"]);
     assert!(out.ends_with("31       [62:64]  [2]\n… and 32 more shards\n"), "{out}");
@@ -129,7 +129,7 @@ error[notation::value]: device 1 occurs twice
 }
 
 #[test]
-fn what_may_not_be_typed_is_told_of() {
+fn invalid_input_is_reported() {
     for (args, line) in [
         (vec!["--to", "xla-v4"], "unknown sharding notation `xla-v4`; did you mean `xla-v1`?"),
         (

@@ -124,7 +124,7 @@ fn a_terminal_gets_the_colors_that_it_has() {
 }
 
 #[test]
-fn every_line_fits_the_width_that_is_asked_for() {
+fn every_line_fits_the_requested_width() {
     let sandbox = sandbox();
     for tensor in ["small", "two", "tiled", "blocked", "curve", "texture"] {
         for width in [40, 72, 100, 200] {
@@ -208,7 +208,7 @@ fn what_is_too_large_is_sampled_and_takes_no_longer() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_refused_in_one_line() {
+fn a_tensor_that_cannot_be_drawn_is_refused_in_one_line() {
     let sandbox = sandbox();
     for (args, line) in [
         (&["smal"][..], "unknown tensor `smal`; did you mean `small`?"),

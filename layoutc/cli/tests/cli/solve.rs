@@ -20,7 +20,7 @@ fn block() -> String {
 }
 
 #[test]
-fn json_says_what_the_contract_says() {
+fn solve_json_has_the_documented_fields() {
     let sandbox = Sandbox::new(&[("block.kdl", &block())]);
     let ran = sandbox.run(&["solve", "block.kdl", "--format", "json"]);
     let object: Value = serde_json::from_str(ran.success()).expect("one object");
@@ -45,7 +45,7 @@ fn json_says_what_the_contract_says() {
 }
 
 #[test]
-fn the_same_plan_comes_out_each_time() {
+fn plans_are_deterministic() {
     let sandbox = Sandbox::new(&[("block.kdl", &block())]);
     for format in ["text", "json", "dot", "svg"] {
         let first = sandbox.run(&["solve", "block.kdl", "--format", format]);
@@ -55,14 +55,14 @@ fn the_same_plan_comes_out_each_time() {
 }
 
 #[test]
-fn the_picture_of_the_book_is_what_is_drawn() {
+fn the_picture_of_the_book_is_up_to_date() {
     let sandbox = Sandbox::new(&[("block.kdl", &block())]);
     let ran = sandbox.run(&["solve", "block.kdl", "--format", "svg"]);
     assert_recorded(root().join("book/src/graph_block.svg"), ran.success());
 }
 
 #[test]
-fn what_cannot_be_asked_for_is_refused_in_one_line() {
+fn invalid_arguments_are_refused_in_one_line() {
     let two = format!("{}\n{}", block(), "graph other { input x dtype=f32 { shape { N 1 } } }\n");
     let sandbox = Sandbox::new(&[("block.kdl", &block()), ("two.kdl", &two), ("none.kdl", "")]);
     let ran = sandbox.run(&["solve", "block.kdl", "--graph", "blok"]);

@@ -43,7 +43,7 @@ fn a_text_is_printed_in_the_other_notation() {
 }
 
 #[test]
-fn json_says_the_shape_and_what_is_worth_knowing() {
+fn json_has_the_shape_and_facts() {
     let (code, out, _) =
         translated(&["NC4c", "--from", "tvm", "--to", "onednn", "--format", "json"]);
     let object: Value = serde_json::from_str(&out).expect("JSON");

@@ -40,7 +40,7 @@ fn the_first_line_is_of_the_first_build_and_the_next_of_a_change() {
 }
 
 #[test]
-fn a_broken_manifest_is_shown_and_the_next_good_one_said_to_be_good_again() {
+fn an_error_is_shown_until_the_manifest_is_fixed() {
     let sandbox = project();
     let mut watching = Watching::built(&sandbox, &[]);
     sandbox.write("layouts/a.kdl", BROKEN);
@@ -62,7 +62,7 @@ fn a_project_that_is_broken_from_the_start_is_watched() {
 }
 
 #[test]
-fn what_is_no_input_and_what_is_written_again_the_same_builds_nothing() {
+fn unrelated_and_unchanged_files_rebuild_nothing() {
     let sandbox = project();
     let mut watching = Watching::built(&sandbox, &[]);
     sandbox.write("layouts/a.kdl", BLOCKED);
@@ -267,7 +267,7 @@ fn outputs_may_be_written_among_the_inputs() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn where_the_system_reports_nothing_the_watch_says_so_and_looks() {
+fn without_file_events_the_watch_polls_and_says_so() {
     let sandbox = project();
     // In its own user namespace, the limit only affects this test.
     let inside = |script: &str, exe: &str| {
@@ -374,7 +374,7 @@ fn a_folder_behind_a_link_is_watched_where_it_is() {
 
 #[cfg(unix)]
 #[test]
-fn what_links_lead_to_may_go_and_come_back() {
+fn targets_of_links_may_vanish_and_reappear() {
     use std::os::unix::fs::symlink;
     let sandbox = Sandbox::new(&[("p/layoutc.toml", ""), ("p/layouts/a.kdl", BLOCKED)]);
     sandbox.write("far/f/f.kdl", BLOCKED);
@@ -468,7 +468,7 @@ fn ctrl_c_ends_it_quickly() {
 }
 
 #[test]
-fn what_no_edit_mends_ends_it_at_once() {
+fn an_error_that_no_edit_fixes_ends_the_watch() {
     let sandbox = project();
     for args in [&["watch", "gone.kdl"][..], &["watch", "--target", "fortran"]] {
         assert_eq!(sandbox.run(args).failure().0, Some(2), "{args:?}");
@@ -518,7 +518,7 @@ fn is_alive(group: &str) -> bool {
 }
 
 #[test]
-fn a_command_that_fails_is_told_and_the_watch_goes_on() {
+fn a_failing_command_is_reported_and_the_watch_continues() {
     let sandbox = project();
     let mut watching = Watching::built(&sandbox, &["--exec", "exit 3"]);
     watching.wait_for_message("`exit 3` ended with exit code 3\n");
@@ -527,7 +527,7 @@ fn a_command_that_fails_is_told_and_the_watch_goes_on() {
 }
 
 #[test]
-fn what_the_command_prints_stays_out_of_the_json() {
+fn output_of_the_watch_command_stays_out_of_the_json() {
     let sandbox = project();
     let mut watching =
         Watching::start(&sandbox, ".", &["--format", "json", "--exec", "echo hello"]);

@@ -122,7 +122,7 @@ fn the_umask_and_names_that_are_not_utf_8_matter_to_no_output() {
 }
 
 #[test]
-fn a_file_in_the_place_of_a_folder_of_outputs_is_named_and_kept() {
+fn a_file_where_an_output_folder_belongs_is_reported_and_kept() {
     for path in ["generated", "generated/c", "generated/c/x"] {
         let (scene, outputs) = built();
         scene.remove(path);
@@ -142,7 +142,7 @@ fn a_file_in_the_place_of_a_folder_of_outputs_is_named_and_kept() {
 }
 
 #[test]
-fn nobody_needs_to_read_what_a_build_says() {
+fn closed_standard_streams_do_not_fail_a_build() {
     let (scene, outputs) = built();
     let lines = [
         "\"$1\" build >&-",
@@ -190,7 +190,7 @@ fn two_projects_may_share_an_output_folder() {
 }
 
 #[test]
-fn a_used_file_that_vanishes_or_lies_outside_is_told_as_to_a_first_build() {
+fn a_missing_or_outside_used_file_is_reported_as_by_a_first_build() {
     let folder = Scene::new(&[
         ("p/layoutc.toml", ""),
         (

@@ -114,7 +114,7 @@ fn heals(scene: &Scene, args: &[&str], wanted: &[u8], what: &str) {
 }
 
 #[test]
-fn a_move_in_pieces_that_is_killed_at_any_call_is_healed_by_the_next_one() {
+fn a_chunked_conversion_killed_at_any_call_is_completed_by_the_next_run() {
     if !strace::is_there() {
         return;
     }
@@ -136,7 +136,7 @@ fn a_move_in_pieces_that_is_killed_at_any_call_is_healed_by_the_next_one() {
 }
 
 #[test]
-fn a_move_in_pieces_whose_calls_fail_keeps_its_part_and_says_so() {
+fn a_chunked_conversion_whose_calls_fail_keeps_its_partial_file() {
     if !strace::is_there() {
         return;
     }
@@ -174,7 +174,7 @@ fn a_move_in_pieces_whose_calls_fail_keeps_its_part_and_says_so() {
 }
 
 #[test]
-fn what_a_file_system_cannot_do_is_done_without() {
+fn operations_that_a_file_system_lacks_are_optional() {
     if !strace::is_there() {
         return;
     }

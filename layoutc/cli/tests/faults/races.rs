@@ -47,7 +47,7 @@ fn fifty_builds_at_once_all_succeed_and_give_one_result() {
 }
 
 #[test]
-fn builds_beside_a_watch_agree_with_it() {
+fn builds_concurrent_with_a_watch_give_its_outputs() {
     let scene = project();
     scene.run(&["build"]).success();
     let mut watch = start(&scene, &["watch"]);
@@ -186,7 +186,7 @@ fn a_state_folder_that_is_removed_again_and_again_harms_no_build() {
 
 /// A `clean` removes the state folder in which a build is waiting: the build creates it again and succeeds.
 #[test]
-fn builds_beside_a_clean_end_well_and_so_does_the_clean() {
+fn builds_concurrent_with_a_clean_succeed() {
     let scene = project();
     for round in 0..if is_full() { 200 } else { 25 } {
         let build = || start(&scene, &["build", "-q"]);

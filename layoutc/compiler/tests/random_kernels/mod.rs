@@ -66,7 +66,7 @@ fn kernel(random: &mut Random, number: usize) -> String {
 }
 
 #[test]
-fn random_kernels_compute_what_they_say() {
+fn random_kernels_compute_their_definition() {
     let manifests = cases(1, 12);
     let mut random = Random::new(0x5EED);
     let mut odd = Vec::new();
@@ -112,7 +112,7 @@ impl SourceLoader for Folder {
 }
 
 #[test]
-fn no_file_of_the_examples_has_code_that_says_nothing() {
+fn generated_code_of_the_examples_has_no_dead_code() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut odd = Vec::new();
     let mut files = 0;

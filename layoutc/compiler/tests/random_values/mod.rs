@@ -364,7 +364,7 @@ fn run(seed: u64, count: usize) {
 }
 
 #[test]
-fn random_values_are_what_they_are_by_definition() {
+fn random_values_equal_their_definition() {
     let seeds = cases(2, 8);
     for seed in 0..seeds {
         run(seed, 24);

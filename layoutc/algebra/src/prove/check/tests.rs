@@ -97,7 +97,7 @@ fn evaluated(sum: &Sum, values: &BTreeMap<usize, i128>) -> i128 {
 }
 
 #[test]
-fn sums_are_what_they_stand_for_and_never_go_below_what_is_said() {
+fn sums_equal_their_expressions_and_respect_their_bounds() {
     let mut random = Random::new(1);
     let (mut followed, mut settled) = (0, 0);
     for round in 0..4000 {

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_cut_at_any_byte_says_less_and_nothing_else() {
+    fn a_truncated_journal_yields_an_earlier_state() {
         let bytes = written();
         for end in 0..bytes.len() {
             let (found, _, valid_bytes) = read(&bytes[..end]);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_with_any_bit_turned_says_less_and_nothing_else() {
+    fn a_journal_with_a_flipped_bit_yields_an_earlier_state() {
         let bytes = written();
         for at in 0..bytes.len() {
             for bit in 0..8 {

@@ -40,7 +40,7 @@ fn blocks_are_transposed_as_by_a_plain_loop() {
 }
 
 #[test]
-fn what_would_leave_a_buffer_is_refused() {
+fn an_access_outside_a_buffer_is_refused() {
     let (rows, columns) = (300, 700);
     let block =
         Block { from: 0, from_stride: columns * 4, to: 0, to_stride: rows * 4, rows, columns };
