@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::common::cc::run;
-use crate::common::told;
+use crate::common::check_text;
+use check_text::{check_text as checked, diagnostics as found};
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::base::fill;
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::emit::{EmitJob, Emitter, Templates};
 use layoutc_compiler::model::{Manifest, Tensor};
 use layoutc_compiler::{Compiler, MemorySources};
-use told::{checked, found};
 
 /// The only tensor of a manifest without diagnostics.
 fn tensor(text: &str) -> Tensor {
