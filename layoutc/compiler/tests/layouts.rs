@@ -275,7 +275,7 @@ fn a_chain_of_uses_has_a_limit() {
         let text = |k: usize| {
             if k == length { String::new() } else { format!("use \"{}\"\n", name(k + 1)) }
         };
-        let sources = MemorySources::from_iter((0..=length).map(|k| (name(k), text(k))));
+        let sources: MemorySources = (0..=length).map(|k| (name(k), text(k))).collect();
         let found = Compiler::new(&sources, &Config::default()).check(&[name(0)]).diagnostics;
         found
             .into_iter()

@@ -1,5 +1,5 @@
 //! Emitted C, compiled by every compiler with strict flags and run with its test program.
-#![allow(clippy::disallowed_methods, reason = "runs compilers")]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test that runs compilers")]
 
 use crate::common;
 use common::cc::{compile_and_run, compilers, folder, run, run_with, write};

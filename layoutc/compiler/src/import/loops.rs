@@ -102,11 +102,7 @@ impl<'a> ShapeInference<'a> {
             operands.extend(turns.carried.iter().cloned());
             let found = self.body(body, operands)?;
             read.extend(found.read.iter().copied());
-            goes_on = found
-                .results
-                .first()
-                .and_then(|condition| condition.number())
-                .map(|truth| truth != 0);
+            goes_on = found.results.first().and_then(ShapedTensor::number).map(|truth| truth != 0);
             if let Err(why) = turns.take(found) {
                 return Ok((Err(why), read.into_iter().collect()));
             }

@@ -227,7 +227,7 @@ impl ManifestReader<'_, '_> {
 
     /// Reads `cast=`: the conversion of values out of range for the element type.
     fn cast(&mut self, node: &ManifestNode) -> Option<CastMode> {
-        self.keyword("`cast`", Self::prop(node, "cast")?, &CastMode::ALL)
+        self.keyword("`cast`", Self::prop(node, "cast")?, CastMode::ALL)
     }
 
     fn part(

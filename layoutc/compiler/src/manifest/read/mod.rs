@@ -78,10 +78,10 @@ impl ManifestReader<'_, '_> {
         match node.name.as_str() {
             "use" => all.uses.extend(self.read_item(ItemKind::Use, node, broken, Self::r#use)),
             "const" => {
-                all.consts.extend(self.read_item(ItemKind::Const, node, broken, Self::r#const))
+                all.consts.extend(self.read_item(ItemKind::Const, node, broken, Self::r#const));
             }
             "symbol" => {
-                all.symbols.extend(self.read_item(ItemKind::Symbol, node, broken, Self::symbol))
+                all.symbols.extend(self.read_item(ItemKind::Symbol, node, broken, Self::symbol));
             }
             "memory-space" => {
                 let kind = ItemKind::MemorySpace;
@@ -97,11 +97,11 @@ impl ManifestReader<'_, '_> {
                 ));
             }
             "tensor" => {
-                all.tensors.extend(self.read_item(ItemKind::Tensor, node, broken, Self::tensor))
+                all.tensors.extend(self.read_item(ItemKind::Tensor, node, broken, Self::tensor));
             }
             "view" => all.views.extend(self.read_item(ItemKind::Tensor, node, broken, Self::view)),
             "kernel" => {
-                all.kernels.extend(self.read_item(ItemKind::Kernel, node, broken, Self::kernel))
+                all.kernels.extend(self.read_item(ItemKind::Kernel, node, broken, Self::kernel));
             }
             "instance" => {
                 all.instances.extend(self.read_item(
@@ -112,10 +112,10 @@ impl ManifestReader<'_, '_> {
                 ));
             }
             "backend" => {
-                all.backends.extend(self.read_item(ItemKind::Backend, node, broken, Self::backend))
+                all.backends.extend(self.read_item(ItemKind::Backend, node, broken, Self::backend));
             }
             "graph" => {
-                all.graphs.extend(self.read_item(ItemKind::Graph, node, broken, Self::graph))
+                all.graphs.extend(self.read_item(ItemKind::Graph, node, broken, Self::graph));
             }
             "convert" => {
                 let before = self.faults.count();
