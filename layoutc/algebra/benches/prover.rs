@@ -7,9 +7,6 @@
     reason = "a bench may panic and print"
 )]
 
-#[path = "../tests/random/mod.rs"]
-mod random;
-
 use std::time::Instant;
 
 use layoutc_algebra::builder::{FinishError, LayoutBuilder};
@@ -19,8 +16,8 @@ use layoutc_algebra::layout::ProofMethod;
 use layoutc_algebra::map::{IndexMap, MapScope, resolve};
 use layoutc_algebra::prove::{InjectivityError, SequentialExecutor};
 use layoutc_algebra::symbol::Axis;
-use random::generate;
-use random::{Case, Fault, Random, truth};
+use layoutc_testing::Random;
+use layoutc_testing::layouts::{Case, Fault, generate, truth};
 
 /// The command line's allocator.
 #[global_allocator]
@@ -46,7 +43,7 @@ fn main() {
     for seed in 0..MAPS {
         let mut random = Random::new(seed ^ 0x5EED_0000);
         let mut case = generate::one_map(&mut random);
-        if random.once_in(2) {
+        if random.one_in(2) {
             case = generate::damage(&mut random, &case);
         }
         let Some((mut builder, map)) = prepared(&case) else { continue };

@@ -23,7 +23,7 @@ fn diagonal_steps(path: &[(i128, i128)]) -> usize {
 }
 
 #[test]
-fn every_cell_is_visited_once_and_tells_its_distance() {
+fn every_cell_is_visited_once_with_its_distance() {
     for rows in 1..=24 {
         for columns in 1..=24 {
             let grid = CurveGrid::new(rows, columns).unwrap();

@@ -111,7 +111,7 @@ fn compositions_are_those_of_the_peers_where_they_are_right() {
 }
 
 #[test]
-fn what_peers_compose_wrongly_is_refused_with_the_first_index_at_which_they_are_wrong() {
+fn compositions_that_peers_get_wrong_are_refused_with_the_first_wrong_index() {
     let error = cute::compose(&layout("(6,2):(1,7)"), &layout("(3,2):(2,3)")).unwrap_err();
     let peer = CuteReferenceResult { layout: layout("(3,2):(2,3)"), index: 5, given: 7, right: 8 };
     let dependent = CuteError::Dependent {
@@ -126,8 +126,8 @@ fn what_peers_compose_wrongly_is_refused_with_the_first_index_at_which_they_are_
         error.to_string(),
         "A after B has no layout of the shape of B: at 5 it is 8, but the sum of the modes is 7"
     );
-    let said = "CuTe returns `(3,2):(2,3)`, which gives 7 at 5, not 8";
-    assert_eq!(error.reference_message().as_deref(), Some(said));
+    let message = "CuTe returns `(3,2):(2,3)`, which gives 7 at 5, not 8";
+    assert_eq!(error.reference_message().as_deref(), Some(message));
     let error = cute::compose(&layout("(4,6,8):(2,3,5)"), &layout("6:3")).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -281,7 +281,7 @@ fn divisions_are_those_of_the_peers() {
 }
 
 #[test]
-fn divisions_that_round_up_are_refused_with_the_figures_and_padded_when_asked() {
+fn inexact_divisions_are_refused_or_padded_on_request() {
     let mut rounded = 0;
     for case in cases("cute_logical_divide_text") {
         let given = |name: &str| text_of(&case["input_text"][name]).to_string();
@@ -311,8 +311,8 @@ fn divisions_that_round_up_are_refused_with_the_figures_and_padded_when_asked() 
         DivisionGrouping::Zipped,
         RemainderPolicy::Refuse,
     );
-    let said = "`(4,8):(1,4)` does not divide 50 elements: its tiles cover 64";
-    assert_eq!(error.unwrap_err().to_string(), said);
+    let message = "`(4,8):(1,4)` does not divide 50 elements: its tiles cover 64";
+    assert_eq!(error.unwrap_err().to_string(), message);
 }
 
 #[test]
@@ -342,8 +342,8 @@ fn products_are_those_of_the_peers() {
     let tiler = cute::parse_tiler("[3:1]").unwrap();
     let answer = cute::product(&layout(a), &tiler, ProductGrouping::Logical).unwrap();
     assert_eq!(answer.layout.to_string(), "((2,3),5):((5,1),1)");
-    let said = "copies interleave: `5:1` begins below the end of `3:1`";
-    assert_eq!(answer.notes.iter().map(ToString::to_string).collect::<Vec<_>>(), [said]);
+    let message = "copies interleave: `5:1` begins below the end of `3:1`";
+    assert_eq!(answer.notes.iter().map(ToString::to_string).collect::<Vec<_>>(), [message]);
     let error = cute::product(&layout(a), &tiler, ProductGrouping::Blocked);
     assert_eq!(error, Err(CuteError::Tiler));
 }

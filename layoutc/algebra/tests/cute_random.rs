@@ -4,40 +4,34 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::random::Random;
 use layoutc_algebra::cute::{
     self, CuteError, CuteLayout, CuteMode, CuteNote, CuteOutcome, CuteReferenceResult,
     DivisionGrouping, IntTuple, ProductGrouping, RemainderPolicy, Tiler,
 };
-
-/// Number of random layouts, more with `LAYOUTC_FULL=1`.
-fn rounds(ordinary: u64) -> u64 {
-    let is_full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
-    if is_full { ordinary * 8 } else { ordinary }
-}
+use layoutc_testing::{Random, cases};
 
 /// A random layout of up to five nested modes; extents up to 8, strides that may or may not divide each other.
 fn layout(random: &mut Random, most: i128) -> CuteLayout {
     loop {
         let count = 1 + random.below(5);
         let mut modes: Vec<(i128, i128)> = Vec::new();
-        let mut next = 1;
-        let is_wild = random.once_in(3);
+        let mut next: i128 = 1;
+        let is_wild = random.one_in(3);
         for _ in 0..count {
-            let most = if random.once_in(3) { 8 } else { 4 };
-            let extent = i128::from(random.between(1, most));
+            let most = if random.one_in(3) { 8 } else { 4 };
+            let extent = random.between(1, most);
             let stride = match random.below(if is_wild { 6 } else { 12 }) {
                 0 => 0,
-                1 => i128::from(random.between(1, 12)),
-                2 => next + i128::from(random.between(1, 3)),
-                3 | 4 => next * i128::from(random.between(1, 3)),
+                1 => random.between(1, 12),
+                2 => next + random.between(1, 3),
+                3 | 4 => next * random.between(1, 3),
                 _ => next,
             };
             next = next.max(extent * stride).max(1);
             modes.push((extent, stride));
         }
         random.shuffle(&mut modes);
-        if random.once_in(2) {
+        if random.one_in(2) {
             modes.sort_by_key(|mode| mode.1);
         }
         let (shape, stride) = nested(random, &modes, 2);
@@ -50,7 +44,7 @@ fn layout(random: &mut Random, most: i128) -> CuteLayout {
 
 fn nested(random: &mut Random, modes: &[(i128, i128)], depth: usize) -> (IntTuple, IntTuple) {
     if let [(extent, stride)] = modes
-        && !(depth > 0 && random.once_in(8))
+        && !(depth > 0 && random.one_in(8))
     {
         return (IntTuple::Integer(*extent), IntTuple::Integer(*stride));
     }
@@ -113,9 +107,11 @@ fn factorings(of: i128) -> Vec<Vec<i128>> {
 fn some_layout(extents: &[i128], wanted: &[i128]) -> Option<Vec<CuteMode>> {
     let mut cuts: Vec<Vec<i128>> = vec![Vec::new()];
     for extent in extents {
-        let ways = factorings(*extent);
-        cuts =
-            cuts.iter().flat_map(|cut| ways.iter().map(|way| [&cut[..], way].concat())).collect();
+        let factors = factorings(*extent);
+        cuts = cuts
+            .iter()
+            .flat_map(|cut| factors.iter().map(|factor| [&cut[..], factor].concat()))
+            .collect();
     }
     cuts.into_iter().find_map(|cut| {
         let (mut place, mut modes) = (1, Vec::new());
@@ -148,8 +144,8 @@ fn is_wrong(peer: &CuteReferenceResult, wanted: &[i128], what: &str) {
 
 #[test]
 fn compositions_are_right_for_every_index_and_refused_only_where_there_is_none() {
-    let (mut good, mut uneven, mut dependent, mut wrong, mut past) = (0, 0, 0, 0, 0);
-    for seed in 0..rounds(12_000) {
+    let (mut accepted, mut uneven, mut dependent, mut wrong, mut past) = (0, 0, 0, 0, 0);
+    for seed in 0..cases(12_000, 96_000) {
         let mut random = Random::new(seed);
         let a = layout(&mut random, 4000);
         let b = layout(&mut random, 150);
@@ -158,7 +154,7 @@ fn compositions_are_right_for_every_index_and_refused_only_where_there_is_none()
         let extents: Vec<i128> = b.flat().iter().map(|mode| mode.extent).collect();
         match cute::compose(&a, &b) {
             Ok(CuteOutcome { layout, notes }) => {
-                good += 1;
+                accepted += 1;
                 assert_eq!(values(&layout), wanted, "{what}");
                 assert!(refines(&b.shape(), &layout.shape()), "{what}: {layout}");
                 let is_past = notes.iter().any(|note| matches!(note, CuteNote::PastEnd { .. }));
@@ -192,8 +188,8 @@ fn compositions_are_right_for_every_index_and_refused_only_where_there_is_none()
             Err(error) => panic!("{what}: {error}"),
         }
     }
-    let counts = (good, uneven, dependent, wrong, past);
-    assert!(good > 5000 && uneven > 500 && dependent > 100 && wrong > 10, "{counts:?}");
+    let counts = (accepted, uneven, dependent, wrong, past);
+    assert!(accepted > 5000 && uneven > 500 && dependent > 100 && wrong > 10, "{counts:?}");
     assert!(past > 500, "{counts:?}");
 }
 
@@ -217,7 +213,7 @@ fn check_aside(
 
 #[test]
 fn coalesced_layouts_are_the_same_function_and_cannot_be_coalesced_further() {
-    for seed in 0..rounds(6000) {
+    for seed in 0..cases(6000, 48_000) {
         let a = layout(&mut Random::new(seed), 2000);
         let answer = cute::coalesce(&a).unwrap().layout;
         assert_eq!(values(&answer), values(&a), "seed {seed}: {a}");
@@ -277,17 +273,17 @@ fn completed(places: &[i128]) -> Vec<i128> {
 
 #[test]
 fn complements_cover_the_cotarget_once_and_are_refused_only_where_copies_collide() {
-    let (mut good, mut uncovered, mut overlap) = (0, 0, 0);
-    for seed in 0..rounds(6000) {
+    let (mut accepted, mut uncovered, mut overlap) = (0, 0, 0);
+    for seed in 0..cases(6000, 48_000) {
         let mut random = Random::new(seed);
         let a = layout(&mut random, 200);
-        let cotarget = i128::from(random.between(1, 300));
-        let cotarget = (!random.once_in(4)).then_some(cotarget);
+        let cotarget = random.between(1, 300);
+        let cotarget = (!random.one_in(4)).then_some(cotarget);
         let what = format!("seed {seed}: {a} to {cotarget:?}");
         let offsets = filtered(&a);
         match cute::complement(&a, cotarget) {
             Ok(CuteOutcome { layout, notes }) => {
-                good += 1;
+                accepted += 1;
                 let places = values(&layout);
                 assert!(places.is_sorted_by(|a, b| a < b), "{what}: {layout}");
                 let mut held: Vec<i128> = Vec::new();
@@ -332,13 +328,17 @@ fn complements_cover_the_cotarget_once_and_are_refused_only_where_copies_collide
             Err(error) => panic!("{what}: {error}"),
         }
     }
-    assert!(good > 1000 && uncovered > 300 && overlap > 200, "{:?}", (good, uncovered, overlap));
+    assert!(
+        accepted > 1000 && uncovered > 300 && overlap > 200,
+        "{:?}",
+        (accepted, uncovered, overlap)
+    );
 }
 
 #[test]
 fn inverses_undo_every_index_and_are_refused_only_with_a_reason_that_holds() {
-    let (mut good, mut collide, mut strides, mut long) = (0, 0, 0, 0);
-    for seed in 0..rounds(6000) {
+    let (mut accepted, mut collide, mut strides, mut long) = (0, 0, 0, 0);
+    for seed in 0..cases(6000, 48_000) {
         let a = layout(&mut Random::new(seed), 1000);
         let what = format!("seed {seed}: {a}");
         let right = cute::right_inverse(&a).unwrap().layout;
@@ -351,7 +351,7 @@ fn inverses_undo_every_index_and_are_refused_only_with_a_reason_that_holds() {
         long += u32::from(right.size() > dense.unwrap_or(1));
         match cute::left_inverse(&a) {
             Ok(CuteOutcome { layout, .. }) => {
-                good += 1;
+                accepted += 1;
                 let found: Vec<i128> =
                     values(&a).iter().map(|offset| at(&layout, *offset)).collect();
                 assert_eq!(found, (0..a.size()).collect::<Vec<_>>(), "{what}: {layout}");
@@ -371,13 +371,13 @@ fn inverses_undo_every_index_and_are_refused_only_with_a_reason_that_holds() {
             Err(error) => panic!("{what}: {error}"),
         }
     }
-    let counts = (good, collide, strides, long);
-    assert!(good > 1000 && collide > 1000 && strides > 50 && long > 500, "{counts:?}");
+    let counts = (accepted, collide, strides, long);
+    assert!(accepted > 1000 && collide > 1000 && strides > 50 && long > 500, "{counts:?}");
 }
 
 /// A random tiler that often divides the layout: a whole one, or one by mode.
 fn tiler(random: &mut Random, a: &CuteLayout) -> Tiler {
-    if random.once_in(2) {
+    if random.one_in(2) {
         return Tiler::Whole(layout(random, 24));
     }
     let modes = a.modes();
@@ -385,7 +385,7 @@ fn tiler(random: &mut Random, a: &CuteLayout) -> Tiler {
     let mut one = |mode: &CuteLayout| {
         let divisors: Vec<i128> = (1..=mode.size()).filter(|n| mode.size() % n == 0).collect();
         let (extent, stride) = (*random.pick(&divisors), *random.pick(&[1, 1, 1, 2]));
-        (!random.once_in(5))
+        (!random.one_in(5))
             .then(|| Tiler::Whole(CuteLayout::of_modes(&[CuteMode { extent, stride }]).unwrap()))
     };
     Tiler::Modes(modes.iter().take(count).map(&mut one).collect())
@@ -398,8 +398,8 @@ fn sorted(mut values: Vec<i128>) -> Vec<i128> {
 
 #[test]
 fn divisions_keep_every_element_and_say_when_they_round() {
-    let (mut good, mut rounded, mut refused) = (0, 0, 0);
-    for seed in 0..rounds(12_000) {
+    let (mut accepted, mut rounded, mut refused) = (0, 0, 0);
+    for seed in 0..cases(12_000, 96_000) {
         let mut random = Random::new(seed);
         let a = layout(&mut random, 300);
         let tiler = tiler(&mut random, &a);
@@ -407,7 +407,7 @@ fn divisions_keep_every_element_and_say_when_they_round() {
         let divide = |kind, rounding| cute::divide(&a, &tiler, kind, rounding);
         match divide(DivisionGrouping::Logical, RemainderPolicy::Refuse) {
             Ok(CuteOutcome { layout: found, notes }) => {
-                good += 1;
+                accepted += 1;
                 assert_eq!(notes, [], "{what}");
                 assert_eq!(sorted(values(&found)), sorted(values(&a)), "{what}: {found}");
                 assert_eq!(
@@ -461,20 +461,24 @@ fn divisions_keep_every_element_and_say_when_they_round() {
             Err(error) => panic!("{what}: {error}"),
         }
     }
-    assert!(good > 2000 && rounded > 500 && refused > 500, "{:?}", (good, rounded, refused));
+    assert!(
+        accepted > 2000 && rounded > 500 && refused > 500,
+        "{:?}",
+        (accepted, rounded, refused)
+    );
 }
 
 #[test]
 fn products_are_copies_that_share_no_element() {
-    let (mut good, mut refused) = (0, 0);
-    for seed in 0..rounds(6000) {
+    let (mut accepted, mut refused) = (0, 0);
+    for seed in 0..cases(6000, 48_000) {
         let mut random = Random::new(seed);
         let (a, b) = (layout(&mut random, 40), layout(&mut random, 24));
         let what = format!("seed {seed}: {a} by {b}");
         let product = |kind| cute::product(&a, &Tiler::Whole(b.clone()), kind);
         match product(ProductGrouping::Logical) {
             Ok(CuteOutcome { layout, .. }) => {
-                good += 1;
+                accepted += 1;
                 assert_eq!(layout.modes()[0], a, "{what}");
                 let found = values(&layout);
                 let size = usize::try_from(a.size()).unwrap();
@@ -513,5 +517,5 @@ fn products_are_copies_that_share_no_element() {
             Err(error) => panic!("{what}: {error}"),
         }
     }
-    assert!(good > 1000 && refused > 500, "{:?}", (good, refused));
+    assert!(accepted > 1000 && refused > 500, "{:?}", (accepted, refused));
 }

@@ -47,7 +47,11 @@ fn mapped(axes: &[Axis], text: &str) -> Layout {
     builder.finish(64, &SequentialExecutor).unwrap()
 }
 
-fn told(notation: Notation, layout: &Layout, dtype: Option<&str>) -> Result<String, Inexpressible> {
+fn exported(
+    notation: Notation,
+    layout: &Layout,
+    dtype: Option<&str>,
+) -> Result<String, Inexpressible> {
     let elements = ElementFormat { bits: 32, dtype };
     let written = write(notation, layout, elements, &SequentialExecutor)?;
     let sizes = written.sizes.iter().map(|(name, size)| format!(" {name}={size}"));
@@ -56,7 +60,7 @@ fn told(notation: Notation, layout: &Layout, dtype: Option<&str>) -> Result<Stri
 
 /// All texts of a layout, in the order of [`Notation::ALL`].
 fn all(layout: &Layout) -> Vec<Result<String, Inexpressible>> {
-    Notation::ALL.iter().map(|notation| told(*notation, layout, Some("f32"))).collect()
+    Notation::ALL.iter().map(|notation| exported(*notation, layout, Some("f32"))).collect()
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "what is compared with is a result")]
@@ -65,7 +69,7 @@ fn text(text: &str) -> Result<String, Inexpressible> {
 }
 
 #[test]
-fn channels_in_blocks_of_sixteen_are_said_by_all_that_have_blocks() {
+fn channels_in_blocks_of_sixteen_are_expressed_where_blocks_exist() {
     let layout = read(Notation::Tvm, "NCHW16c", &[], &axes(&NCHW));
     let blocks = Err(Inexpressible::Blocks { axis: 1 });
     assert_eq!(
@@ -89,12 +93,12 @@ fn channels_in_blocks_of_sixteen_are_said_by_all_that_have_blocks() {
 fn blocks_hold_for_all_sizes() {
     let (symbols, axes) = symbolic(&["n", "c", "h", "w"], 1);
     let layout = read(Notation::Tvm, "NCHW16c", &symbols, &axes);
-    assert_eq!(told(Notation::Onednn, &layout, None), text("aBcd16b"));
-    assert_eq!(told(Notation::Einops, &layout, None), Err(Inexpressible::Padding));
-    assert_eq!(told(Notation::Cute, &layout, None), Err(Inexpressible::Symbolic));
+    assert_eq!(exported(Notation::Onednn, &layout, None), text("aBcd16b"));
+    assert_eq!(exported(Notation::Einops, &layout, None), Err(Inexpressible::Padding));
+    assert_eq!(exported(Notation::Cute, &layout, None), Err(Inexpressible::Symbolic));
     let (symbols, axes) = symbolic(&["n", "c", "h", "w"], 16);
     let layout = read(Notation::Onednn, "aBcd16b", &symbols, &axes);
-    assert_eq!(told(Notation::Tvm, &layout, None), text("NCHW16c"));
+    assert_eq!(exported(Notation::Tvm, &layout, None), text("NCHW16c"));
     let layout = read(Notation::Tvm, "NHWC", &symbols, &axes);
     for (notation, wanted) in [
         (Notation::Tvm, "NHWC"),
@@ -104,7 +108,7 @@ fn blocks_hold_for_all_sizes() {
         (Notation::Einops, "n c h w -> n h w c"),
         (Notation::Mlir, "affine_map<(d0, d1, d2, d3) -> (d0, d2, d3, d1)>"),
     ] {
-        assert_eq!(told(notation, &layout, None), text(wanted), "{notation:?}");
+        assert_eq!(exported(notation, &layout, None), text(wanted), "{notation:?}");
     }
 }
 
@@ -119,11 +123,11 @@ fn tiles_of_accelerators_are_found_again() {
         (vec![("b", 4), ("i", 3), ("j", 20)], "{2,1,0:T(2,*,8)}"),
     ] {
         let read = read(Notation::Xla, layout, &[], &axes(&shape));
-        assert_eq!(told(Notation::Xla, &read, None), text(layout));
+        assert_eq!(exported(Notation::Xla, &read, None), text(layout));
     }
     let scalar = mapped(&[], "() -> ()");
-    assert_eq!(told(Notation::Xla, &scalar, Some("f32")), text("f32[]"));
-    assert_eq!(told(Notation::Xla, &scalar, None), Err(Inexpressible::Scalar));
+    assert_eq!(exported(Notation::Xla, &scalar, Some("f32")), text("f32[]"));
+    assert_eq!(exported(Notation::Xla, &scalar, None), Err(Inexpressible::Scalar));
 }
 
 #[test]
@@ -184,7 +188,7 @@ fn swizzles_are_written_as_cute_writes_them() {
     ] {
         let axes = axes(&[("i", extents[0]), ("j", extents[1])]);
         let layout = read(Notation::Cute, text, &[], &axes);
-        assert_eq!(told(Notation::Cute, &layout, None), Ok(text.to_owned()));
+        assert_eq!(exported(Notation::Cute, &layout, None), Ok(text.to_owned()));
     }
     let mut seen = 0;
     for bits in 1..=3 {
@@ -207,7 +211,7 @@ fn swizzles_are_written_as_cute_writes_them() {
                     );
                     let axes = axes(&[("i", 16), ("j", 16)]);
                     let layout = read(Notation::Triton, &triton, &[], &axes);
-                    let written = told(Notation::Cute, &layout, None).unwrap();
+                    let written = exported(Notation::Cute, &layout, None).unwrap();
                     let again = read(Notation::Cute, &written, &[], &axes);
                     for point in crate::provers::points(&[16, 16]) {
                         let offset = |layout: &Layout| layout.locate(&point, &[]).unwrap().offset;
@@ -221,11 +225,11 @@ fn swizzles_are_written_as_cute_writes_them() {
     assert_eq!(seen, 3 * 3 * 4 * 2);
     let rows = "{i: [[1], [2], [4]], j: [[9], [18], [36]]} -> {offset: 64}";
     let layout = read(Notation::Triton, rows, &[], &axes(&[("i", 8), ("j", 8)]));
-    assert_eq!(told(Notation::Cute, &layout, None), text("S<3,0,3> o 0 o (8,8):(1,8)"));
+    assert_eq!(exported(Notation::Cute, &layout, None), text("S<3,0,3> o 0 o (8,8):(1,8)"));
     // Each bit of `j` is XORed with one of `i`, in an order that no swizzle has.
     let other = "{i: [[1], [2], [4]], j: [[12], [18], [33]]} -> {offset: 64}";
     let layout = read(Notation::Triton, other, &[], &axes(&[("i", 8), ("j", 8)]));
-    assert_eq!(told(Notation::Cute, &layout, None), Err(Inexpressible::Swizzle));
+    assert_eq!(exported(Notation::Cute, &layout, None), Err(Inexpressible::Swizzle));
 }
 
 /// Strides of axes of extent 1 as in `NumPy`, measured: `np.empty(stored, 'f4').transpose(...)`.
@@ -259,17 +263,17 @@ fn what_a_notation_lacks_is_named() {
     let merged =
         mapped(&axes(&[("i", 4), ("j", 6)]), "(i, j) -> ((i * 6 + j) % 4, (i * 6 + j) // 4)");
     for notation in Notation::ALL {
-        let lack = |layout| told(notation, layout, None).err();
+        let lack = |layout| exported(notation, layout, None).err();
         assert_eq!(lack(&separated), Some(Inexpressible::Separators { rank: 2 }), "{notation:?}");
         if notation == Notation::Triton {
             let folded = "{i: [[5], [10]], j: [[1], [2]]} -> {offset: 16}";
-            assert_eq!(told(notation, &swizzled, None), text(folded));
+            assert_eq!(exported(notation, &swizzled, None), text(folded));
             assert_eq!(lack(&reversed), Some(Inexpressible::Offset));
             assert_eq!(lack(&merged), Some(Inexpressible::PowerOfTwo { axis: 1 }));
             continue;
         }
         if notation == Notation::Cute {
-            assert_eq!(told(notation, &swizzled, None), text("S<2,0,2> o 0 o (4,4):(4,1)"));
+            assert_eq!(exported(notation, &swizzled, None), text("S<2,0,2> o 0 o (4,4):(4,1)"));
         } else {
             assert_eq!(lack(&swizzled), Some(Inexpressible::Swizzle), "{notation:?}");
         }
@@ -283,22 +287,22 @@ fn what_a_notation_lacks_is_named() {
             assert_eq!(lack(&merged), Some(Inexpressible::Merged { axes }), "{notation:?}");
         }
     }
-    let lack = |notation, layout: &Layout| told(notation, layout, None).unwrap_err();
+    let lack = |notation, layout: &Layout| exported(notation, layout, None).unwrap_err();
     let long = axes(&[("row", 4), ("column", 4)]);
     let turned = mapped(&long, "(row, column) -> (column, row)");
     assert_eq!(lack(Notation::Tvm, &turned), Inexpressible::Names);
     assert_eq!(lack(Notation::Glow, &turned), Inexpressible::Names);
-    assert_eq!(told(Notation::Onednn, &turned, None), text("ba"));
-    assert_eq!(told(Notation::Tvm, &mapped(&long, "() -> ()"), None), text("RC"));
+    assert_eq!(exported(Notation::Onednn, &turned, None), text("ba"));
+    assert_eq!(exported(Notation::Tvm, &mapped(&long, "() -> ()"), None), text("RC"));
     let twice =
         mapped(&axes(&[("i", 8), ("j", 4)]), "(i, j) -> (i // 4, j, i // 2 % 2, j % 1, i % 2)");
-    assert_eq!(told(Notation::Tvm, &twice, None), text("IJ4i"));
+    assert_eq!(exported(Notation::Tvm, &twice, None), text("IJ4i"));
     let twice = mapped(
         &axes(&[("i", 8), ("j", 4)]),
         "(i, j) -> (i // 4, j // 2, i // 2 % 2, j % 2, i % 2)",
     );
     assert_eq!(lack(Notation::Tvm, &twice), Inexpressible::TwoBlocks { axis: 0 });
-    assert_eq!(told(Notation::Onednn, &twice, None), text("AB2a2b2a"));
+    assert_eq!(exported(Notation::Onednn, &twice, None), text("AB2a2b2a"));
     let minor = mapped(&axes(&[("i", 8), ("j", 4)]), "(i, j) -> (i % 2, i // 2 % 2, j, i // 4)");
     assert_eq!(lack(Notation::Onednn, &minor), Inexpressible::Order);
     assert_eq!(lack(Notation::Xla, &minor), Inexpressible::Order);

@@ -1,7 +1,6 @@
 //! Glow's strings: known cases and random layouts.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use crate::random::{self, Random};
 use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::notation::glow::{
@@ -11,20 +10,15 @@ use layoutc_algebra::notation::glow::{
 use layoutc_algebra::notation::{self, Notation};
 use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::symbol::Axis;
+use layoutc_testing::{Random, cases, layouts};
 use serde_json::Value;
 
 const GLOW: &str = include_str!("cases/glow.json");
 
-fn cases(kind: &str) -> Vec<Value> {
+fn recorded_cases(kind: &str) -> Vec<Value> {
     let file: Value = serde_json::from_str(GLOW).unwrap();
     let all = file["cases"].as_array().unwrap();
     all.iter().filter(|case| case["kind"] == kind).cloned().collect()
-}
-
-/// Number of random layouts, more with `LAYOUTC_FULL=1`.
-fn rounds(ordinary: u64) -> u64 {
-    let is_full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
-    if is_full { ordinary * 8 } else { ordinary }
 }
 
 fn read(text: &str) -> GlowLayout {
@@ -60,7 +54,7 @@ fn extended(random: &mut Random, letters: &str) -> GlowLayout {
     let mut layout = read(letters);
     for axis in 0..layout.rank() {
         for _ in 0..random.below(4) {
-            if random.once_in(2) {
+            if random.one_in(2) {
                 layout.set_align(axis, *random.pick(&[1, 2, 6, 16, 64, u64::MAX])).unwrap();
             } else {
                 let name = random.pick(&["a=3", "ns", "a", " ", "é"]);
@@ -83,7 +77,7 @@ fn distinct(random: &mut Random) -> Vec<char> {
 #[test]
 fn glow_strings_are_read_with_their_extensions_and_refused_at_the_byte() {
     let mut seen = 0;
-    for case in cases("parse") {
+    for case in recorded_cases("parse") {
         let text = case["text"].as_str().unwrap();
         match (parse(text), case["expect"]["at"].as_u64()) {
             (Err(fault), Some(at)) => {
@@ -114,9 +108,9 @@ fn glow_strings_are_read_with_their_extensions_and_refused_at_the_byte() {
 }
 
 #[test]
-fn edits_give_the_texts_that_are_wanted() {
+fn edits_give_the_expected_texts() {
     let mut seen = 0;
-    for case in cases("edit") {
+    for case in recorded_cases("edit") {
         let mut layout = read(case["text"].as_str().unwrap());
         match case["edit"].as_object().unwrap().iter().next().unwrap() {
             (edit, value) if edit == "set_align" => {
@@ -163,7 +157,7 @@ fn layouts_that_differ_in_an_extension_differ() {
 
 #[test]
 fn what_is_written_is_read_again_as_the_same() {
-    for seed in 0..rounds(500) {
+    for seed in 0..cases(500, 4000) {
         let layout = any_layout(&mut Random::new(seed));
         let text = layout.to_string();
         let again = read(&text);
@@ -174,7 +168,7 @@ fn what_is_written_is_read_again_as_the_same() {
 
 #[test]
 fn an_alignment_that_is_set_is_there_and_nothing_else_is_touched() {
-    for seed in 0..rounds(500) {
+    for seed in 0..cases(500, 4000) {
         let mut random = Random::new(seed + 1_000_000);
         let layout = any_layout(&mut random);
         let Some(axis) = layout.rank().checked_sub(1).map(|last| random.below(last + 1)) else {
@@ -195,7 +189,7 @@ fn an_alignment_that_is_set_is_there_and_nothing_else_is_touched() {
 #[test]
 fn tensors_satisfy_what_is_wanted_of_them() {
     let mut seen = 0;
-    for case in cases("satisfied") {
+    for case in recorded_cases("satisfied") {
         let strides: Vec<i128> =
             indices(&case["type"]["strides"]).iter().map(|s| i128::try_from(*s).unwrap()).collect();
         let bytes = u32::try_from(case["type"]["elem_bytes"].as_u64().unwrap()).unwrap();
@@ -296,7 +290,7 @@ fn aligned_strides(random: &mut Random, layout: &GlowLayout) -> Vec<i128> {
 
 #[test]
 fn a_tensor_with_aligned_strides_satisfies_its_own_string() {
-    for seed in 0..rounds(500) {
+    for seed in 0..cases(500, 4000) {
         let mut random = Random::new(seed + 2_000_000);
         let layout = any_layout(&mut random);
         let element_bits = *random.pick(&[8, 16, 32, 64]);
@@ -326,7 +320,7 @@ fn a_tensor_with_aligned_strides_satisfies_its_own_string() {
 
 #[test]
 fn what_the_builder_lays_out_satisfies_the_string() {
-    for seed in 0..rounds(100) {
+    for seed in 0..cases(100, 800) {
         let mut random = Random::new(seed + 3_000_000);
         let letters: String = distinct(&mut random).into_iter().filter(|c| *c != 'n').collect();
         let mut layout = read(&letters);
@@ -334,7 +328,7 @@ fn what_the_builder_lays_out_satisfies_the_string() {
         for axis in 0..rank {
             layout.set_align(axis, *random.pick(&[1, 4, 8, 12, 64])).unwrap();
         }
-        let extents: Vec<i128> = (0..rank).map(|_| i128::from(random.between(1, 5))).collect();
+        let extents: Vec<i128> = (0..rank).map(|_| random.between(1, 5)).collect();
         let mut builder = LayoutBuilder::new(&[], &axes(&extents), 32).unwrap();
         notation::apply(Notation::Glow, &layout.to_string(), &[], &mut builder).unwrap();
         let laid_out = builder.finish(64, &SequentialExecutor).unwrap();
@@ -352,7 +346,7 @@ fn what_the_builder_lays_out_satisfies_the_string() {
 #[test]
 fn shuffles_are_deduced_merged_and_weighed_as_wanted() {
     let mut seen = 0;
-    for case in cases("shuffle") {
+    for case in recorded_cases("shuffle") {
         let expect = &case["expect"];
         if let (Some(from), Some(to)) = (case["from"].as_str(), case["to"].as_str()) {
             match AxisPermutation::between(&read(from), &read(to)) {
@@ -418,8 +412,8 @@ fn a_shuffle_that_is_not_clear_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_shuffle_there_and_back_is_the_identity() {
-    for seed in 0..rounds(500) {
+fn a_shuffle_and_its_inverse_cancel() {
+    for seed in 0..cases(500, 4000) {
         let mut random = Random::new(seed + 4_000_000);
         let letters = distinct(&mut random);
         let [a, b, c] = [(); 3].map(|()| {
@@ -444,7 +438,7 @@ fn a_shuffle_there_and_back_is_the_identity() {
 
 #[test]
 fn a_shuffle_moves_data_exactly_if_an_element_lands_elsewhere() {
-    for seed in 0..rounds(500) {
+    for seed in 0..cases(500, 4000) {
         let mut random = Random::new(seed + 5_000_000);
         let rank = random.below(5);
         let mut perm: Vec<usize> = (0..rank).collect();
@@ -454,7 +448,7 @@ fn a_shuffle_moves_data_exactly_if_an_element_lands_elsewhere() {
         let offset = |shape: &[i64], index: &[i64]| {
             shape.iter().zip(index).fold(0, |offset, (extent, index)| offset * extent + index)
         };
-        let moves = random::points(&shape).into_iter().any(|index| {
+        let moves = layouts::points(&shape).into_iter().any(|index| {
             let moved: Vec<i64> = perm.iter().map(|axis| index[*axis]).collect();
             offset(&shape, &index) != offset(&out, &moved)
         });

@@ -11,7 +11,6 @@ mod notations;
 mod origin;
 mod peer_cases;
 mod provers;
-mod random;
 mod random_layouts;
 mod random_symbols;
 mod same;

@@ -40,7 +40,7 @@ fn laid_out(
     bits: u32,
 ) -> Result<(Layout, usize), String> {
     let mut builder = LayoutBuilder::new(&[], &axes(shape), bits).map_err(|e| e.to_string())?;
-    let said = notation::apply(notation, text, sizes, &mut builder).map_err(|e| {
+    let outcome = notation::apply(notation, text, sizes, &mut builder).map_err(|e| {
         if let NotationError::Fault(fault) = &e {
             assert!(fault.span.end <= text.len(), "{text}: {fault:?}");
             assert!(text.is_char_boundary(fault.span.start), "{text}: {fault:?}");
@@ -48,7 +48,7 @@ fn laid_out(
         e.to_string()
     })?;
     let layout = builder.finish(64, &SequentialExecutor).map_err(|e| e.to_string())?;
-    Ok((layout, said.remarks.len()))
+    Ok((layout, outcome.remarks.len()))
 }
 
 fn layout(notation: Notation, text: &str, shape: &[i128]) -> Layout {
@@ -92,7 +92,7 @@ fn onednn_tags_are_as_measured() {
 
 #[test]
 fn tvm_letters_are_as_measured() {
-    let (mut good, mut refused) = (0, Vec::new());
+    let (mut accepted, mut refused) = (0, Vec::new());
     for case in cases(TVM, "layout_string") {
         let src = case["src"].as_str().or(case["layout"].as_str()).unwrap();
         let Some(shape) = case.get("shape").filter(|shape| shape.is_array()) else {
@@ -126,7 +126,7 @@ fn tvm_letters_are_as_measured() {
             let place = layout.locate(&numbers(&sample[0]), &[]).unwrap();
             assert_eq!(place.storage, numbers(&sample[1]), "{dst}");
         }
-        good += 1;
+        accepted += 1;
     }
     for case in cases(PEERS, "tvm_letter_layout") {
         let from = case["input"]["from"].as_str().unwrap();
@@ -147,9 +147,9 @@ fn tvm_letters_are_as_measured() {
         let extents: Vec<i128> =
             builder.axes().iter().map(|axis| axis.extent.as_const().unwrap()).collect();
         assert_eq!(extents, numbers(&case["expect"]["shape"]), "{to}");
-        good += 1;
+        accepted += 1;
     }
-    assert!(good >= 7, "{good}");
+    assert!(accepted >= 7, "{accepted}");
     assert_eq!(
         refused,
         [
@@ -336,7 +336,7 @@ fn cute_layouts_put_elements_where_cute_does() {
 
 #[test]
 fn xla_texts_are_as_the_document_says_or_refused() {
-    let (mut good, mut refused) = (0, Vec::new());
+    let (mut accepted, mut refused) = (0, Vec::new());
     for case in cases(XLA, "") {
         let id = case["id"].as_str().unwrap();
         let text = case["text"].as_str().unwrap();
@@ -370,9 +370,9 @@ fn xla_texts_are_as_the_document_says_or_refused() {
             let differs = i128::from(theirs) != bytes;
             assert!(!differs || remarks > 0, "{id}: {text}: XLA says {theirs}, we {bytes}");
         }
-        good += 1;
+        accepted += 1;
     }
-    assert_eq!(good, 46);
+    assert_eq!(accepted, 46);
     assert_eq!(
         refused,
         [
@@ -470,7 +470,7 @@ fn dictionary(case: &Value) -> (String, Vec<i128>) {
 
 #[test]
 fn linear_layouts_are_where_triton_puts_them() {
-    let (mut good, mut refused) = (0, 0);
+    let (mut accepted, mut refused) = (0, 0);
     for case in cases(PEERS, "linear_layout") {
         let (text, shape) = dictionary(&case);
         let laid = laid_out(Notation::Triton, &text, &[], &shape, 32);
@@ -495,9 +495,9 @@ fn linear_layouts_are_where_triton_puts_them() {
             let place = layout.locate(&by_name(&sample[0], &inputs), &[]).unwrap();
             assert_eq!(place.storage, by_name(&sample[1], &outputs), "{text}");
         }
-        good += 1;
+        accepted += 1;
     }
-    assert!(good >= 4 && refused >= 1, "{good} {refused}");
+    assert!(accepted >= 4 && refused >= 1, "{accepted} {refused}");
 }
 
 #[test]
@@ -509,7 +509,7 @@ fn a_linear_layout_from_hardware_to_the_tensor_is_turned_round() {
     // Element (2, 1) is register 0 of lane 2.
     assert_eq!(layout.locate(&[2, 1], &[]).unwrap().storage, [0, 2, 0]);
     assert_eq!(layout.locate(&[3, 3], &[]).unwrap().storage, [2, 3, 0]);
-    for (text, told) in [
+    for (text, report) in [
         ("{a: [[1]], b: [[1]]} -> {d0: 2, d1: 1}", "2 outputs are named for images of 1 numbers"),
         ("{a: [[1, 0]], b: [[1, 0]]} -> {d0: 2, d1: 2}", "the inputs do not lead to every output"),
         (
@@ -523,7 +523,7 @@ fn a_linear_layout_from_hardware_to_the_tensor_is_turned_round() {
         ("lane=1 -> (1)\nlane=4 -> (2)", "expected 2, found 4"),
     ] {
         let rank = if text.contains("d1") { vec![2, 2] } else { vec![4] };
-        assert_eq!(laid_out(Notation::Triton, text, &[], &rank, 32).unwrap_err(), told, "{text}");
+        assert_eq!(laid_out(Notation::Triton, text, &[], &rank, 32).unwrap_err(), report, "{text}");
     }
 }
 
@@ -536,7 +536,7 @@ fn swizzled_layouts_of_cute_are_laid_out() {
         assert_eq!(offset(&layout, &[row, column]), swizzle.at(row * 64 + column));
     }
     assert_eq!(layout.proof(), ProofMethod::Gf2);
-    let told =
+    let report =
         laid_out(Notation::Cute, "S<3,4,3> o 8 o (8,8):(8,1)", &[], &[8, 8], 32).unwrap_err();
-    assert_eq!(told, "an offset before the first element is not supported");
+    assert_eq!(report, "an offset before the first element is not supported");
 }

@@ -63,11 +63,11 @@ fn visited(layout: &Layout, symbols: &[i128], bits: i128, bytes: i128) -> BTreeS
         if point.iter().all(|index| *index == 0) {
             assert_eq!(place.offset * bits % (bytes * 8), 0, "the first is at {}", place.offset);
             let origin = layout.origin().unwrap();
-            let told = origin.offset.evaluate(&|var| match var {
+            let evaluated = origin.offset.evaluate(&|var| match var {
                 Var::Symbol(k) => symbols.get(k as usize).copied(),
                 _ => None,
             });
-            assert_eq!(told.unwrap(), place.offset);
+            assert_eq!(evaluated.unwrap(), place.offset);
         }
     }
     slots

@@ -87,7 +87,7 @@ fn storage_extents(layout: &Layout) -> Vec<i128> {
 
 #[test]
 fn tvm_index_and_iterator_maps_are_as_brute_force_says() {
-    let (mut good, mut refused, mut enumerated) = (0, 0, Vec::new());
+    let (mut accepted, mut refused, mut enumerated) = (0, 0, Vec::new());
     for case in cases(include_str!("cases/tvm.json")) {
         if !["index_map", "iter_map"].contains(&case["kind"].as_str().unwrap()) {
             continue;
@@ -113,7 +113,7 @@ fn tvm_index_and_iterator_maps_are_as_brute_force_says() {
             continue;
         }
         let layout = result.unwrap_or_else(|e| panic!("{id}: {text}: {e}"));
-        good += 1;
+        accepted += 1;
         assert_eq!(storage_extents(&layout), numbers(&case["physical_shape"]), "{id}");
         assert_eq!(constants(layout.physical_shape()), numbers(&case["flat_shape"]), "{id}");
         let bijective = case["bijective"].as_bool().unwrap();
@@ -129,13 +129,13 @@ fn tvm_index_and_iterator_maps_are_as_brute_force_says() {
             enumerated.push(id.to_string());
         }
     }
-    assert_eq!((good, refused), (76, 20));
+    assert_eq!((accepted, refused), (76, 20));
     println!("enumerated: {enumerated:?}");
 }
 
 #[test]
 fn xla_tiled_shapes_are_as_the_document_says() {
-    let mut good = 0;
+    let mut accepted = 0;
     for case in cases(include_str!("cases/xla.json")) {
         if case["error"].is_string() {
             continue;
@@ -165,7 +165,7 @@ fn xla_tiled_shapes_are_as_the_document_says() {
         }
         let layout =
             builder.finish(64, &SequentialExecutor).unwrap_or_else(|e| panic!("{id}: {e}"));
-        good += 1;
+        accepted += 1;
         assert_eq!(storage_extents(&layout), numbers(&case["padded_physical_shape"]), "{id}");
         let elements = i128::from(case["elements_allocated"].as_i64().unwrap());
         assert_eq!(layout.physical_elements().as_const(), Some(elements), "{id}");
@@ -180,7 +180,7 @@ fn xla_tiled_shapes_are_as_the_document_says() {
             );
         }
     }
-    assert_eq!(good, 46);
+    assert_eq!(accepted, 46);
 }
 
 #[test]

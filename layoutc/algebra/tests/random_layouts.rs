@@ -13,8 +13,6 @@ mod pairs;
 
 use std::collections::BTreeMap;
 
-use crate::random::generate::{self, Kinds};
-use crate::random::{self, Case, Fault, Random, Step, Tree, Truth, points, truth};
 use layoutc_algebra::builder::{BuildError, FinishError, LayoutBuilder};
 use layoutc_algebra::expr::{Expr, Predicate, Var};
 use layoutc_algebra::expr::{parse, print};
@@ -24,10 +22,9 @@ use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::prove::{InjectivityError, SequentialExecutor};
 use layoutc_algebra::step::{self, OrderEntry, TileExtent};
 use layoutc_algebra::symbol::{Axis, Symbol};
-
-fn rounds(ordinary: u64, full: u64) -> u64 {
-    if std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1") { full } else { ordinary }
-}
+use layoutc_testing::layouts::generate::{self, Kinds};
+use layoutc_testing::layouts::{Case, Fault, Step, Tree, Truth, points, truth};
+use layoutc_testing::{Random, cases, layouts};
 
 /// Result of building a layout.
 #[derive(Debug)]
@@ -46,7 +43,7 @@ fn constant(value: i64) -> Expr {
 }
 
 fn symbols(case: &Case) -> Vec<Symbol> {
-    let symbol = |facts: random::Facts| Symbol {
+    let symbol = |facts: layouts::Facts| Symbol {
         name: "batch".to_owned(),
         min: facts.min.into(),
         max: facts.max.into(),
@@ -113,7 +110,7 @@ fn apply(builder: &mut LayoutBuilder, step: &Step, names: &[String]) -> Result<(
         Step::Strides(strides) => return builder.strides(&exprs(strides)),
         Step::Align { axis, bytes } => return builder.align_axis(axis, i128::from(*bytes)),
         Step::Separators(after) => {
-            let after: Vec<usize> = after.iter().map(|n| random::position(names, n)).collect();
+            let after: Vec<usize> = after.iter().map(|n| layouts::position(names, n)).collect();
             return builder.separate(&after);
         }
     };
@@ -186,9 +183,9 @@ fn compare(layout: &Layout, truth: &Truth, symbol: &[i128], what: &str) {
     let mut owners: BTreeMap<&[i64], &[i64]> = BTreeMap::new();
     for element in &truth.elements {
         let place = layout.locate(&wide(&element.logical), symbol).unwrap();
-        let told = (place.storage, place.physical, place.offset);
+        let computed = (place.storage, place.physical, place.offset);
         let wanted = (wide(&element.storage), wide(&element.physical), i128::from(element.offset));
-        assert_eq!(told, wanted, "element {:?}: {what}", element.logical);
+        assert_eq!(computed, wanted, "element {:?}: {what}", element.logical);
         owners.insert(&element.physical, &element.logical);
     }
     let searched = layout.inverse().is_none();
@@ -201,13 +198,13 @@ fn compare(layout: &Layout, truth: &Truth, symbol: &[i128], what: &str) {
             continue;
         }
         let owner = owners.get(physical.as_slice()).map(|logical| wide(logical));
-        let told = layout
+        let computed = layout
             .element_at(&wide(&physical), symbol)
             .unwrap_or_else(|e| panic!("{e}: slot {physical:?}: {what}"));
-        assert_eq!(told, owner, "slot {physical:?}: {what}");
+        assert_eq!(computed, owner, "slot {physical:?}: {what}");
         if let Some(inverse) = layout.inverse() {
-            let told = at.invert(inverse, layout.valid(), &wide(&physical));
-            assert_eq!(told, owner, "inverse at {physical:?}: {what}");
+            let computed = at.invert(inverse, layout.valid(), &wide(&physical));
+            assert_eq!(computed, owner, "inverse at {physical:?}: {what}");
         }
     }
 }
@@ -219,8 +216,8 @@ fn storage_of(case: &Case, logical: &[i128]) -> Vec<i64> {
     let (mut names, mut extents): (Vec<String>, Vec<i64>) = case.axes.iter().cloned().unzip();
     let mut strides = None;
     for step in &case.steps {
-        current = random::index_after(step, &names, &extents, &current);
-        extents = random::extents_after(step, &names, &extents, case.open()).unwrap();
+        current = layouts::index_after(step, &names, &extents, &current);
+        extents = layouts::extents_after(step, &names, &extents, case.open()).unwrap();
         names = step.names(&names);
         if let Step::Strides(own) = step {
             strides = Some(own.clone());
@@ -265,9 +262,9 @@ fn each_seed(seeds: u64, mut one: impl FnMut(u64)) {
     for seed in 0..seeds {
         let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| one(seed)));
         if let Err(panic) = run {
-            let told = panic.downcast_ref::<String>().cloned();
+            let report = panic.downcast_ref::<String>().cloned();
             let fixed = panic.downcast_ref::<&str>().map(|text| format!("seed {seed}: {text}"));
-            failures.push(told.or(fixed).unwrap_or_default());
+            failures.push(report.or(fixed).unwrap_or_default());
         }
     }
     failures.sort_by_key(String::len);
@@ -277,7 +274,7 @@ fn each_seed(seeds: u64, mut one: impl FnMut(u64)) {
 
 #[derive(Debug, Default)]
 struct Tally {
-    good: u64,
+    accepted: u64,
     digits: u64,
     plain: u64,
     plain_digits: u64,
@@ -299,7 +296,7 @@ fn check(case: &Case, plain: bool, what: &str, tally: &mut Tally) {
     match (&expected, &outcome) {
         (Ok(truth), Outcome::Built(layout)) => {
             compare(layout, truth, &[], what);
-            tally.good += 1;
+            tally.accepted += 1;
             tally.plain += u64::from(plain);
             if layout.proof() == ProofMethod::Enumeration {
                 tally.enumerated.push(case.describe());
@@ -313,17 +310,17 @@ fn check(case: &Case, plain: bool, what: &str, tally: &mut Tally) {
         }
         (
             Err(Fault::Negative(_, item)),
-            Outcome::Build(BuildError::Negative { item: told, witness, value }),
+            Outcome::Build(BuildError::Negative { item: reported, witness, value }),
         ) => {
-            assert_eq!(item, told, "{what}");
+            assert_eq!(item, reported, "{what}");
             assert!(*value < 0 && inside(case, witness), "{what}");
             tally.negative += 1;
         }
         (
             Err(Fault::TooSmall(_, item)),
-            Outcome::Build(BuildError::ExtentTooSmall { item: told, witness, .. }),
+            Outcome::Build(BuildError::ExtentTooSmall { item: reported, witness, .. }),
         ) => {
-            assert_eq!(item, told, "{what}");
+            assert_eq!(item, reported, "{what}");
             assert!(inside(case, witness), "{what}");
             tally.small += 1;
         }
@@ -341,21 +338,21 @@ fn check(case: &Case, plain: bool, what: &str, tally: &mut Tally) {
 #[test]
 fn random_layouts_are_as_the_oracle_says() {
     let mut tally = Tally::default();
-    let total = rounds(1500, 20_000);
+    let total = cases(1500, 20_000);
     each_seed(total, |seed| {
         let mut random = Random::new(seed);
         let element_bits = *random.pick(&[1, 4, 8, 16, 24, 32, 64, 128]);
-        let bits = random.once_in(5);
+        let bits = random.one_in(5);
         let kinds = Kinds { bits, skews: bits, empty: !bits, symbol: false, element_bits };
-        let mut case = generate::good(&mut random, kinds);
-        if random.once_in(2) {
+        let mut case = generate::valid(&mut random, kinds);
+        if random.one_in(2) {
             case = generate::damage(&mut random, &case);
         }
         check(&case, !bits, &format!("seed {seed}: {}", case.describe()), &mut tally);
     });
-    let Tally { good, digits, plain, plain_digits, refused, negative, small, .. } = tally;
+    let Tally { accepted, digits, plain, plain_digits, refused, negative, small, .. } = tally;
     println!(
-        "{total} layouts: {good} good, {digits} of them by digits ({plain_digits} of the {plain} without bits, skews and \
+        "{total} layouts: {accepted} good, {digits} of them by digits ({plain_digits} of the {plain} without bits, skews and \
          arbitrary expressions); {refused} refused with two elements, \
          {negative} negative, {small} with a small extent"
     );
@@ -364,7 +361,7 @@ fn random_layouts_are_as_the_oracle_says() {
         println!("enumerated: {line}");
     }
     // 98.6 % of the ordinary run's layouts, 98.4 % of the full run's.
-    let floor = rounds(98, 98);
+    let floor = 98;
     assert!(plain_digits * 100 >= plain * floor, "{plain_digits} of {plain} by digits");
     assert!(refused * 20 >= total, "too few of the layouts are wrong to test refusals: {refused}");
 }
@@ -372,13 +369,13 @@ fn random_layouts_are_as_the_oracle_says() {
 #[test]
 fn random_layouts_with_a_batch_known_at_run_time_hold_at_every_size() {
     let mut tally = Tally::default();
-    let total = rounds(300, 800);
+    let total = cases(300, 800);
     each_seed(total, |seed| {
         let mut random = Random::new(seed + 1_000_000);
         let element_bits = *random.pick(&[8, 16, 32]);
         let kinds = Kinds { bits: false, skews: false, empty: false, symbol: true, element_bits };
-        let mut case = generate::good(&mut random, kinds);
-        if random.once_in(3) {
+        let mut case = generate::valid(&mut random, kinds);
+        if random.one_in(3) {
             case = generate::damage(&mut random, &case);
         }
         let what = format!("seed {seed}: {}", case.describe());
@@ -394,7 +391,7 @@ fn random_layouts_with_a_batch_known_at_run_time_hold_at_every_size() {
         match outcome {
             Outcome::Built(layout) => {
                 assert_ne!(layout.proof(), ProofMethod::Enumeration, "{what}");
-                tally.good += 1;
+                tally.accepted += 1;
                 for (size, truth) in &truths {
                     let what = format!("batch {size}, {what}");
                     let truth = truth.as_ref().unwrap_or_else(|e| panic!("{e:?}: {what}"));
@@ -411,22 +408,22 @@ fn random_layouts_with_a_batch_known_at_run_time_hold_at_every_size() {
             }
         }
     });
-    let Tally { good, refused, negative, unproven, .. } = tally;
+    let Tally { accepted, refused, negative, unproven, .. } = tally;
     println!(
-        "{total} layouts with a symbol: {good} good, {refused} refused with two elements, {negative} negative, \
+        "{total} layouts with a symbol: {accepted} good, {refused} refused with two elements, {negative} negative, \
          {unproven} good at all sizes and yet not proven"
     );
     for line in tally.enumerated.iter().take(30) {
         println!("not proven: {line}");
     }
-    assert!(unproven * 100 <= good * 8, "{unproven} of {good} not proven");
+    assert!(unproven * 100 <= accepted * 8, "{unproven} of {accepted} not proven");
 }
 
 /// An expression over `Var::Axis`, by way of its text.
 #[test]
 fn random_boxes_along_a_curve_are_as_the_oracle_says() {
     let mut tally = Tally::default();
-    each_seed(rounds(300, 3000), |seed| {
+    each_seed(cases(300, 3000), |seed| {
         let mut random = Random::new(seed + 9_000_000);
         let axes = ["a", "b", "c"].map(|name| (name.to_owned(), random.between(1, 11)));
         let items = generate::curve_of(&mut random, &axes);
@@ -455,7 +452,7 @@ fn expression(text: &str, axes: &[Axis]) -> Option<Expr> {
 
 #[test]
 fn expressions_keep_their_values_when_printed_parsed_and_simplified() {
-    each_seed(rounds(4000, 40_000), |seed| {
+    each_seed(cases(4000, 40_000), |seed| {
         let mut random = Random::new(seed + 2_000_000);
         let rank = random.below(3) + 1;
         let extents: Vec<i64> = (0..rank).map(|_| random.between(1, 9)).collect();
@@ -467,14 +464,14 @@ fn expressions_keep_their_values_when_printed_parsed_and_simplified() {
             .map(|(name, extent)| Axis { name: name.clone(), extent: constant(*extent) })
             .collect();
         let kinds = Kinds {
-            bits: random.once_in(3),
+            bits: random.one_in(3),
             skews: true,
             empty: false,
             symbol: false,
             element_bits: 8,
         };
         let tree = generate::tree(&mut random, rank, 6, kinds);
-        let all = random.once_in(2);
+        let all = random.one_in(2);
         let text = tree.text(&names, all);
         let what = format!("seed {seed}: {text} over {extents:?}");
         let mut facts = Facts::default();
@@ -536,12 +533,12 @@ fn a_stride_of_zero_tells_no_index() {
         steps: vec![
             Step::Map {
                 items: vec![
-                    random::MapItem {
+                    layouts::MapItem {
                         name: "s".to_owned(),
                         index: Tree::Bin(
-                            random::Op::Mod,
+                            layouts::Op::Mod,
                             Box::new(Tree::Bin(
-                                random::Op::Mul,
+                                layouts::Op::Mul,
                                 Box::new(Tree::Axis(0)),
                                 Box::new(Tree::Int(3)),
                             )),
@@ -549,7 +546,7 @@ fn a_stride_of_zero_tells_no_index() {
                         ),
                         extent: None,
                     },
-                    random::MapItem { name: "t".to_owned(), index: Tree::Axis(1), extent: None },
+                    layouts::MapItem { name: "t".to_owned(), index: Tree::Axis(1), extent: None },
                 ],
                 separators: Vec::new(),
                 all_parentheses: false,

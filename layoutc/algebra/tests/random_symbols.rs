@@ -10,8 +10,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::random::symbolic::{self, NAMES, Symbolic, SymbolicStep};
-use crate::random::{Fault, Op, Random, Tree, truth};
 use layoutc_algebra::builder::{BuildError, FinishError, LayoutBuilder};
 use layoutc_algebra::expr::parse;
 use layoutc_algebra::expr::{BinOp, Expr, Var};
@@ -20,6 +18,10 @@ use layoutc_algebra::map::{MapScope, resolve};
 use layoutc_algebra::prove::{InjectivityError, SequentialExecutor};
 use layoutc_algebra::step::{self, OrderEntry, TileExtent};
 use layoutc_algebra::symbol::{Axis, Symbol};
+use layoutc_testing::campaign::number;
+use layoutc_testing::layouts::symbolic::{self, NAMES, Symbolic, SymbolicStep};
+use layoutc_testing::layouts::{Fault, Op, Tree, truth};
+use layoutc_testing::{Random, cases};
 
 /// Result of building a layout.
 enum Outcome {
@@ -55,7 +57,7 @@ fn expr(tree: &Tree) -> Expr {
 }
 
 fn symbols(case: &Symbolic) -> Vec<Symbol> {
-    let symbol = |(facts, name): (&crate::random::Facts, &str)| Symbol {
+    let symbol = |(facts, name): (&layoutc_testing::layouts::Facts, &str)| Symbol {
         name: name.to_owned(),
         min: facts.min.into(),
         max: facts.max.into(),
@@ -175,13 +177,13 @@ fn landing(case: &Symbolic, values: &[i64], element: &[i64]) -> Option<Vec<i64>>
     let mut index = element.to_vec();
     for step in &plain.steps {
         let before = names.clone();
-        index = crate::random::index_after(step, &before, &extents, &index);
-        if let crate::random::Step::Strides(strides) = step {
+        index = layoutc_testing::layouts::index_after(step, &before, &extents, &index);
+        if let layoutc_testing::layouts::Step::Strides(strides) = step {
             return Some(vec![index.iter().zip(strides).map(|(i, s)| i * s).sum()]);
         }
         names = step.names(&names);
         // An extent that the oracle leaves open is needed only to fuse axes.
-        let after = crate::random::extents_after(step, &before, &extents, plain.open());
+        let after = layoutc_testing::layouts::extents_after(step, &before, &extents, plain.open());
         extents = after.unwrap_or_else(|| vec![1; names.len()]);
     }
     Some(index)
@@ -211,8 +213,9 @@ fn holds(case: &Symbolic, layout: &Layout, values: &[i64]) -> Result<(), String>
         expr.evaluate(&at).map_err(|e| format!("{e}"))
     };
     // Extents of differences and bits cover all sizes.
-    let told = layout.physical_shape().iter().map(number).collect::<Result<Vec<_>, _>>()?;
-    let is_same_shape = !case.has_bits() && told == wide(&plain.physical_shape);
+    let computed_shape =
+        layout.physical_shape().iter().map(number).collect::<Result<Vec<_>, _>>()?;
+    let is_same_shape = !case.has_bits() && computed_shape == wide(&plain.physical_shape);
     let mut held: BTreeMap<Vec<i128>, Vec<i128>> = BTreeMap::new();
     for element in &plain.elements {
         let logical = wide(&element.logical);
@@ -230,7 +233,7 @@ fn holds(case: &Symbolic, layout: &Layout, values: &[i64]) -> Result<(), String>
         .map(|e| number(e).map(|n| i64::try_from(n).unwrap()))
         .collect::<Result<_, _>>()?;
     if !plain.elements.is_empty() && shape.iter().product::<i64>() < 60_000 {
-        for slot in crate::random::points(&shape) {
+        for slot in layoutc_testing::layouts::points(&shape) {
             let slot = wide(&slot);
             let owner =
                 layout.element_at(&slot, &symbols).map_err(|e| format!("slot {slot:?}: {e}"))?;
@@ -257,18 +260,16 @@ struct Counts {
 }
 
 #[test]
-fn layouts_with_symbols_are_what_every_element_says() {
-    let full = std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1");
-    let seed: u64 = std::env::var("LAYOUTC_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
-    let rounds = std::env::var("LAYOUTC_ROUNDS").ok().and_then(|s| s.parse().ok());
-    let rounds: u64 = rounds.unwrap_or(if full { 1_000 } else { 300 });
+fn symbolic_layouts_agree_with_enumeration() {
+    let seed = number("LAYOUTC_SEED").unwrap_or(0);
+    let rounds = number("LAYOUTC_ROUNDS").unwrap_or(cases(300, 1_000));
     let mut counts = Counts::default();
     let mut wrong = Vec::new();
-    let only: Option<u64> = std::env::var("LAYOUTC_ROUND").ok().and_then(|s| s.parse().ok());
+    let only = number("LAYOUTC_ROUND");
     for round in (0..rounds).filter(|r| only.is_none_or(|o| o == *r)) {
         let mut random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(round));
         let mut case = symbolic::any(&mut random);
-        if random.once_in(3) {
+        if random.one_in(3) {
             case = symbolic::damage(&mut random, &case);
         }
         if let Err(fault) = judge(&mut random, &case, &mut counts, round) {

@@ -61,7 +61,7 @@ fn notations_of_one_layout_are_the_same_map() {
 }
 
 #[test]
-fn layouts_of_trillions_of_elements_are_told_apart_by_their_digits() {
+fn layouts_of_trillions_of_elements_are_compared_by_their_digits() {
     let axes = [axis("i", 1 << 20), axis("j", 1 << 20)];
     let a = noted(Notation::Xla, "{1,0:T(8,128)}", &axes);
     let b = mapped(&[], &axes, "(i, j) -> (i // 8, j // 128, i % 8 * 128 + j % 128)");

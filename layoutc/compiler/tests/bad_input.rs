@@ -1,6 +1,6 @@
 //! Malformed and hostile manifests: each one terminates quickly with diagnostics whose spans are in the text.
 //! `LAYOUTC_FULL=1` tries every mutation of the examples.
-#![allow(clippy::disallowed_methods, reason = "measures time and reads LAYOUTC_FULL")]
+#![allow(clippy::disallowed_methods, reason = "measures time")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
 use std::collections::BTreeMap;
@@ -13,6 +13,7 @@ use layoutc_compiler::base::diagnostic::{Diagnostic, Severity};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::{Compiler, MemorySources};
+use layoutc_testing::is_full;
 
 /// Kernels that use every keyword of a kernel.
 const KERNELS: &str = include_str!("kernels.kdl");
@@ -23,10 +24,6 @@ const EXAMPLES: [&str; 4] = [
     include_str!("../../../examples/tpu-tiles/layouts/matrices.kdl"),
     include_str!("../../../examples/weights/layouts/filters.kdl"),
 ];
-
-fn full() -> bool {
-    std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1")
-}
 
 fn alone(text: &str) -> MemorySources {
     MemorySources::of("a.kdl", text)
@@ -92,7 +89,7 @@ fn mutations(text: &str, stride: usize) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn no_truncation_or_change_of_one_byte_breaks_the_compiler() {
     // The number of mutations per byte and the stride are coprime, so that each kind is tried at some bytes.
-    let stride = if full() { 1 } else { 37 };
+    let stride = if is_full() { 1 } else { 37 };
     let (mut tried, mut good, mut failures) = (0, 0, Vec::new());
     for (example, text) in EXAMPLES.iter().enumerate() {
         assert_eq!(compile(&alone(text)), [], "example {example}");

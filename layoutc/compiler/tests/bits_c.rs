@@ -4,16 +4,18 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use crate::common::cc::{full, there};
-use crate::common::made;
-use crate::random_manifest::random::Random;
+use crate::common::cc::folder;
+use crate::common::compile_cache;
 use crate::random_manifest::{built, manifest};
 use layoutc_algebra::expr::Var;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::model::{Manifest, Tensor};
+use layoutc_testing::campaign::is_available;
+use layoutc_testing::process::is_installed;
+use layoutc_testing::{Random, cases};
 
 /// Flags for 32-bit x86 without SSE and without a C library.
 const FLAGS: &[&str] = &[
@@ -137,8 +139,7 @@ fn status(program: &Path) -> Option<i32> {
 /// Compiles and runs the C of a manifest with gcc and clang.
 fn moves_keep_bits(name: &str, text: &str, sizes: &[i64]) {
     let (checked, outputs) = built(text, &Config::default()).unwrap();
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("bits_c_{name}"));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder(&format!("bits_c_{name}"));
     for file in ["m.h", "m.c"] {
         std::fs::write(folder.join(file), &outputs[file]).unwrap();
     }
@@ -149,7 +150,7 @@ fn moves_keep_bits(name: &str, text: &str, sizes: &[i64]) {
         let driver_file = format!("driver_{size}.c");
         std::fs::write(folder.join(&driver_file), driver(&checked.manifests[0], *size)).unwrap();
         for (compiler, level) in [("gcc", "-O0"), ("gcc", "-O2"), ("clang", "-O2")] {
-            if !there(compiler) {
+            if !is_installed(compiler) {
                 continue;
             }
             let program = format!("moves_{size}_{compiler}{level}");
@@ -159,13 +160,13 @@ fn moves_keep_bits(name: &str, text: &str, sizes: &[i64]) {
             if compiler == "gcc" {
                 command.args(["-mfpmath=387", "-no-pie"]);
             }
-            made::compile(&mut command, &folder, Some(&program), &[&own])
-                .unwrap_or_else(|said| panic!("{said}\n{text}"));
-            let Some(status) = status(&folder.join(&program)) else {
-                assert!(std::env::var("CI").is_err(), "nothing here runs 32-bit x86");
+            compile_cache::compile(&mut command, &folder, Some(&program), &[&own])
+                .unwrap_or_else(|message| panic!("{message}\n{text}"));
+            let status = status(&folder.join(&program));
+            if !is_available(status.is_some(), "a processor or emulator of 32-bit x86") {
                 return;
-            };
-            assert_eq!(status, 0, "{compiler} {level}, size {size}, move {status}\n{text}");
+            }
+            assert_eq!(status, Some(0), "{compiler} {level}, size {size}\n{text}");
         }
     }
 }
@@ -178,7 +179,7 @@ fn a_turned_layout_keeps_signalling_nans_on_x86_without_sse() {
 
 #[test]
 fn random_layouts_keep_signalling_nans_on_x86_without_sse() {
-    for seed in 0..if full() { 24 } else { 4 } {
+    for seed in 0..cases(4, 24) {
         let mut random = Random::new(5_100_000 + seed);
         let config = Config::default();
         let floats = ["f32", "f64", "c64", "f32x4"];

@@ -5,11 +5,15 @@
 #![allow(clippy::print_stdout, reason = "lists skipped cases")]
 
 use crate::common;
+use crate::common::check_text::{check_text, check_valid};
 use crate::common::processors;
+use layoutc_testing::campaign::is_available;
+use layoutc_testing::process::is_installed;
+use layoutc_testing::{cases, is_full};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use common::cc::{compile_and_run, compilers, folder, full, run, there};
+use common::cc::{compile_and_run, compilers, folder, run};
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{Compiler, MemorySources};
@@ -89,7 +93,7 @@ fn sources_that_need_different_blocks_can_be_compiled_as_one() {
         large(3, "f32"),
         large(77, "u8"),
     ];
-    let every = if full() { 1 } else { 4 };
+    let every = cases(4, 1);
     for (k, first) in kinds.iter().enumerate().step_by(every) {
         let name = format!("as_one_{k}");
         let root = written_of(first, &name, "first", "first_");
@@ -124,7 +128,7 @@ fn vector(bytes: &str) -> &'static str {
 fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
     let root = written("blocks", "blocks", "");
     std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
-    let rounds = if full() { "-DROUNDS=4000" } else { "-DROUNDS=400" };
+    let rounds = cases("-DROUNDS=400", "-DROUNDS=4000");
     let address = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     // Last: vector lengths in the short run.
     let modes: [(&str, &[&str], &[&str]); 4] = [
@@ -134,14 +138,14 @@ fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
         ("tcc", &[], &["0"]),
     ];
     std::thread::scope(|scope| {
-        for (compiler, flags, short) in modes.into_iter().filter(|mode| there(mode.0)) {
+        for (compiler, flags, short) in modes.into_iter().filter(|mode| is_installed(mode.0)) {
             let root = &root;
             scope.spawn(move || {
                 let all = ["64", "32", "16", "0"].into_iter().enumerate();
-                for (k, bytes) in all.filter(|(_, bytes)| full() || short.contains(bytes)) {
+                for (k, bytes) in all.filter(|(_, bytes)| is_full() || short.contains(bytes)) {
                     // Alternates, or both in the full run.
                     let streams = ["-DLAYOUTC_STREAM=1", "-DLAYOUTC_STREAM=0"];
-                    for &stream in if full() { &streams[..] } else { &streams[k % 2..=k % 2] } {
+                    for &stream in if is_full() { &streams[..] } else { &streams[k % 2..=k % 2] } {
                         let own = ["-Wall", "-Werror", rounds, vector(bytes), stream];
                         let all = [flags, &PAST, &own].concat();
                         let kind = flags.concat().len();
@@ -162,15 +166,15 @@ fn vectors_of_64_bytes_move_blocks_where_the_processor_has_none() {
     let root = written("blocks_avx512", "blocks", "");
     std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
     std::fs::write(root.join("avx512.h"), include_str!("avx512.h")).unwrap();
-    let rounds = if full() { "-DROUNDS=4000" } else { "-DROUNDS=400" };
+    let rounds = cases("-DROUNDS=400", "-DROUNDS=4000");
     let address = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let avx2 =
         ["-w", "-Wno-psabi", "-mavx2", "-mf16c", "-include", "avx512.h", rounds, vector("64")];
     let modes: [(&str, &[&str], &str); 2] =
         [("clang", &["-O2"], "-DLAYOUTC_STREAM=0"), ("gcc", &address, "-DLAYOUTC_STREAM=1")];
-    let modes = if full() { &modes[..] } else { &modes[..1] };
+    let modes = cases(&modes[..1], &modes[..]);
     std::thread::scope(|scope| {
-        for (compiler, flags, stream) in modes.iter().filter(|mode| there(mode.0)) {
+        for (compiler, flags, stream) in modes.iter().filter(|mode| is_installed(mode.0)) {
             let all = [*flags, &PAST, &avx2, &[*stream]].concat();
             let root = &root;
             scope.spawn(move || {
@@ -187,12 +191,7 @@ fn emulates_avx512() -> bool {
         let found = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("f16c")
             && Path::new("/usr/include/simde/x86/avx512.h").exists();
-        let ci = std::env::var("CI").is_ok_and(|value| value == "true");
-        assert!(found || !ci, "missing: AVX2 or SIMDe");
-        if !found {
-            println!("left out: AVX-512");
-        }
-        found
+        is_available(found, "AVX2 or SIMDe")
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
@@ -204,10 +203,10 @@ fn emulates_avx512() -> bool {
 fn other_processors_move_blocks_as_plain_loops_do() {
     let root = written("blocks_processors", "blocks", "");
     std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
-    let rounds = if full() { "-DROUNDS=500" } else { "-DROUNDS=100" };
+    let rounds = cases("-DROUNDS=100", "-DROUNDS=500");
     processors::on_each(|processor| {
         let vectors = ["-DLAYOUTC_VECTOR=16", "-DLAYOUTC_VECTOR=0"];
-        for vector in if full() { &vectors[..] } else { &vectors[..1] } {
+        for vector in cases(&vectors[..1], &vectors[..]) {
             let flags = [&["-O2", "-w", rounds, vector][..], &PAST[..2]].concat();
             processors::run(processor, &root, &["harness.c"], &flags);
         }
@@ -218,7 +217,7 @@ fn other_processors_move_blocks_as_plain_loops_do() {
 fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
     for (k, dtype) in ["u8", "f16", "f32", "f64"].into_iter().enumerate() {
         // Half of the pairs in the short run.
-        let is_asked = |few: &usize| few << k <= 16 && (full() || (few + k).is_multiple_of(2));
+        let is_asked = |few: &usize| few << k <= 16 && (is_full() || (few + k).is_multiple_of(2));
         for few in [2, 3, 4].into_iter().filter(is_asked) {
             let one = |count: usize| {
                 format!(
@@ -226,9 +225,7 @@ fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
                 )
             };
             let text = [5, 16, 77, 300].map(one).concat();
-            let checked = Compiler::new(&MemorySources::of("a.kdl", &text), &Config::default())
-                .check(&["a.kdl".to_owned()]);
-            assert_eq!(checked.diagnostics, []);
+            let checked = check_valid(&text);
             let name = format!("fields_{dtype}_{few}");
             run(&name, &checked.manifests[0]);
             let source = std::fs::read_to_string(folder(&name).join(format!("{name}.c"))).unwrap();
@@ -250,9 +247,7 @@ fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
 fn padding_at_the_end_of_rows_is_written_in_the_loop_over_their_tiles() {
     let text = "tensor tiled dtype=f32 { shape { r 250; c 300 }; layout { tile 8 128; fill 0 } }\n\
         tensor pairs dtype=f16 { shape { r 250; c 300 }; layout { tile 8 128; tile 2 1; fill 0 } }\n";
-    let checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
-        .check(&["a.kdl".to_owned()]);
-    assert_eq!(checked.diagnostics, []);
+    let checked = check_valid(text);
     let settings = Settings::c();
     let outputs = emit(&checked.manifests[0], &settings, "a", &Templates::default()).unwrap();
     let body = |name: &str| {
@@ -288,8 +283,7 @@ fn blocks_of_whole_lines_and_those_that_share_lines_are_moved_together_past_the_
     ] {
         let text =
             format!("tensor t dtype=f32 {{ shape {{ {shape} }}; layout {{ order e c a d b }} }}");
-        let checked = Compiler::new(&MemorySources::of("a.kdl", &text), &Config::default())
-            .check(&["a.kdl".to_owned()]);
+        let checked = check_text(&text);
         let (settings, templates) = (Settings::c(), Templates::default());
         let outputs = emit(&checked.manifests[0], &settings, "lines", &templates).unwrap();
         let source = &outputs.iter().find(|output| output.path == "lines.c").unwrap().text;

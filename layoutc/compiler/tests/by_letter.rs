@@ -2,7 +2,7 @@
 //! Expected costs and layouts are computed by hand.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use crate::common::told::checked;
+use crate::common::check_text::check_text;
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, solve};
 
 const BACKEND: &str = "\
@@ -16,7 +16,7 @@ backend b {
 
 fn solved(body: &str) -> GraphPlan {
     let text = format!("{BACKEND}graph g backend=b {{\n{body}\n}}\n");
-    let checked = checked(&text);
+    let checked = check_text(&text);
     assert_eq!(checked.diagnostics, [], "{text}");
     solve(&checked.manifests[0].graphs[0], &SolverOptions::default()).unwrap()
 }
@@ -24,7 +24,7 @@ fn solved(body: &str) -> GraphPlan {
 /// Stored layouts of all tensors in a plan.
 fn layouts(body: &str, plan: &GraphPlan) -> Vec<String> {
     let text = format!("{BACKEND}graph g backend=b {{\n{body}\n}}\n");
-    let graph = checked(&text).manifests[0].graphs[0].clone();
+    let graph = check_text(&text).manifests[0].graphs[0].clone();
     let stored = graph.tensors.iter().zip(&plan.stored);
     stored.map(|(tensor, k)| format!("{} {}", tensor.name, tensor.text(*k))).collect()
 }
@@ -101,7 +101,7 @@ graph se backend=cpu {{
         )
     };
     let cost = |text: &str| {
-        let checked = checked(text);
+        let checked = check_text(text);
         assert_eq!(checked.diagnostics, [], "{text}");
         let plan = solve(&checked.manifests[0].graphs[0], &SolverOptions::default()).unwrap();
         assert!(plan.is_optimal());

@@ -5,14 +5,17 @@
 
 use crate::cast_values;
 use crate::common;
+use crate::common::check_text::check_text;
 use crate::common::{gpu, moves};
 use crate::random_manifest;
+use layoutc_testing::process::is_installed;
+use layoutc_testing::{Random, cases, is_full};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
 use cast_values::{Type, converted, types, worth_trying};
-use common::cc::{compile_and_run, folder, full, run, there};
+use common::cc::{compile_and_run, folder, run};
 use gpu::Platform;
 use layoutc_compiler::base::cast::{Cast, CastEvaluator, CastMode};
 use layoutc_compiler::base::diagnostic::Severity;
@@ -22,7 +25,6 @@ use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::model::{Manifest, Tensor};
 use layoutc_compiler::run::{pack, unpack};
 use layoutc_compiler::{Compiler, MemorySources};
-use random_manifest::random::Random;
 use random_manifest::{dtypes, manifest as random};
 
 const MODES: [(&str, CastMode); 2] = [("round", CastMode::Round), ("saturate", CastMode::Saturate)];
@@ -110,8 +112,7 @@ struct Case {
 }
 
 fn checked(text: &str) -> Manifest {
-    let checked = Compiler::new(&MemorySources::of("m.kdl", text), &Config::default())
-        .check(&["m.kdl".to_owned()]);
+    let checked = check_text(text);
     let found = checked.diagnostics.iter();
     let errors: Vec<_> = found.filter(|found| found.severity == Severity::Error).collect();
     assert!(errors.is_empty(), "{errors:#?}\n{text}");
@@ -247,7 +248,7 @@ fn run_c(root: &Path) {
         ("clang", flags(&["-O1", "-DLAYOUTC_VECTOR=0"])),
         ("tcc", Vec::new()),
     ];
-    if full() {
+    if is_full() {
         modes.extend([
             ("gcc", flags(&["-O3", "-DLAYOUTC_VECTOR=0"])),
             ("clang", flags(&["-O2"])),
@@ -255,7 +256,7 @@ fn run_c(root: &Path) {
         ]);
     }
     std::thread::scope(|scope| {
-        for (k, (compiler, flags)) in (0..).zip(modes).filter(|(_, mode)| there(mode.0)) {
+        for (k, (compiler, flags)) in (0..).zip(modes).filter(|(_, mode)| is_installed(mode.0)) {
             scope.spawn(move || {
                 let mode = (compiler, [flags, vec!["-Wall", "-Werror"]].concat(), true);
                 compile_and_run(root, &format!("harness_{k}"), &["harness.c", "m.c"], mode);
@@ -274,7 +275,7 @@ fn c_gives_what_the_definition_says() {
     let root = folder("casts_c");
     let through = ["f32", "f64", "i8"];
     let chosen = |from: &Type, to: &Type| {
-        full()
+        is_full()
             || (!is_alike(from) || through.contains(&to.name))
                 && (!is_alike(to) || through.contains(&from.name))
     };
@@ -289,7 +290,7 @@ fn opencl_and_cuda_give_what_the_definition_says() {
     // PoCL compiles slowly: the short run has all pairs with f32, and one of each other kind.
     let others = [("f64", "f16"), ("f16", "bf16"), ("u64", "f64"), ("i32", "u8"), ("f64", "u64")];
     let chosen = |from: &Type, to: &Type| {
-        full()
+        is_full()
             || [from.name, to.name].contains(&"f32") && !is_alike(from) && !is_alike(to)
             || others.contains(&(from.name, to.name))
     };
@@ -335,8 +336,8 @@ fn cuda_sources_have_the_functions_that_they_call_and_no_others() {
         let bits: Vec<&str> = defined.into_iter().filter(|name| name.ends_with("_bits")).collect();
         assert_eq!(bits, called, "{logical} to {own}");
         if let Some(nvcc) = gpu::nvcc() {
-            let made = gpu::compile_with_nvcc(&nvcc, &root, "m.cu", &[80]);
-            made.unwrap_or_else(|said| panic!("{said}\n{source}"));
+            let compiled = gpu::compile_with_nvcc(&nvcc, &root, "m.cu", &[80]);
+            compiled.unwrap_or_else(|error| panic!("{error}\n{source}"));
         }
     }
 }
@@ -367,18 +368,19 @@ fn run_gpu(root: &Path, text: &str, cases: &[Case]) {
     std::fs::write(root.join("driver.h"), include_str!("gpu/driver.h")).unwrap();
     std::fs::write(root.join("main.cpp"), driver).unwrap();
     for platform in gpu::platforms().into_iter().filter(|one| *one == Platform::Pocl) {
-        gpu::run_cl(platform, root, &["casts.job"]).unwrap_or_else(|said| panic!("{said}"));
+        gpu::run_cl(platform, root, &["casts.job"]).unwrap_or_else(|error| panic!("{error}"));
     }
     for compiler in gpu::cuda_compilers() {
         let program = gpu::compile_for_cpu(&compiler, root, &["m.cu", "main.cpp"], "cpu");
         let ran = program.and_then(|program| gpu::run_program(&program, &[]));
-        ran.unwrap_or_else(|said| panic!("{said}"));
+        ran.unwrap_or_else(|error| panic!("{error}"));
     }
     let Some(nvcc) = gpu::nvcc() else { return };
-    gpu::compile_with_nvcc(&nvcc, root, "m.cu", gpu::ARCHS).unwrap_or_else(|said| panic!("{said}"));
+    gpu::compile_with_nvcc(&nvcc, root, "m.cu", gpu::ARCHS)
+        .unwrap_or_else(|error| panic!("{error}"));
     if gpu::gpu() {
         let program = gpu::compile_for_gpu(&nvcc, root, &["m.cu", "main.cpp"], "gpu").unwrap();
-        gpu::run_program(&program, &[]).unwrap_or_else(|said| panic!("{said}"));
+        gpu::run_program(&program, &[]).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
@@ -437,8 +439,7 @@ fn in_process(root: &Path, tensors: &[Tensor]) -> Vec<Case> {
         let symbols = BTreeMap::new();
         let (packs, unpacks) = (pack(tensor, &symbols).unwrap(), unpack(tensor, &symbols).unwrap());
         let mut random = Random::new(seed);
-        let logical: Vec<u8> =
-            (0..packs.from_bytes).map(|_| u8::try_from(random.below(256)).unwrap()).collect();
+        let logical = random.bytes(packs.from_bytes);
         let (mut physical, mut back) = (vec![0xAA; packs.to_bytes], vec![0xAA; packs.from_bytes]);
         packs.run(&logical, &mut physical).unwrap();
         unpacks.run(&physical, &mut back).unwrap();
@@ -557,7 +558,7 @@ fn a_tensor_without_elements_has_its_conversions() {
 
 #[test]
 fn random_layouts_with_other_element_types_pass_their_own_test() {
-    for seed in 0..if full() { 10 } else { 3 } {
+    for seed in 0..cases(3, 10) {
         let mut source = Random::new(9_000_000 + seed);
         let castable: Vec<&str> = dtypes()
             .into_iter()

@@ -4,15 +4,14 @@
 
 use std::fmt::Write;
 
-use crate::common::cc::{full, run};
+use crate::common::cc::run;
+use crate::common::check_text::{check_text, check_valid};
 use crate::common::gpu::{self, Platform};
-use crate::random_manifest::random::Random;
 use crate::tiles_gpu;
 use layoutc_compiler::base::diagnostic::Diagnostic;
-use layoutc_compiler::config::Config;
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::query::{abi, notations};
-use layoutc_compiler::{Compiler, MemorySources};
+use layoutc_testing::{Random, cases, is_full};
 
 /// One tensor of each kind.
 const FEW: &str = r#"
@@ -107,16 +106,12 @@ convert dense to=nibbles
 "#;
 
 fn checked(text: &str) -> Manifest {
-    let checked = Compiler::new(&MemorySources::of("m.kdl", text), &Config::default())
-        .check(&["m.kdl".to_owned()]);
-    assert_eq!(checked.diagnostics, [], "{text}");
+    let checked = check_valid(text);
     checked.manifests.into_iter().next().unwrap()
 }
 
 fn faults(text: &str) -> Vec<Diagnostic> {
-    Compiler::new(&MemorySources::of("m.kdl", text), &Config::default())
-        .check(&["m.kdl".to_owned()])
-        .diagnostics
+    check_text(text).diagnostics
 }
 
 fn slots(text: &str) -> Option<i128> {
@@ -159,20 +154,20 @@ fn a_domain_is_part_of_the_abi_and_of_no_other_notation() {
 
 /// Manifests that run: all in the full run, otherwise the one of few tensors.
 fn manifests() -> Vec<&'static str> {
-    if full() { vec![FEW, TENSORS, OTHERS] } else { vec![FEW] }
+    if is_full() { vec![FEW, TENSORS, OTHERS] } else { vec![FEW] }
 }
 
 #[test]
 fn elements_of_domains_are_moved_by_c() {
     for (k, text) in manifests().into_iter().enumerate() {
-        let said = run(&format!("domains_of_{k}"), &checked(text));
-        assert!(text != FEW || said.contains("lower: ok, 15 elements in 15 slots"), "{said}");
+        let printed = run(&format!("domains_of_{k}"), &checked(text));
+        assert!(text != FEW || printed.contains("lower: ok, 15 elements in 15 slots"), "{printed}");
     }
 }
 
 #[test]
 fn elements_of_domains_are_moved_by_opencl_and_cuda() {
-    let is_quick = |platform: &Platform| full() || *platform == Platform::Oclgrind;
+    let is_quick = |platform: &Platform| is_full() || *platform == Platform::Oclgrind;
     let platforms: Vec<Platform> = gpu::platforms().into_iter().filter(is_quick).collect();
     for (k, text) in manifests().into_iter().enumerate() {
         tiles_gpu::run_with(&format!("domains_of_{k}"), text, &[&[]], k == 1, &platforms);
@@ -212,7 +207,7 @@ fn random(random: &mut Random) -> String {
 
 #[test]
 fn random_domains_are_moved_by_c() {
-    for seed in 0..if full() { 20 } else { 1 } {
+    for seed in 0..cases(1, 20) {
         let text = random(&mut Random::new(8_100_000 + seed));
         run(&format!("domains_{seed}"), &checked(&text));
     }

@@ -3,9 +3,9 @@
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+use crate::common::cc::folder;
 use crate::common::gpu;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::Command;
 
 use layoutc_compiler::base::diagnostic::Diagnostic;
@@ -34,7 +34,7 @@ fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
 /// stand-in and by nvcc.
 fn compiles(name: &str, manifest: &str) {
     let outputs = built(manifest).unwrap_or_else(|faults| panic!("{faults:#?}"));
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("edges_{name}"));
+    let folder = folder(&format!("edges_{name}"));
     for (path, text) in &outputs {
         let file = folder.join(path);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -44,8 +44,8 @@ fn compiles(name: &str, manifest: &str) {
         let Ok(ran) = Command::new(program).args(args).current_dir(&folder).output() else {
             return;
         };
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{program} {args:?}:\n{said}\n{manifest}");
+        let printed = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success(), "{program} {args:?}:\n{printed}\n{manifest}");
     };
     let strict = ["-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror"];
     let c = [&["-std=c99", "-pedantic"], strict.as_slice()].concat();
@@ -74,12 +74,12 @@ fn compiles(name: &str, manifest: &str) {
     std::fs::write(cuda.join("main.cpp"), "#include \"m.cuh\"\nint main() { return 0; }\n")
         .unwrap();
     for compiler in gpu::cuda_compilers() {
-        let made = gpu::compile_for_cpu(&compiler, &cuda, &["m.cu", "main.cpp"], "cpu");
-        made.unwrap_or_else(|said| panic!("{said}\n{manifest}"));
+        let compiled = gpu::compile_for_cpu(&compiler, &cuda, &["m.cu", "main.cpp"], "cpu");
+        compiled.unwrap_or_else(|printed| panic!("{printed}\n{manifest}"));
     }
     if let Some(nvcc) = gpu::nvcc() {
-        let made = gpu::compile_with_nvcc(&nvcc, &cuda, "m.cu", &[90]);
-        made.unwrap_or_else(|said| panic!("{said}\n{manifest}"));
+        let compiled = gpu::compile_with_nvcc(&nvcc, &cuda, "m.cu", &[90]);
+        compiled.unwrap_or_else(|printed| panic!("{printed}\n{manifest}"));
     }
 }
 

@@ -3,9 +3,10 @@
 #![allow(clippy::disallowed_methods, reason = "reads the examples and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+use crate::common::cc::folder;
+use crate::common::element_slots;
 use crate::common::gpu;
 use crate::common::moves;
-use crate::common::placed;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,7 +46,7 @@ fn run(example: &str, stem: &str) {
     let mut subjects: Vec<Subject> = Vec::new();
     for tensor in &manifest.tensors {
         let symbols: Vec<i64> = tensor.layout.symbols().iter().map(|_| SIZE).collect();
-        let found = placed::subject(tensor, &prefix, &symbols);
+        let found = element_slots::subject(tensor, &prefix, &symbols);
         position.push(found.as_ref().map(|_| subjects.len()));
         subjects.extend(found);
     }
@@ -56,7 +57,7 @@ fn run(example: &str, stem: &str) {
             let (from, to) = (&manifest.tensors[convert.from], &manifest.tensors[convert.to]);
             let name = format!("{prefix}{}_to_{}", from.name, to.name);
             let symbols = vec![SIZE; from.layout.symbols().len().max(to.layout.symbols().len())];
-            let picks = placed::picks(convert, from, to, &symbols);
+            let picks = element_slots::source_positions(convert, from, to, &symbols);
             (position[convert.from].unwrap(), position[convert.to].unwrap(), name, picks)
         })
         .collect();
@@ -71,8 +72,7 @@ fn run(example: &str, stem: &str) {
             element,
         })
         .collect();
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("example_{example}"));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder(&format!("example_{example}"));
     let all = moves::moves(&folder, &subjects, &converts, 0);
     let outputs = Outputs {
         cl: output(format!("opencl/{stem}.cl")),
@@ -90,7 +90,7 @@ fn run(example: &str, stem: &str) {
         wide: false,
     };
     moves::run(&folder, &outputs, &all, &effort)
-        .unwrap_or_else(|said| panic!("{example} in {}:\n{said}", folder.display()));
+        .unwrap_or_else(|message| panic!("{example} in {}:\n{message}", folder.display()));
 }
 
 #[test]

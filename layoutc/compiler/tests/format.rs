@@ -17,11 +17,14 @@ use layoutc_compiler::manifest::format;
 use layoutc_compiler::{Compiler, GeneratedFile, MemorySources};
 
 /// Result of compiling a manifest: codes and messages, the model, the outputs.
-fn made(memory: &MemorySources, path: &str) -> (Vec<String>, Vec<String>, Vec<GeneratedFile>) {
+fn build_outputs(
+    memory: &MemorySources,
+    path: &str,
+) -> (Vec<String>, Vec<String>, Vec<GeneratedFile>) {
     let config = Config::default();
     let compiler = Compiler::new(memory, &config);
     let checked = compiler.check(&[path.to_owned()]);
-    let said = checked.diagnostics.iter().map(|d| format!("{} {}", d.code.id(), d.message));
+    let printed = checked.diagnostics.iter().map(|d| format!("{} {}", d.code.id(), d.message));
     let tensors = checked.manifests.iter().flat_map(|manifest| &manifest.tensors);
     let models =
         tensors.map(|tensor| layoutc_compiler::query::inspect::summary_json(tensor).to_string());
@@ -30,7 +33,7 @@ fn made(memory: &MemorySources, path: &str) -> (Vec<String>, Vec<String>, Vec<Ge
     } else {
         Vec::new()
     };
-    (said.collect(), models.collect(), outputs)
+    (printed.collect(), models.collect(), outputs)
 }
 
 /// Formats every manifest and compares the results of compiling it. Returns the number of manifests that parse.
@@ -46,7 +49,12 @@ fn compare(texts: &BTreeMap<String, String>) -> usize {
     }
     let (before, after) = (MemorySources::from_iter(texts), MemorySources::from_iter(&forms));
     for path in texts.keys().filter(|path| texts[*path] != forms[*path]) {
-        assert_eq!(made(&before, path), made(&after, path), "{path}:\n{}", forms[path]);
+        assert_eq!(
+            build_outputs(&before, path),
+            build_outputs(&after, path),
+            "{path}:\n{}",
+            forms[path]
+        );
     }
     count
 }

@@ -1,9 +1,9 @@
 //! Generated files, compared with the whole texts in `tests/golden`. To update them, run
 //! `BLESS=1 cargo test -p layoutc-compiler --test compiler golden` and review the difference.
-#![allow(clippy::disallowed_methods, reason = "reads and writes the golden files")]
 #![allow(clippy::unwrap_used, clippy::type_complexity, reason = "a test")]
 
 use crate::common;
+use layoutc_testing::recorded::assert_recorded;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -15,13 +15,7 @@ use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{Compiler, LoadError, SourceLoader};
 
 fn golden(name: &str, text: &str) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path = root.join(name);
-    if std::env::var("BLESS").is_ok() {
-        std::fs::write(&path, text).unwrap();
-    }
-    let golden = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(golden == text, "{name} differs; BLESS=1 writes it anew:\n{text}");
+    assert_recorded(Path::new(env!("CARGO_MANIFEST_DIR")).join(name), text);
 }
 
 #[test]

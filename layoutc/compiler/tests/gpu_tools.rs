@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "writes the files that kernels read")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use crate::common::cc;
 use crate::common::gpu;
 use std::path::{Path, PathBuf};
 
@@ -11,8 +12,7 @@ const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gpu");
 
 /// Creates a folder with copies of the samples.
 fn folder(name: &str, samples: &[&str]) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&path).unwrap();
+    let path = cc::folder(name);
     for sample in samples {
         std::fs::copy(format!("{SAMPLES}/{sample}"), path.join(sample)).unwrap();
     }
@@ -109,15 +109,15 @@ fn faults_of_opencl_kernels_are_found() {
     for platform in gpu::platforms() {
         for (name, text, found) in &jobs {
             job(&folder, name, text);
-            let said = gpu::run_cl(platform, &folder, &[name]).unwrap_err();
-            assert!(said.contains(found), "{platform:?}, {name}: {said}");
+            let message = gpu::run_cl(platform, &folder, &[name]).unwrap_err();
+            assert!(message.contains(found), "{platform:?}, {name}: {message}");
         }
         job(&folder, "exact.job", &format!("{start}{overrun}"));
         job(&folder, "texture.job", &format!("{start}{image}{pack}"));
         if platform == Platform::Oclgrind {
             for name in ["exact.job", "texture.job"] {
-                let said = gpu::run_cl(platform, &folder, &[name]).unwrap_err();
-                assert!(said.contains("Invalid write"), "{name}: {said}");
+                let message = gpu::run_cl(platform, &folder, &[name]).unwrap_err();
+                assert!(message.contains("Invalid write"), "{name}: {message}");
             }
         }
     }
@@ -133,18 +133,18 @@ fn cuda_runs_on_the_cpu_and_its_faults_are_found() {
             gpu::compile_for_cpu(&compiler, &folder, &sources, &format!("run_{}", compiler.0));
         let program = program.unwrap();
         assert_eq!(gpu::run_program(&program, &[]).unwrap(), "ok\n");
-        let said = gpu::run_program(&program, &["texture_overrun"]).unwrap_err();
-        assert!(said.contains("texel (0, 10), layer 0, of 7 by 10"), "{said}");
+        let message = gpu::run_program(&program, &["texture_overrun"]).unwrap_err();
+        assert!(message.contains("texel (0, 10), layer 0, of 7 by 10"), "{message}");
         if compiler.0 == "clang++" {
-            let said = gpu::run_program(&program, &["overrun"]).unwrap_err();
-            assert!(said.contains("heap-buffer-overflow"), "{said}");
-            assert!(said.contains("sample.cu:"), "{said}");
+            let message = gpu::run_program(&program, &["overrun"]).unwrap_err();
+            assert!(message.contains("heap-buffer-overflow"), "{message}");
+            assert!(message.contains("sample.cu:"), "{message}");
         }
     }
 }
 
 #[test]
-fn what_cuda_code_does_wrong_ends_the_program() {
+fn faults_of_cuda_code_end_the_program() {
     let compilers = gpu::cuda_compilers();
     let Some(compiler) = compilers.first() else { return };
     let folder = folder("gpu_tools_cuda_faults", &["faults.cu"]);
@@ -164,8 +164,8 @@ fn what_cuda_code_does_wrong_ends_the_program() {
         ("block", "invalid configuration"),
     ];
     for (fault, found) in faults {
-        let said = gpu::run_program(&program, &[fault]).unwrap_err();
-        assert!(said.contains(found), "{fault}: {said}");
+        let message = gpu::run_program(&program, &[fault]).unwrap_err();
+        assert!(message.contains(found), "{fault}: {message}");
     }
     assert_eq!(gpu::run_program(&program, &["none"]).unwrap(), "");
 }
@@ -182,6 +182,6 @@ fn nvcc_compiles_for_every_arch() {
     }
     let text = "__global__ void k(float *a) { int b = 3; a[0] = 1.0f; }\n";
     std::fs::write(folder.join("warns.cu"), text).unwrap();
-    let said = gpu::compile_with_nvcc(&nvcc, &folder, "warns.cu", &[80]).unwrap_err();
-    assert!(said.contains("never referenced"), "{said}");
+    let message = gpu::compile_with_nvcc(&nvcc, &folder, "warns.cu", &[80]).unwrap_err();
+    assert!(message.contains("never referenced"), "{message}");
 }

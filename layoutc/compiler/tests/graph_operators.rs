@@ -2,13 +2,13 @@
 //! computed by hand.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::common::told::checked;
+use crate::common::check_text::check_text;
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::model::schedule::ScheduleCall;
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, lay_out, solve};
 
 fn laid_out(text: &str) -> (Manifest, GraphPlan) {
-    let checked = checked(text);
+    let checked = check_text(text);
     assert_eq!(checked.diagnostics, [], "{text}");
     let manifest = &checked.manifests[0];
     let plan = solve(&manifest.graphs[0], &SolverOptions::default()).unwrap();

@@ -71,7 +71,7 @@ fn sources(krate: &str) -> Vec<(String, String)> {
             let text = std::fs::read_to_string(path).unwrap();
             let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
             let is_code = |line: &&str| !line.trim_start().starts_with("//");
-            (inner, code.lines().filter(is_code).map(|line| format!("{line}\n")).collect())
+            (inner, code.lines().filter(is_code).flat_map(|line| [line, "\n"]).collect())
         })
         .collect()
 }

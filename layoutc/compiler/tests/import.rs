@@ -13,11 +13,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use layoutc_compiler::config::Config;
+use crate::common::cc::{empty_folder, folder};
+use crate::common::check_text::check_valid;
 use layoutc_compiler::import::{ImportOptions, ImportedGraph, import_onnx};
 use layoutc_compiler::model::graph::Graph;
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, solve};
-use layoutc_compiler::{Compiler, MemorySources};
+use layoutc_testing::campaign::is_available;
+use layoutc_testing::cases;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -25,42 +27,28 @@ fn root() -> PathBuf {
 
 /// Folder with the models of the script; `None` if its package is not installed.
 fn models(test: &str) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("import_{test}"));
-    ran("models.py", &folder, &[folder.as_os_str()]).then_some(folder)
+    let folder = folder(&format!("import_{test}"));
+    run_script("models.py", &folder, &[folder.as_os_str()]).then_some(folder)
 }
 
 /// Runs a script that writes to a folder. Returns false if its package is not installed.
-pub(crate) fn ran(script: &str, folder: &Path, arguments: &[&OsStr]) -> bool {
+pub(crate) fn run_script(script: &str, folder: &Path, arguments: &[&OsStr]) -> bool {
     std::fs::create_dir_all(folder).unwrap();
-    let mut python = Command::new("python3");
-    python.env("PYTHONDONTWRITEBYTECODE", "1");
-    if let Some(package) = std::env::var_os("LAYOUTC_ONNX") {
-        python.env("PYTHONPATH", package);
-    }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(script);
-    let ran = python.arg(script).args(arguments).output().unwrap();
-    if ran.status.success() {
-        return true;
-    }
-    let told = String::from_utf8_lossy(&ran.stderr);
-    assert!(told.contains("No module named"), "{told}");
-    assert!(std::env::var_os("CI").is_none(), "the Python package onnx is missing");
-    eprintln!("skipped: the Python package onnx is not installed");
-    false
+    let Some(output) = python(script, arguments) else { return false };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    true
 }
 
 fn imported(folder: &Path, stem: &str, backend: &str) -> ImportedGraph {
     let file = std::fs::read(folder.join(format!("{stem}.onnx"))).unwrap();
     let sizes = [("batch".to_owned(), 1)];
     let sizes = if stem == "tensorflow" { &sizes[..] } else { &[] };
-    let asked = ImportOptions { name: stem, backend, sizes, ..ImportOptions::default() };
-    import_onnx(file, &asked).unwrap_or_else(|fault| panic!("{stem}: {fault:?}"))
+    let options = ImportOptions { name: stem, backend, sizes, ..ImportOptions::default() };
+    import_onnx(file, &options).unwrap_or_else(|fault| panic!("{stem}: {fault:?}"))
 }
 
 pub(crate) fn graph(text: &str) -> Graph {
-    let checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
-        .check(&["a.kdl".to_owned()]);
-    assert_eq!(checked.diagnostics, [], "{text}");
+    let checked = check_valid(text);
     checked.manifests[0].graphs[0].clone()
 }
 
@@ -162,7 +150,7 @@ fn on_channels_last_the_transpositions_of_a_model_cancel() {
 }
 
 #[test]
-fn the_models_that_are_kept_are_those_of_the_script() {
+fn recorded_models_equal_those_of_the_script() {
     let Some(folder) = models("kept") else { return };
     let kept = root().join("bench/graphs");
     for stem in ["resnet50", "mobilenet"] {
@@ -176,7 +164,7 @@ fn the_graph_of_the_example_is_what_its_model_gives() {
     let folder = root().join("examples/imported-model");
     let file = std::fs::read(folder.join("model.onnx")).unwrap();
     let (uses, sizes) = (["cpu.kdl".to_owned()], [("batch".to_owned(), 1)]);
-    let asked = ImportOptions {
+    let options = ImportOptions {
         name: "block",
         file: "model.onnx",
         backend: "cpu",
@@ -185,7 +173,7 @@ fn the_graph_of_the_example_is_what_its_model_gives() {
         ..ImportOptions::default()
     };
     let kept = std::fs::read_to_string(folder.join("layouts/block.kdl")).unwrap();
-    assert_eq!(import_onnx(file, &asked).unwrap().text, kept);
+    assert_eq!(import_onnx(file, &options).unwrap().text, kept);
 }
 
 /// Output of a Python program of the tests; `None` if its package is not installed.
@@ -197,22 +185,19 @@ fn python(script: &str, args: &[&OsStr]) -> Option<std::process::Output> {
     }
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/import").join(script);
     let ran = python.arg(script).args(args).output().unwrap();
-    let told = String::from_utf8_lossy(&ran.stderr).into_owned();
-    if ran.status.success() || !told.contains("No module named") {
+    let report = String::from_utf8_lossy(&ran.stderr).into_owned();
+    if ran.status.success() || !report.contains("No module named") {
         return Some(ran);
     }
-    assert!(std::env::var_os("CI").is_none(), "the Python package onnx is missing");
-    eprintln!("skipped: the Python package onnx is not installed");
+    is_available(false, "the Python package onnx");
     None
 }
 
 /// Random models: an evaluator that only reads the imported manifest computes the values of ONNX's reference evaluator.
 #[test]
 fn random_models_compute_what_the_reference_does() {
-    let count = if std::env::var_os("LAYOUTC_FULL").is_some() { 2000 } else { 60 };
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("import_random");
-    let _removed = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
+    let count = cases(60, 2000);
+    let folder = empty_folder("import_random");
     let number = count.to_string();
     let args = [folder.as_os_str(), "0".as_ref(), number.as_ref()];
     let Some(ran) = python("random_models.py", &args) else { return };
@@ -221,8 +206,8 @@ fn random_models_compute_what_the_reference_does() {
     for seed in 0..count {
         let stem = folder.join(seed.to_string());
         let file = std::fs::read(stem.with_extension("onnx")).unwrap();
-        let asked = ImportOptions { name: "g", backend: "onnx", ..ImportOptions::default() };
-        let found = import_onnx(file, &asked).unwrap_or_else(|fault| panic!("{seed}: {fault:?}"));
+        let options = ImportOptions { name: "g", backend: "onnx", ..ImportOptions::default() };
+        let found = import_onnx(file, &options).unwrap_or_else(|fault| panic!("{seed}: {fault:?}"));
         kept += found.text.matches("op=Transpose ").count();
         assert_eq!(plan(&graph(&found.text)).lower_bound, plan(&graph(&found.text)).cost);
         std::fs::write(stem.with_extension("kdl"), &found.text).unwrap();
@@ -231,9 +216,9 @@ fn random_models_compute_what_the_reference_does() {
     assert!(kept > count / 5, "{kept}");
     let profile = root().join("layoutc/compiler/src/check/graph/profiles/onnx.kdl");
     let ran = python("evaluate.py", &[folder.as_os_str(), profile.as_os_str()]).unwrap();
-    let told = String::from_utf8_lossy(&ran.stdout);
-    assert!(ran.status.success(), "{told}{}", String::from_utf8_lossy(&ran.stderr));
-    assert!(told.starts_with(&format!("{count} models, ")), "{told}");
+    let report = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{report}{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(report.starts_with(&format!("{count} models, ")), "{report}");
 }
 
 /// The table of default attributes equals that of ONNX's schemas.

@@ -17,7 +17,9 @@ use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::import::{ImportError, ImportOptions, ImportedGraph, import_onnx};
 use layoutc_compiler::model::graph::Graph;
 
-use crate::import::{extents, graph, ran};
+use crate::common::cc::empty_folder;
+use crate::import::{extents, graph, run_script};
+use layoutc_testing::cases;
 
 /// ONNX element types: number and name.
 const ELEMENTS: &[(u32, &str)] = &[
@@ -60,13 +62,9 @@ const REASONS: &[(&str, usize)] = &[
     ("optional", 8),
 ];
 
-fn is_full() -> bool {
-    std::env::var_os("LAYOUTC_FULL").is_some()
-}
-
 fn imported(path: &Path) -> Result<ImportedGraph, ImportError> {
-    let asked = ImportOptions { name: "g", backend: "onnx", ..ImportOptions::default() };
-    import_onnx(std::fs::read(path).unwrap(), &asked)
+    let options = ImportOptions { name: "g", backend: "onnx", ..ImportOptions::default() };
+    import_onnx(std::fs::read(path).unwrap(), &options)
 }
 
 /// Models of a folder.
@@ -76,15 +74,6 @@ fn models(folder: &Path) -> Vec<PathBuf> {
         all.filter(|path| path.extension().is_some_and(|own| own == "onnx")).collect();
     all.sort();
     all
-}
-
-/// Creates an empty folder for a test.
-fn empty(test: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("import_{test}"));
-    if folder.is_dir() {
-        std::fs::remove_dir_all(&folder).unwrap();
-    }
-    folder
 }
 
 /// Compares the results of a graph with lines `name dtype extents`. Returns the number of results compared.
@@ -123,19 +112,19 @@ fn reason(fault: &Diagnostic) -> Option<usize> {
 /// that their data have. Runs every 16th, or all under `LAYOUTC_FULL=1`.
 #[test]
 fn the_results_of_onnx_tests_have_their_shapes() {
-    let every = if is_full() { 1 } else { 16 };
-    let folder = empty("cases");
+    let every = cases(16, 1);
+    let folder = empty_folder("import_cases");
     let what = format!("--cases={every}");
-    if !ran("models.py", &folder, &[OsStr::new(&what), folder.as_os_str()]) {
+    if !run_script("models.py", &folder, &[OsStr::new(&what), folder.as_os_str()]) {
         return;
     }
-    let (mut good, mut compared) = (0, 0);
+    let (mut accepted, mut compared) = (0, 0);
     let mut refused: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     let models = models(&folder);
     for path in &models {
         match imported(path) {
             Ok(imported) => {
-                good += 1;
+                accepted += 1;
                 compared += compare(path, &imported, &graph(&imported.text));
             }
             Err(ImportError::Faulty(fault)) => {
@@ -152,20 +141,20 @@ fn the_results_of_onnx_tests_have_their_shapes() {
         eprintln!("{} refused, {reason}: {}", names.len(), names.join(" "));
         assert!(names.len() <= most, "{reason}: {names:?}");
     }
-    eprintln!("{good} of {} imported, {compared} results compared", models.len());
+    eprintln!("{accepted} of {} imported, {compared} results compared", models.len());
     let least = [(1, 1700, 1884), (16, 105, 118)].into_iter().find(|row| row.0 == every).unwrap();
-    assert!(good >= least.1 && models.len() >= least.2, "{good} of {}", models.len());
-    assert!(compared >= good, "{compared}");
+    assert!(accepted >= least.1 && models.len() >= least.2, "{accepted} of {}", models.len());
+    assert!(compared >= accepted, "{compared}");
 }
 
 /// Values computed from input shapes and constants equal those of ONNX: 40 models, or 200 under `LAYOUTC_FULL=1`.
 #[test]
 fn shape_arithmetic_is_that_of_onnx() {
-    let count = if is_full() { 200 } else { 40 };
-    let folder = empty("arithmetic");
+    let count = cases(40, 200);
+    let folder = empty_folder("import_arithmetic");
     let all = count.to_string();
     let arguments = [folder.as_os_str(), OsStr::new("0"), OsStr::new(&all)];
-    if !ran("arithmetic.py", &folder, &arguments) {
+    if !run_script("arithmetic.py", &folder, &arguments) {
         return;
     }
     let mut compared = 0;

@@ -5,19 +5,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::common::cc::full;
-use crate::common::made;
+use crate::common::cc::{build_and_run, folder};
 use crate::random_manifest::built;
-use crate::random_manifest::random::Random;
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::layout::ProofMethod;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::query::locate;
+use layoutc_testing::{Random, cases};
 
 /// An enumerated part between two with a closed form; 2^46 elements in total.
 const LARGE: &str = r#"
@@ -38,22 +36,12 @@ fn many_axes() -> String {
     )
 }
 
-fn folder(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("inverse_c_{name}"));
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
 /// Compiles files of a folder and runs the program. Returns its output.
 fn ran(folder: &std::path::Path, program: &str, sources: &[&str]) -> String {
     let mut command = Command::new("gcc");
     command.args(["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined"]);
     command.args(["-fno-sanitize-recover=all", "-o", program]).args(sources);
-    made::compile(&mut command, folder, Some(program), &[]).unwrap_or_else(|said| panic!("{said}"));
-    let ran = Command::new(folder.join(program)).output().unwrap();
-    let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
-    assert!(ran.status.success(), "{printed}{}", String::from_utf8_lossy(&ran.stderr));
-    printed
+    build_and_run(&mut command, folder, program)
 }
 
 fn write(folder: &std::path::Path, outputs: &BTreeMap<String, String>) {
@@ -92,7 +80,7 @@ fn the_inverse_of_a_large_layout_searches_the_part_that_needs_it() {
 #[test]
 fn the_test_of_a_large_tensor_of_many_axes_ends() {
     let outputs = built(&many_axes(), &Config::default()).unwrap().1;
-    let folder = folder("many");
+    let folder = folder("inverse_c_many");
     write(&folder, &outputs);
     let start = Instant::now();
     let printed = ran(&folder, "test", &["m_test.c", "m.c"]);
@@ -150,7 +138,7 @@ fn manifest(random: &mut Random) -> String {
     for (k, item) in items.iter().enumerate() {
         map += match k {
             0 => "",
-            _ if random.once_in(4) => " | ",
+            _ if random.one_in(4) => " | ",
             _ => ", ",
         };
         map += item;
@@ -239,10 +227,10 @@ fn points(extents: &[i128]) -> Vec<Vec<i128>> {
 
 #[test]
 fn inverses_of_random_layouts_of_parts_give_every_element_and_no_padding() {
-    let mut made = 0;
-    let wanted = if full() { 100 } else { 6 };
+    let mut tested = 0;
+    let wanted = cases(6, 100);
     let mut random = Random::new(6_100_000);
-    while made < wanted {
+    while tested < wanted {
         let text = manifest(&mut random);
         let (checked, outputs) = built(&text, &Config::default()).unwrap();
         let tensor = &checked.manifests[0].tensors[0];
@@ -251,8 +239,8 @@ fn inverses_of_random_layouts_of_parts_give_every_element_and_no_padding() {
         if slots > 3000 || tensor.layout.inverse().is_some() {
             continue;
         }
-        made += 1;
-        let folder = folder(&format!("seed_{made}"));
+        tested += 1;
+        let folder = folder(&format!("inverse_c_seed_{tested}"));
         write(&folder, &outputs);
         std::fs::write(folder.join("m.kdl"), &text).unwrap();
         std::fs::write(folder.join("driver.c"), driver(tensor)).unwrap();

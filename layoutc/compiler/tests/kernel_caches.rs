@@ -318,7 +318,7 @@ fn what_a_block_cannot_hold_is_left_out() {
 
 #[test]
 fn blocks_that_a_work_group_does_a_part_of_are_refused() {
-    let told = |caches: &str| {
+    let report = |caches: &str| {
         let text = format!(
             "tensor a dtype=f32 {{ shape {{ i 8; k 4 }} }}\ntensor b dtype=f32 {{ shape {{ k 4; j 8 }} }}\ntensor c dtype=f32 {{ shape {{ i 8; j 8 }} }}\n\
              kernel mm {{ compute \"c[i, j] += a[i, k] * b[k, j]\"; {caches} }}\n"
@@ -326,12 +326,12 @@ fn blocks_that_a_work_group_does_a_part_of_are_refused() {
         kernel::gpu_faults(&text)
     };
     let part = "a work group does one round of `j_outer`, and a part of the block of `i_outer`";
-    assert_eq!(told("tile i j by=\"4 4\"; cache c at=i_outer; cache b at=j_outer"), [part]);
+    assert_eq!(report("tile i j by=\"4 4\"; cache c at=i_outer; cache b at=j_outer"), [part]);
     let part = "a work group does one round of `i`, and a part of the block of `k`";
-    assert_eq!(told("cache c at=i; cache b at=k"), [part]);
-    assert_eq!(told("tile i j by=\"4 4\"; cache c at=j_outer; cache b at=k"), [""; 0]);
+    assert_eq!(report("cache c at=i; cache b at=k"), [part]);
+    assert_eq!(report("tile i j by=\"4 4\"; cache c at=j_outer; cache b at=k"), [""; 0]);
     assert_eq!(
-        told("cache b at=i { memory local }"),
+        report("cache b at=i { memory local }"),
         ["an item does one element of `i`, and its block is for several"]
     );
     let wide = "the blocks take 262144 bytes, and at most 49152 bytes a work group shares";

@@ -1,7 +1,7 @@
 //! Kernels that nest too deeply, and every mutation of one: the check ends soon and marks places in the text.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::common::told::found;
+use crate::common::check_text::diagnostics as found;
 
 const TENSORS: &str = "\
 const TWO 2

@@ -16,6 +16,7 @@ use kernel::{Kernel, Operand, computes};
 use layoutc_compiler::config;
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::{Compiler, MemorySources};
+use layoutc_testing::is_full;
 
 /// C type of an element.
 fn element(dtype: &str) -> &'static str {
@@ -87,7 +88,7 @@ fn rows_are_gathered_by_indices_of_64_bits() {
 
 #[test]
 fn rows_are_gathered_by_indices_of_every_width() {
-    if crate::common::cc::full() {
+    if is_full() {
         gathers_rows("gather_u8", "u8");
         gathers_rows("gather_i32", "i32");
         gathers_rows("gather_i8", "i8");
@@ -181,7 +182,7 @@ fn rows_are_scattered_in_the_order_of_the_text() {
 
 #[test]
 fn rows_are_scattered_by_slots_of_every_width() {
-    if crate::common::cc::full() {
+    if is_full() {
         scatters_rows("scatter_i32", "i32");
         scatters_rows("scatter_i8", "i8");
         scatters_rows("scatter_u16", "u16");

@@ -4,19 +4,17 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::common;
+use crate::common::check_text::check_valid;
+use layoutc_testing::process::is_installed;
 use std::path::Path;
 use std::process::Command;
 
-use common::cc::{folder, run, there};
-use layoutc_compiler::config::Config;
+use common::cc::{folder, run};
 use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
-use layoutc_compiler::{Compiler, MemorySources};
 
 fn manifest(text: &'static str) -> Manifest {
-    let checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
-        .check(&["a.kdl".to_owned()]);
-    assert_eq!(checked.diagnostics, [], "{text}");
+    let checked = check_valid(text);
     checked.manifests[0].clone()
 }
 
@@ -98,15 +96,15 @@ fn broken(name: &str, from: &str, to: &str) -> String {
     let source = format!("{before}void layoutc_conv4_compute({kernel}");
     std::fs::write(folder.join("conv.c"), source).unwrap();
     let mut gcc = Command::new("gcc");
-    let made = gcc.args(["-O1", "-o", "program", "conv_test.c", "conv.c", "-lm"]);
-    assert!(made.current_dir(&folder).status().unwrap().success());
+    let compiled = gcc.args(["-O1", "-o", "program", "conv_test.c", "conv.c", "-lm"]);
+    assert!(compiled.current_dir(&folder).status().unwrap().success());
     let ran = Command::new(folder.join("program")).output().unwrap();
     assert_eq!(ran.status.code(), Some(1), "{ran:?}");
     String::from_utf8(ran.stdout).unwrap()
 }
 
 #[test]
-fn a_wrong_kernel_is_told_by_the_test_program() {
+fn the_test_program_detects_a_wrong_kernel() {
     let last = |printed: String| printed.lines().last().unwrap_or_default().to_owned();
     let elements = broken("kernel_wrong_sum", "sum = 0.0f", "sum = 0.5f");
     assert!(elements.contains("conv4: "), "{elements}");
@@ -138,14 +136,14 @@ fn every_kernel_is_timed() {
 }
 
 fn compile(folder: &Path, stem: &str) {
-    for compiler in ["clang", "gcc"].into_iter().filter(|name| there(name)) {
+    for compiler in ["clang", "gcc"].into_iter().filter(|name| is_installed(name)) {
         let mut command = Command::new(compiler);
         let sources = [format!("{stem}_bench.c"), format!("{stem}.c")];
         let strict = ["-pedantic-errors", "-Wall", "-Wextra", "-Wconversion", "-Werror"];
         command.args(["-std=c11", "-O1"]).args(strict).args(sources);
         let program = format!("{stem}_program");
-        let made = command.args(["-lm", "-o", &program]).current_dir(folder).status();
-        assert!(made.unwrap().success(), "{compiler} in {}", folder.display());
+        let compiled = command.args(["-lm", "-o", &program]).current_dir(folder).status();
+        assert!(compiled.unwrap().success(), "{compiler} in {}", folder.display());
     }
 }
 

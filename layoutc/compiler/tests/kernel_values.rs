@@ -4,10 +4,9 @@
 
 use std::fmt::Write as _;
 
+use crate::common::check_text::check_valid;
 use crate::common::kernel::{Kernel, Operand, computes};
-use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{Compiler, MemorySources};
 
 const ROW: &[(&str, usize)] = &[("i", 24)];
 
@@ -17,9 +16,7 @@ fn integers(name: &'static str) -> Operand {
 
 /// Generated C source of a valid manifest.
 fn source(text: &str) -> String {
-    let checked = Compiler::new(&MemorySources::of("m.kdl", text), &Config::default())
-        .check(&["m.kdl".to_owned()]);
-    assert_eq!(checked.diagnostics, [], "{text}");
+    let checked = check_valid(text);
     let outputs = emit(&checked.manifests[0], &Settings::c(), "m", &Templates::default()).unwrap();
     outputs.into_iter().find(|output| output.path.ends_with("m.c")).unwrap().text
 }

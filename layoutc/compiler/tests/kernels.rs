@@ -102,7 +102,7 @@ fn a_convolution_reduces_what_its_filters_index_and_guards_what_may_lie_outside(
 }
 
 #[test]
-fn a_kernel_with_operands_and_no_instance_is_nothing() {
+fn a_kernel_without_instances_computes_nothing() {
     assert!(computes(CONV).is_empty());
 }
 
@@ -167,7 +167,7 @@ fn a_softmax_keeps_its_sums_and_inlines_its_powers() {
 }
 
 #[test]
-fn layer_norm_pooling_and_others_are_good() {
+fn layer_norm_pooling_and_others_are_accepted() {
     for text in [
         // layer norm
         "tensor x dtype=f32 { shape { i 8; j 64 } }\ntensor g dtype=f32 { shape { j 64 } }\ntensor y like=x\n\

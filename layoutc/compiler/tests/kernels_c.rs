@@ -8,12 +8,11 @@
 )]
 
 use crate::common;
+use crate::common::check_text::{check_text, check_valid};
 use crate::common::kernel;
 use common::cc::folder;
 use kernel::{Kernel, Operand, computes};
-use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{Compiler, MemorySources};
 
 /// Layouts of images: planes, channels last, blocks of 4 and of 16 channels, a texture, a swizzle.
 const IMAGES: &[&str] = &[
@@ -565,8 +564,7 @@ fn a_block_that_is_copied_once_is_used_by_several_rows() {
         tensor b dtype=f32 { shape { k 1024; j 16 }; layout { order j k } }\n\
         tensor c dtype=f32 { shape { i 64; j 16 } }\n\
         instance run of=thin A=a B=b C=c\n";
-    let checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
-        .check(&["a.kdl".to_owned()]);
+    let checked = check_text(text);
     let outputs = emit(&checked.manifests[0], &Settings::c(), "thin", &Templates::default());
     let outputs = outputs.unwrap();
     let source = &outputs.iter().find(|output| output.path == "thin.c").unwrap().text;
@@ -680,7 +678,7 @@ fn sums_go_into_lanes_where_nothing_else_has_vectors() {
 }
 
 #[test]
-fn lanes_go_on_with_what_was_there() {
+fn accumulators_start_from_the_existing_output() {
     runs(
         "kernel_lanes_kept",
         "symbol columns min=0 max=1000\ntensor a dtype=i8 { shape { i 5; k columns } }\ntensor y dtype=i32 { shape { i 5 } }\n\
@@ -767,9 +765,7 @@ fn the_example_of_the_rfc_follows_its_output() {
 
 /// Compiles the C of a manifest with a main program by every installed compiler, and runs it.
 fn runs(stem: &str, manifest: &str, main: &str) {
-    let checked = Compiler::new(&MemorySources::of("a.kdl", manifest), &Config::default())
-        .check(&["a.kdl".to_owned()]);
-    assert_eq!(checked.diagnostics, [], "{manifest}");
+    let checked = check_valid(manifest);
     let outputs = emit(&checked.manifests[0], &Settings::c(), stem, &Templates::default()).unwrap();
     let folder = folder(stem);
     common::cc::write(&folder, &outputs);

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::common::cc::run;
-use crate::common::told;
+use crate::common::check_text;
+use check_text::{check_text as checked, diagnostics as found};
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::base::fill;
 use layoutc_compiler::config::{self, Config};
 use layoutc_compiler::emit::{EmitJob, Emitter, Templates};
 use layoutc_compiler::model::{Manifest, Tensor};
 use layoutc_compiler::{Compiler, MemorySources};
-use told::{checked, found};
 
 /// The only tensor of a manifest without diagnostics.
 fn tensor(text: &str) -> Tensor {
@@ -275,7 +275,7 @@ fn a_chain_of_uses_has_a_limit() {
         let text = |k: usize| {
             if k == length { String::new() } else { format!("use \"{}\"\n", name(k + 1)) }
         };
-        let sources = MemorySources::from_iter((0..=length).map(|k| (name(k), text(k))));
+        let sources: MemorySources = (0..=length).map(|k| (name(k), text(k))).collect();
         let found = Compiler::new(&sources, &Config::default()).check(&[name(0)]).diagnostics;
         found
             .into_iter()

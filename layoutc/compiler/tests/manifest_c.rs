@@ -2,14 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::common;
+use crate::common::check_text::{check_text, check_valid};
 use common::cc::run;
-use layoutc_compiler::config::Config;
-use layoutc_compiler::{Compiler, MemorySources};
 
 fn runs(name: &str, text: &str) {
-    let checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
-        .check(&["a.kdl".to_owned()]);
-    assert_eq!(checked.diagnostics, [], "{text}");
+    let checked = check_valid(text);
     run(name, &checked.manifests[0]);
 }
 
@@ -116,7 +113,7 @@ fn views_see_what_is_folded_and_what_stands_behind_slots() {
 }
 
 #[test]
-fn what_is_searched_is_tested_to_its_end() {
+fn searched_inverses_are_tested_to_the_last_slot() {
     runs(
         "searched",
         "tensor mixed dtype=u8 { shape { i 4097 }; layout { map \"(i + 2 * (i ^ 21)) % 8192\"; padding allow } }\n",
@@ -208,16 +205,15 @@ fn values_that_the_facts_exclude_are_not_tried() {
 }
 
 /// Diagnostics of a manifest as text.
-fn said(text: &str) -> String {
-    let checked = Compiler::new(&MemorySources::of("a.kdl", text), &Config::default())
-        .check(&["a.kdl".to_owned()]);
+fn diagnostics_text(text: &str) -> String {
+    let checked = check_text(text);
     let lines: Vec<String> = checked.diagnostics.iter().map(|found| format!("{found:?}")).collect();
     lines.join("\n")
 }
 
 #[test]
 fn two_elements_are_named_for_values_at_the_ends() {
-    let leading = said(
+    let leading = diagnostics_text(
         "symbol m max=50\nsymbol ld min=24 max=64\n\
          tensor x dtype=f32 { shape { i m; j 24 }; layout { order j i; strides ld 1; fill none; padding allow } }",
     );
@@ -226,7 +222,7 @@ fn two_elements_are_named_for_values_at_the_ends() {
         "{leading}"
     );
     assert!(leading.contains("m = 50, ld = 24"), "{leading}");
-    let dropped = said(
+    let dropped = diagnostics_text(
         "symbol p max=6\nsymbol q max=6\n\
          tensor x dtype=f32 { shape { a p; b 4 }; layout { map \"(a, b) -> (a * (p * q) + p)\"; padding allow } }",
     );
@@ -236,9 +232,9 @@ fn two_elements_are_named_for_values_at_the_ends() {
 #[test]
 fn an_axis_that_stands_alone_is_not_visited() {
     // 10^12 elements are too many to enumerate.
-    let said = said(
+    let message = diagnostics_text(
         "tensor t dtype=u8 { shape { a0 27; a1 1000000000000 }\n\
          layout { map \"(a0, a1) -> (a1, 1 - a0 % 3 % 2, a0 // 9, a0 // 3 % 3 + 1, 1 - a0 % 3 // 2)\"; padding allow } }",
     );
-    assert_eq!(said, "");
+    assert_eq!(message, "");
 }

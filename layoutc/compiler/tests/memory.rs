@@ -11,30 +11,30 @@ use layoutc_compiler::{Compiler, MemorySources};
 /// A cache that counts hits.
 #[derive(Default)]
 struct Counting {
-    kept: Mutex<BTreeMap<CacheKey, Vec<u8>>>,
+    entries: Mutex<BTreeMap<CacheKey, Vec<u8>>>,
     recalled: Mutex<usize>,
 }
 
 impl ResultCache for Counting {
     fn recall(&self, key: &CacheKey) -> Option<Vec<u8>> {
-        let found = self.kept.lock().expect("a map").get(key).cloned();
+        let found = self.entries.lock().expect("a map").get(key).cloned();
         *self.recalled.lock().expect("a count") += usize::from(found.is_some());
         found
     }
 
     fn store(&self, key: &CacheKey, value: Vec<u8>) {
-        self.kept.lock().expect("a map").insert(*key, value);
+        self.entries.lock().expect("a map").insert(*key, value);
     }
 }
 
 impl Counting {
     fn check(&self, text: &'static str) -> (usize, usize, String) {
         *self.recalled.lock().expect("a count") = 0;
-        let before = self.kept.lock().expect("a map").len();
+        let before = self.entries.lock().expect("a map").len();
         let sources = MemorySources::of("a.kdl", text);
         let host = CompileEnv { memo: self, ..CompileEnv::new(&sources) };
         let checked = Compiler::new(host, &Config::default()).check(&["a.kdl".to_owned()]);
-        let new = self.kept.lock().expect("a map").len() - before;
+        let new = self.entries.lock().expect("a map").len() - before;
         (new, *self.recalled.lock().expect("a count"), format!("{checked:?}"))
     }
 }
@@ -42,7 +42,7 @@ impl Counting {
 const ODD: &str = "tensor a dtype=u8 { shape { i 65536 }; layout { map \"(i) -> ((i + 2 * (i ^ 21)) % 65536)\" } }";
 
 #[test]
-fn what_was_enumerated_is_not_enumerated_again() {
+fn enumerated_proofs_are_cached() {
     let memory = Counting::default();
     let (new, recalled, first) = memory.check(ODD);
     assert!(first.contains("Enumeration"), "{first}");
@@ -54,7 +54,7 @@ fn what_was_enumerated_is_not_enumerated_again() {
 }
 
 #[test]
-fn what_is_refused_is_not_remembered_as_proven() {
+fn refused_layouts_are_not_cached_as_proven() {
     let memory = Counting::default();
     let text =
         "tensor a dtype=u8 { shape { i 65536 }; layout { map \"(i) -> ((i * 40502) % 65536)\" } }";

@@ -9,18 +9,16 @@ use std::process::Command;
 
 use layoutc_compiler::base::diagnostic::Severity;
 use layoutc_compiler::config::Config;
-use layoutc_compiler::{Compiler, MemorySources};
 
-use crate::common::made;
-use crate::random_manifest::random::Random;
-use crate::random_manifest::{built, full};
+use crate::common::cc::folder;
+use crate::common::check_text::check_text;
+use crate::common::compile_cache;
+use crate::random_manifest::built;
+use layoutc_testing::{Random, cases, process};
 
 /// True if MPI is installed; on CI it must be.
-fn is_there() -> bool {
-    let there = |name: &str| Command::new(name).arg("--version").output().is_ok();
-    let found = there("mpicc") && there("mpirun");
-    assert!(found || std::env::var("CI").is_err(), "mpicc and mpirun must be there");
-    found
+fn is_installed() -> bool {
+    ["mpicc", "mpirun"].iter().all(|name| process::needed_program(name).is_some())
 }
 
 fn mpirun(ranks: usize) -> Command {
@@ -33,8 +31,7 @@ fn mpirun(ranks: usize) -> Command {
 
 /// Emits a manifest and compiles its test program with strict warnings and sanitizers. Returns the folder.
 fn compiled(name: &str, manifest: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mpi").join(name);
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder(&format!("mpi/{name}"));
     std::fs::write(folder.join("m.kdl"), manifest).unwrap();
     let (_, outputs) = built(manifest, &Config::default()).unwrap();
     for (path, text) in outputs {
@@ -45,18 +42,17 @@ fn compiled(name: &str, manifest: &str) -> PathBuf {
     command.args(["-Wsign-conversion", "-Werror", "-O1", "-g", "-fsanitize=address,undefined"]);
     command.args(["-fno-sanitize-recover=all", "m_mpi_test.c", "m_mpi.c", "m.c", "-lm"]);
     command.args(["-o", "mpi_test"]);
-    made::compile(&mut command, &folder, Some("mpi_test"), &[])
-        .unwrap_or_else(|told| panic!("{told}"));
+    compile_cache::compile(&mut command, &folder, Some("mpi_test"), &[])
+        .unwrap_or_else(|error| panic!("{error}"));
     folder
 }
 
 /// Output of the test program on `ranks` ranks.
 fn run(folder: &Path, ranks: usize) -> String {
-    let output = mpirun(ranks).arg(folder.join("mpi_test")).output().unwrap();
-    let [out, err] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
-    assert!(output.status.success(), "{}: {}\n{out}{err}", folder.display(), output.status);
-    assert!(out.trim_end().ends_with("ok"), "{out}");
-    out.into_owned()
+    let output = process::output(mpirun(ranks).arg(folder.join("mpi_test")));
+    let output = output.unwrap_or_else(|error| panic!("{error}"));
+    assert!(output.trim_end().ends_with("ok"), "{output}");
+    output
 }
 
 /// Meshes of `devices` devices.
@@ -119,22 +115,22 @@ fn random_manifest(random: &mut Random, devices: usize, count: usize) -> String 
     let mut text = String::new();
     let mesh = *random.pick(meshes(devices));
     writeln!(text, "mesh m {{ {mesh} }}").unwrap();
-    let mut made = 0;
-    while made < count {
+    let mut generated = 0;
+    while generated < count {
         let extents = [0; 3].map(|_| random.between(1, 13));
         let dtype = *random.pick(&["f32", "u8", "f64", "i16", "c64", "f32x4"]);
-        let mut pair = tensor(random, &format!("from{made}"), dtype, extents, mesh);
-        pair += &tensor(random, &format!("to{made}"), dtype, extents, mesh);
+        let mut pair = tensor(random, &format!("from{generated}"), dtype, extents, mesh);
+        pair += &tensor(random, &format!("to{generated}"), dtype, extents, mesh);
         let staging = *random.pick(&["", " max-staging=\"1 KiB\"", " max-staging=1"]);
         // `max-staging` is rejected if nothing is exchanged, or if it is too small.
         for line in [
-            format!("convert from{made} to=to{made}{staging}\n"),
-            format!("convert from{made} to=to{made}\n"),
+            format!("convert from{generated} to=to{generated}{staging}\n"),
+            format!("convert from{generated} to=to{generated}\n"),
         ] {
             if is_valid(&format!("mesh m {{ {mesh} }}\n{pair}{line}")) {
                 text += &pair;
                 text += &line;
-                made += 1;
+                generated += 1;
                 break;
             }
         }
@@ -143,18 +139,17 @@ fn random_manifest(random: &mut Random, devices: usize, count: usize) -> String 
 }
 
 fn is_valid(manifest: &str) -> bool {
-    let checked = Compiler::new(&MemorySources::of("m.kdl", manifest), &Config::default())
-        .check(&["m.kdl".to_owned()]);
-    checked.diagnostics.iter().all(|told| told.severity != Severity::Error)
+    let checked = check_text(manifest);
+    checked.diagnostics.iter().all(|report| report.severity != Severity::Error)
 }
 
 #[test]
 fn random_shardings_and_layouts_are_exchanged_whole() {
-    if !is_there() {
+    if !is_installed() {
         return;
     }
     // About 200 pairs in the long campaign.
-    let (manifests, pairs) = if full() { (2, 34) } else { (1, 8) };
+    let (manifests, pairs) = cases((1, 8), (2, 34));
     let mut random = Random::new(261_126);
     for devices in [2, 4, 8] {
         for manifest in 0..manifests {
@@ -208,14 +203,14 @@ fn axes_that_a_mesh_does_not_divide_leave_the_last_devices_less_or_nothing() {
     assert_eq!(lengths(1, 0), [1, 1, 0, 0, 0, 0, 0, 0]);
     assert_eq!(lengths(2, 0), [2, 2, 2, 2, 1, 0, 0, 0]);
     assert_eq!(lengths(3, 0), [2, 2, 1, 0, 2, 2, 0, 0]);
-    if is_there() {
+    if is_installed() {
         run(&compiled("uneven", uneven), 8);
     }
 }
 
 #[test]
 fn names_of_c_scalars_reversed_bytes_and_equal_shardings_are_exchanged() {
-    if !is_there() {
+    if !is_installed() {
         return;
     }
     let awkward = [
@@ -261,20 +256,19 @@ fn copies_take_an_element_of_each_message_at_least() {
          tensor a dtype=f32 { shape { n 8; c 16 }; shard n=x }\n\
          tensor b dtype=f32 { shape { n 8; c 16 }; shard c=x; layout { map \"(n, c) -> (n, c ^ (n % 2))\"; padding allow } }\n\
          convert a to=b max-staging=\"15 B\"\n";
-    let checked = Compiler::new(&MemorySources::of("m.kdl", manifest), &Config::default())
-        .check(&["m.kdl".to_owned()]);
-    let told = format!("{:?}", checked.diagnostics);
-    assert!(told.contains("staging needs at least 16 bytes, not 15"), "{told}");
+    let checked = check_text(manifest);
+    let report = format!("{:?}", checked.diagnostics);
+    assert!(report.contains("staging needs at least 16 bytes, not 15"), "{report}");
 }
 
 #[test]
 fn the_fewest_bytes_are_sent() {
-    if !is_there() {
+    if !is_installed() {
         return;
     }
-    let told = run(&compiled("moves", MOVES), 8);
+    let report = run(&compiled("moves", MOVES), 8);
     let sent = |name: &str| {
-        let line = told.lines().find(|line| line.starts_with(&format!("{name}: "))).unwrap();
+        let line = report.lines().find(|line| line.starts_with(&format!("{name}: "))).unwrap();
         line.split(' ').nth(1).unwrap().parse::<i64>().unwrap()
     };
     let whole = 64 * 48 * 4;
@@ -289,7 +283,7 @@ fn the_fewest_bytes_are_sent() {
 
 #[test]
 fn a_rank_without_a_buffer_is_an_error_on_all() {
-    if !is_there() {
+    if !is_installed() {
         return;
     }
     let folder = compiled("moves", MOVES);
@@ -320,12 +314,11 @@ int main(int argc, char **argv) {
     std::fs::write(folder.join("absent.c"), program).unwrap();
     let mut command = Command::new("mpicc");
     command.args(["-g", "absent.c", "m_mpi.c", "m.c", "-lm", "-o", "absent"]);
-    made::compile(&mut command, &folder, Some("absent"), &[])
-        .unwrap_or_else(|told| panic!("{told}"));
+    compile_cache::compile(&mut command, &folder, Some("absent"), &[])
+        .unwrap_or_else(|error| panic!("{error}"));
     for ranks in [8, 4] {
-        let output = mpirun(ranks).arg(folder.join("absent")).output().unwrap();
-        let out = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{out}{}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(out.lines().count(), ranks, "{out}");
+        let output = process::output(mpirun(ranks).arg(folder.join("absent")));
+        let output = output.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(output.lines().count(), ranks, "{output}");
     }
 }

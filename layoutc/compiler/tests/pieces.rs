@@ -2,7 +2,9 @@
 //! random layouts. `LAYOUTC_FULL=1` runs ten times as many.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+use crate::common::check_text::{check_text, tensors};
 use crate::random_manifest;
+use layoutc_testing::{Random, cases};
 use std::collections::BTreeMap;
 
 use layoutc_compiler::config::Config;
@@ -11,23 +13,9 @@ use layoutc_compiler::run::pieces::{
     DenseFile, Direction, InPieces, Indexed, Lives, Order, Pieces, Runs, padding,
 };
 use layoutc_compiler::run::{pack, unpack};
-use layoutc_compiler::{Compiler, MemorySources};
-use random_manifest::random::Random;
-use random_manifest::{dtypes, full, manifest};
+use random_manifest::{dtypes, manifest};
 
 type Symbols = BTreeMap<String, i128>;
-
-fn tensors(text: &str) -> Vec<Tensor> {
-    let checked = Compiler::new(&MemorySources::of("m.kdl", text), &Config::default())
-        .check(&["m.kdl".to_owned()]);
-    let faults = &checked.diagnostics;
-    assert_eq!(checked.manifests.len(), 1, "{faults:#?}\n{text}");
-    checked.manifests.into_iter().next().unwrap().tensors
-}
-
-fn pattern(random: &mut Random, bytes: usize) -> Vec<u8> {
-    (0..bytes).map(|_| u8::try_from(random.below(256)).unwrap()).collect()
-}
 
 /// A file that counts the writes of each byte.
 struct File {
@@ -137,7 +125,7 @@ fn agrees(
         if at_once.from_bytes == 0 || at_once.to_bytes == 0 {
             continue;
         }
-        let source = pattern(random, at_once.from_bytes);
+        let source = random.bytes(at_once.from_bytes);
         let mut wanted = vec![0; at_once.to_bytes];
         at_once.run(&source, &mut wanted).unwrap();
         let fill = padding(tensor).unwrap().unwrap_or_else(|| vec![0]);
@@ -181,7 +169,7 @@ fn campaign(first: u64, manifests: u64, dtypes: &[&'static str]) -> Seen {
 
 #[test]
 fn random_tensors_in_pieces_are_those_moved_at_once() {
-    let seen = campaign(0x51CE, if full() { 400 } else { 40 }, &dtypes());
+    let seen = campaign(0x51CE, cases(40, 400), &dtypes());
     assert!(seen.boxes > 100 && seen.windows > 10, "{seen:?}");
 }
 
@@ -189,7 +177,7 @@ fn random_tensors_in_pieces_are_those_moved_at_once() {
 fn elements_that_share_bytes_are_the_same_in_pieces() {
     let seen = campaign(
         0x8B17,
-        if full() { 200 } else { 20 },
+        cases(20, 200),
         &["i4", "u4", "i2", "u2", "u1", "f4e2m1fn", "u3", "i5", "u6", "f6e3m2fn"],
     );
     assert!(seen.boxes > 10 && seen.windows > 10, "{seen:?}");
@@ -213,14 +201,13 @@ const ODD: &[&str] = &[
 ];
 
 #[test]
-fn odd_layouts_are_the_same_in_pieces_whatever_the_memory() {
+fn chunked_conversions_of_unusual_layouts_give_the_same_bytes() {
     let mut seen = Seen::default();
     let mut random = Random::new(7);
     for body in ODD {
         for dtype in ["i8", "f32", "f32x4", "i4"] {
             let text = format!("tensor t dtype={dtype} {{ {body} }}");
-            let checked = Compiler::new(&MemorySources::of("m.kdl", &text), &Config::default())
-                .check(&["m.kdl".to_owned()]);
+            let checked = check_text(&text);
             let Some(tensor) = checked.manifests.first().and_then(|m| m.tensors.first()) else {
                 panic!("{:#?}\n{text}", checked.diagnostics);
             };

@@ -3,19 +3,19 @@
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
+use crate::common::cc::folder;
 use crate::common::processors;
 use crate::random_manifest;
-use std::path::{Path, PathBuf};
+use layoutc_testing::{Random, cases};
+use std::path::PathBuf;
 
 use layoutc_compiler::config::Config;
 use processors::{on_each, run};
-use random_manifest::random::Random;
-use random_manifest::{built, dtypes, full, manifest};
+use random_manifest::{built, dtypes, manifest};
 
 /// Writes a manifest and its generated C to a folder of its own.
 fn written(name: &str, text: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("processors_{name}"));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder(&format!("processors_{name}"));
     std::fs::write(folder.join("m.kdl"), text).unwrap();
     for (name, text) in built(text, &Config::default()).unwrap().1 {
         std::fs::write(folder.join(name), text).unwrap();
@@ -25,7 +25,7 @@ fn written(name: &str, text: &str) -> PathBuf {
 
 #[test]
 fn random_manifests_hold_on_every_processor() {
-    let folders: Vec<PathBuf> = (0..if full() { 16 } else { 3 })
+    let folders: Vec<PathBuf> = (0..cases(3, 16))
         .map(|seed| {
             let mut random = Random::new(9_000_000 + seed);
             let config = Config::default();

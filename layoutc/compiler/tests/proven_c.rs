@@ -2,12 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::type_complexity, reason = "a test")]
 
 use crate::common;
-use common::cc::{compile_and_run, folder, full, run, run_with, write};
+use common::cc::{compile_and_run, folder, run, run_with, write};
 use common::{ZERO, convert, manifest, proven, tensor};
 use layoutc_algebra::symbol::Symbol;
 use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::{Fill, FillValue};
 use layoutc_compiler::plan::cores::Cores;
+use layoutc_testing::{Random, cases};
 
 #[test]
 fn maps_of_every_kind_round_trip() {
@@ -117,16 +118,6 @@ fn blocks_that_lie_wholly_beyond_the_end_move_nothing() {
     run("beyond", &manifest(tensors, vec![pair(0, 1), pair(1, 0)]));
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % bound
-    }
-}
-
 /// A random permutation of digits of `(a, b, c)`, some shifted, reversed or fused.
 fn random_map(random: &mut Random, extents: [usize; 3]) -> String {
     let mut items = Vec::new();
@@ -150,17 +141,15 @@ fn random_map(random: &mut Random, extents: [usize; 3]) -> String {
             }
         }
     }
-    for k in (1..items.len()).rev() {
-        items.swap(k, random.below(k + 1));
-    }
+    random.shuffle(&mut items);
     let named: Vec<String> = items.iter().enumerate().map(|(k, i)| format!("s{k} = {i}")).collect();
     format!("(a, b, c) -> ({})", named.join(", "))
 }
 
 #[test]
 fn random_layouts_and_conversions_between_them_agree_with_their_definitions() {
-    let mut random = Random(7);
-    let (rounds, count) = if full() { (5, 10) } else { (3, 7) };
+    let mut random = Random::new(7);
+    let (rounds, count) = cases((3, 7), (5, 10));
     for round in 0..rounds {
         let extents = [0; 3].map(|_| random.below(11) + 1);
         let texts = extents.map(|extent| extent.to_string());
@@ -188,11 +177,9 @@ fn random_layouts_and_conversions_between_them_agree_with_their_definitions() {
 #[test]
 fn random_layouts_moved_on_all_cores_agree_with_their_definitions() {
     let flags = ["-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-O1", "-fopenmp"];
-    let mut random = Random(11);
-    let count = if full() { 5 } else { 3 };
-    for (round, dtype) in
-        ["u4", "i32", "u1"].into_iter().take(if full() { 3 } else { 2 }).enumerate()
-    {
+    let mut random = Random::new(11);
+    let count = cases(3, 5);
+    for (round, dtype) in ["u4", "i32", "u1"].into_iter().take(cases(2, 3)).enumerate() {
         let least = if dtype == "u1" { 120 } else { 70 };
         let extents = [0; 3].map(|_| random.below(40) + least);
         let texts = extents.map(|extent| extent.to_string());

@@ -3,56 +3,32 @@
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
-use crate::common::made;
+use crate::common::cc::{STRICT, build_and_run, folder};
 use crate::random_manifest;
+use layoutc_testing::process::needed_program;
+use layoutc_testing::{Random, cases, is_full, layouts};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::panic::catch_unwind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use layoutc_compiler::config::Config;
-use random_manifest::random::{self, Case, Facts, MapItem, Random, Step, Tree, Truth, bin, truth};
-use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, full, manifest, records};
+use layoutc_testing::layouts::{Case, Facts, MapItem, Step, Tree, Truth, bin, truth};
+use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, manifest, records};
 
-const STRICT: &[&str] = &[
-    "-std=c99",
-    "-pedantic-errors",
-    "-Wall",
-    "-Wextra",
-    "-Wconversion",
-    "-Wsign-conversion",
-    "-Werror",
-    "-O1",
-    "-fsanitize=address,undefined",
-    "-fno-sanitize-recover=all",
-];
+const C99: &[&str] =
+    &["-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
-const CPP: &[&str] = &[
-    "-std=c++17",
-    "-x",
-    "c++",
-    "-pedantic-errors",
-    "-Wall",
-    "-Wextra",
-    "-Wconversion",
-    "-Wsign-conversion",
-    "-Werror",
-    "-O1",
-];
+const CPP: &[&str] = &["-std=c++17", "-x", "c++", "-O1"];
 
 /// A C compiler with its flags.
 type Compiler = (&'static str, &'static [&'static str]);
 
-const C: [Compiler; 3] = [("gcc", STRICT), ("clang", STRICT), ("tcc", &["-Wall", "-Werror"])];
+const C: [Compiler; 3] = [("gcc", C99), ("clang", C99), ("tcc", &["-Wall", "-Werror"])];
 
 fn compilers() -> Vec<Compiler> {
-    let there = |name: &str| Command::new(name).arg("-v").output().is_ok();
-    let found: Vec<Compiler> = C.into_iter().filter(|(name, _)| there(name)).collect();
-    if std::env::var("CI").is_ok() {
-        assert_eq!(found.len(), C.len(), "gcc, clang and tcc must all be there");
-    }
-    found
+    C.into_iter().filter(|(name, _)| needed_program(name).is_some()).collect()
 }
 
 const HELPERS: &str = r#"
@@ -314,7 +290,7 @@ fn tables(manifest: &Manifest) -> Vec<u8> {
             };
             let truth: Truth = truth(&case).unwrap();
             let count = |len: usize| i64::try_from(len).unwrap();
-            let boxes = random::points(&truth.physical_shape);
+            let boxes = layouts::points(&truth.physical_shape);
             numbers.extend([
                 count(truth.elements.len()),
                 truth.physical_elements,
@@ -339,28 +315,21 @@ fn tables(manifest: &Manifest) -> Vec<u8> {
     numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 
-fn run_program(folder: &Path, compiler: Compiler, sources: &[&str], what: &str, text: &str) {
+fn run_program(folder: &Path, compiler: Compiler, sources: &[&str]) {
     let (name, flags) = compiler;
     let program = format!("{}_{}", sources[0].replace('.', "_"), name.replace('+', "p"));
     let mut compiler = Command::new(name);
+    if name != "tcc" {
+        compiler.args(STRICT);
+    }
     compiler.args(flags).args(["-o", &program]).args(sources);
-    made::compile(&mut compiler, folder, Some(&program), &[])
-        .unwrap_or_else(|said| panic!("{what}: {said}\n{text}"));
-    let ran = Command::new(folder.join(program)).current_dir(folder).output().unwrap();
-    let (out, said) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-    assert!(
-        ran.status.success(),
-        "{what}, {name}, {sources:?} in {}:\n{out}\n{said}\n{text}",
-        folder.display()
-    );
+    build_and_run(&mut compiler, folder, &program);
 }
 
 fn run(what: &str, number: usize, manifest: &Manifest, all: bool) {
     let text = manifest.text();
     let outputs = built(&text, &Config::default()).unwrap().1;
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-        .join(format!("random_c_{}", what.replace(' ', "_")));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder(&format!("random_c_{}", what.replace(' ', "_")));
     std::fs::write(folder.join("m.kdl"), &text).unwrap();
     for (name, text) in &outputs {
         std::fs::write(folder.join(name), text).unwrap();
@@ -371,14 +340,14 @@ fn run(what: &str, number: usize, manifest: &Manifest, all: bool) {
     for (k, compiler) in found.iter().enumerate() {
         // Alternates: one sanitizing compiler runs the driver, the other the generated test program.
         if all || k == number % 2 || k == 2 {
-            run_program(&folder, *compiler, &["driver.c", "m.c"], what, &text);
+            run_program(&folder, *compiler, &["driver.c", "m.c"]);
         }
         if all || k == (number + 1) % 2 {
-            run_program(&folder, *compiler, &["m_test.c", "m.c"], what, &text);
+            run_program(&folder, *compiler, &["m_test.c", "m.c"]);
         }
     }
     if number.is_multiple_of(4) && Command::new("g++").arg("-v").output().is_ok() {
-        run_program(&folder, ("g++", CPP), &["m_test.c", "m.c"], what, &text);
+        run_program(&folder, ("g++", CPP), &["m_test.c", "m.c"]);
     }
 }
 
@@ -390,11 +359,11 @@ fn campaign(what: &str, first: u64, manifests: usize, dtypes: &[&'static str]) {
             let mut random = Random::new(u64::try_from(seed).unwrap() + first);
             let config = Config::default();
             let manifest = manifest(&mut random, 6, &config, dtypes, |_, tensor| tensor);
-            run(&format!("{what} {seed}"), seed, &manifest, full());
+            run(&format!("{what} {seed}"), seed, &manifest, is_full());
         });
         if let Err(panic) = ran {
-            let told = panic.downcast_ref::<String>().cloned();
-            failures.push(told.unwrap_or_else(|| format!("seed {seed}")));
+            let report = panic.downcast_ref::<String>().cloned();
+            failures.push(report.unwrap_or_else(|| format!("seed {seed}")));
         }
     }
     failures.sort_by_key(String::len);
@@ -404,23 +373,23 @@ fn campaign(what: &str, first: u64, manifests: usize, dtypes: &[&'static str]) {
 
 #[test]
 fn random_manifests_give_c_that_agrees_with_the_oracle() {
-    campaign("seed", 3_000_000, if full() { 12 } else { 5 }, &dtypes());
+    campaign("seed", 3_000_000, cases(5, 12), &dtypes());
 }
 
 #[test]
 fn elements_that_share_bytes_agree_with_the_oracle() {
     let packed: Vec<&str> = dtypes().into_iter().filter(|dtype| bits(dtype) < 8).collect();
-    campaign("packed", 3_500_000, if full() { 8 } else { 3 }, &packed);
+    campaign("packed", 3_500_000, cases(3, 8), &packed);
 }
 
 #[test]
 fn records_of_any_fields_agree_with_the_oracle() {
-    let count = if full() { 5 } else { 1 };
+    let count = cases(1, 5);
     campaign("record", 3_700_000, count, &records(3_700_000, count));
 }
 
 #[test]
-fn padding_keeps_what_it_held_also_where_it_shares_the_last_byte_with_elements() {
+fn unfilled_padding_keeps_its_bits_also_in_shared_bytes() {
     let tensor = |name: &str, dtype: &'static str, high_first| {
         let axes = [("a", 3), ("b", 5)].map(|(axis, extent)| (axis.to_owned(), extent));
         let steps = vec![Step::Strides(vec![7, 3])];
@@ -457,10 +426,10 @@ fn the_layouts_of_the_field_agree_at_ten_random_sizes_of_the_batch() {
     let nchw4c = Step::Map {
         items: vec![
             item("n", axis(0)),
-            item("co", bin(random::Op::Div, axis(3), four())),
+            item("co", bin(layouts::Op::Div, axis(3), four())),
             item("h", axis(1)),
             item("w", axis(2)),
-            item("ci", bin(random::Op::Mod, axis(3), four())),
+            item("ci", bin(layouts::Op::Mod, axis(3), four())),
         ],
         separators: Vec::new(),
         all_parentheses: false,

@@ -4,21 +4,22 @@
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+use crate::common::cc::folder;
 use crate::common::gpu;
 use crate::common::moves;
 use crate::random_manifest;
+use layoutc_testing::{Random, cases};
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
-use std::path::PathBuf;
 
 use gpu::Platform;
 use layoutc_algebra::layout::{Layout, Verdict};
 use layoutc_compiler::config::{
     Config, CudaIndex, OpenClIndex, TargetCuda, TargetOpenCl, TargetsConfig,
 };
+use layoutc_testing::layouts::{Case, Step, truth};
 use moves::{Convert, Effort, Elements, Extents, Outputs, Subject, channels};
-use random_manifest::random::{Case, Random, Step, truth};
-use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, full, manifest, records};
+use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, manifest, records};
 
 /// Configuration with OpenCL and CUDA; 64-bit indices if `wide`.
 fn config(wide: bool) -> Config {
@@ -47,14 +48,14 @@ fn suited(random: &mut Random, mut tensor: Tensor) -> Tensor {
         return tensor;
     }
     let names = truth(&tensor.case).map(|truth| truth.names).unwrap_or_default();
-    let (Some(last), true) = (names.last(), names.len() > 1 && !random.once_in(3)) else {
+    let (Some(last), true) = (names.last(), names.len() > 1 && !random.one_in(3)) else {
         return tensor;
     };
     let mut image = tensor.clone();
     if !tensor.dtype.ends_with("x4") {
         image.case.steps.push(Step::PadMultiple { axis: last.clone(), multiple: 4 });
     }
-    let layered = names.len() > 2 && random.once_in(2);
+    let layered = names.len() > 2 && random.one_in(2);
     let cut = 1 + random.below(names.len() - 1);
     let mut cuts = vec![cut];
     if layered {
@@ -117,8 +118,7 @@ fn is_wide(seed: usize) -> bool {
 fn run(seed: usize, manifest: &Manifest) {
     let text = manifest.text();
     let (checked, outputs) = built(&text, &config(is_wide(seed))).unwrap();
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("random_gpu_{seed}"));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder(&format!("random_gpu_{seed}"));
     std::fs::write(folder.join("m.kdl"), &text).unwrap();
     let converts: Vec<Convert<'_>> = manifest
         .converts
@@ -150,12 +150,12 @@ fn run(seed: usize, manifest: &Manifest) {
         platforms: &platforms,
         optimized: seed.is_multiple_of(8),
         compiler: seed,
-        nvcc: seed.is_multiple_of(if full() { 25 } else { 6 }),
+        nvcc: seed.is_multiple_of(cases(6, 25)),
         stem: "m",
         wide: is_wide(seed),
     };
     let ran = moves::run(&folder, &outputs, &all, &effort);
-    ran.unwrap_or_else(|said| panic!("seed {seed} in {}:\n{said}\n{text}", folder.display()));
+    ran.unwrap_or_else(|message| panic!("seed {seed} in {}:\n{message}\n{text}", folder.display()));
 }
 
 /// All element types, with those of images repeated.
@@ -166,7 +166,7 @@ fn types() -> Vec<&'static str> {
 
 /// Runs the manifests of these seeds with tensors of these types. Panics with all failures, the shortest first.
 fn campaign(seeds: impl Iterator<Item = usize>, types: &[&'static str]) {
-    let tensors = if full() { 10 } else { 7 };
+    let tensors = cases(7, 10);
     let (mut count, mut failures) = (0, Vec::new());
     for seed in seeds {
         count += 1;
@@ -175,8 +175,8 @@ fn campaign(seeds: impl Iterator<Item = usize>, types: &[&'static str]) {
             run(seed, &manifest(&mut random, tensors, &config(is_wide(seed)), types, suited));
         });
         if let Err(panic) = ran {
-            let told = panic.downcast_ref::<String>().cloned();
-            failures.push(told.unwrap_or_else(|| format!("seed {seed}")));
+            let report = panic.downcast_ref::<String>().cloned();
+            failures.push(report.unwrap_or_else(|| format!("seed {seed}")));
         }
     }
     failures.sort_by_key(String::len);
@@ -186,7 +186,7 @@ fn campaign(seeds: impl Iterator<Item = usize>, types: &[&'static str]) {
 
 /// Number of manifests; two tests share them, so that two run in parallel.
 fn manifests() -> usize {
-    if full() { 24 } else { 8 }
+    cases(8, 24)
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn boxes_along_a_curve_agree_with_the_oracle_on_opencl_and_cuda() {
         let axes = [("a", 2), ("b", 9), ("c", 14)].map(|(name, n)| (name.to_owned(), n));
         let types = ["f32", "u8", "i4", "f16", "f32x4", "u1"];
         let tensor = |(k, dtype): (usize, &&'static str)| {
-            let items = random_manifest::random::generate::curve_of(&mut random, &axes);
+            let items = layoutc_testing::layouts::generate::curve_of(&mut random, &axes);
             let map = Step::Map { items, separators: Vec::new(), all_parentheses: false };
             let (element_bits, steps) = (bits(dtype), vec![map]);
             let case = Case { axes: axes.to_vec(), symbol: None, element_bits, steps };
@@ -229,6 +229,6 @@ fn elements_that_share_bytes_agree_with_the_oracle_on_opencl_and_cuda() {
 
 #[test]
 fn records_of_any_fields_agree_with_the_oracle_on_opencl_and_cuda() {
-    let count = if full() { 4 } else { 1 };
+    let count = cases(1, 4);
     campaign((0..count).map(|seed| 2000 + seed), &records(5_700_000, count));
 }

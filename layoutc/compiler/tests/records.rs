@@ -7,7 +7,7 @@
 
 use crate::common;
 use common::cc::{compile_and_run, compilers, folder};
-use common::told::{self, checked};
+use common::check_text::check_text;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::query::inspect::tensor_json;
@@ -16,7 +16,7 @@ use serde_json::json;
 
 /// Element type, axes and labels of each tensor.
 fn meant(text: &str) -> Vec<String> {
-    let checked = checked(text);
+    let checked = check_text(text);
     assert_eq!(checked.diagnostics, [], "{text}");
     let tensors = &checked.manifests[0].tensors;
     tensors
@@ -115,7 +115,7 @@ tensor of_plain like=plain { dtype { u i8; v i8 } }
 
 #[test]
 fn inspect_shows_the_axis_and_the_element_type() {
-    let checked = checked(PARTICLES);
+    let checked = check_text(PARTICLES);
     let json = tensor_json(&checked.manifests[0].tensors[1], "m.kdl");
     assert_eq!(json["dtype"], "f32");
     assert_eq!(json["axes"], json!([{"name": "n", "extent": 10}, {"name": "field", "extent": 3}]));
@@ -155,7 +155,7 @@ tensor turned { dtype { d f16; q u4 2 }; shape { n 4 }; nibbles high-first }
 #[test]
 fn inspect_shows_the_fields_of_an_element() {
     let checked =
-        checked("tensor q { dtype { tag i8; d f16 align=2; q u4 16 2 }; shape { row 8; b 5 } }");
+        check_text("tensor q { dtype { tag i8; d f16 align=2; q u4 16 2 }; shape { row 8; b 5 } }");
     assert_eq!(checked.diagnostics, []);
     let json = tensor_json(&checked.manifests[0].tensors[0], "m.kdl");
     assert_eq!(json["element_bits"], 160);
@@ -169,7 +169,7 @@ fn inspect_shows_the_fields_of_an_element() {
         ])
     );
     // An alignment pads the 20 bits of the fields to 3 bytes.
-    let checked = told::checked("tensor q4 { dtype align=1 { d f16; q u4 }; shape { n 40 } }");
+    let checked = check_text("tensor q4 { dtype align=1 { d f16; q u4 }; shape { n 40 } }");
     assert_eq!(tensor_json(&checked.manifests[0].tensors[0], "m.kdl")["bytes"], 120);
 }
 
@@ -219,7 +219,7 @@ int main(void) {
 
 #[test]
 fn arrays_of_structs_and_structs_of_arrays_run_in_c() {
-    let checked = checked(PARTICLES);
+    let checked = check_text(PARTICLES);
     assert_eq!(checked.diagnostics, []);
     let outputs = Compiler::new(&MemorySources::default(), &Config::default())
         .emit(&checked, &Templates::default())
@@ -332,7 +332,7 @@ fn blocks_of_quants_move_as_structures_that_are_written_by_hand() {
              convert {name} to={name}_t\nconvert {name}_t to={name}\n"
         ));
     }
-    let checked = checked(&manifest);
+    let checked = check_text(&manifest);
     assert_eq!(checked.diagnostics, []);
     let outputs = Compiler::new(&MemorySources::default(), &Config::default())
         .emit(&checked, &Templates::default())
@@ -357,7 +357,7 @@ fn headers_of_all_targets_say_which_field_is_which() {
     let config = "[target.c]\n[target.opencl]\n[target.cuda]\n";
     let config = layoutc_compiler::config::parse(&std::sync::Arc::from("layoutc.toml"), config);
     let outputs = Compiler::new(&MemorySources::default(), &config.unwrap())
-        .emit(&checked(PARTICLES), &Templates::default())
+        .emit(&check_text(PARTICLES), &Templates::default())
         .unwrap();
     for path in ["c/m.h", "opencl/m.h", "opencl/m.cl", "cuda/m.cuh"] {
         let text = &outputs.iter().find(|output| output.path == path).unwrap().text;

@@ -5,16 +5,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::PathBuf;
 use std::process::Command;
 
-use crate::common::cc::full;
-use crate::common::made;
+use crate::common::cc::{build_and_run, folder};
 use crate::random_manifest::built;
-use crate::random_manifest::random::Random;
 use layoutc_compiler::config::{Config, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::query::abi;
 use layoutc_compiler::query::locate;
+use layoutc_testing::{Random, cases};
 
 /// A ring of 4 rows, as sliding windows use it.
 const RING: &str = "tensor rows dtype=f32 { shape { y 64; x 16 }; ring y=4 }\n";
@@ -35,8 +33,7 @@ fn layout(random: &mut Random, held: i64) -> String {
 }
 
 fn ran(name: &str, outputs: &BTreeMap<String, String>, driver: &str) {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("rings_{name}"));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder(&format!("rings_{name}"));
     for (file, text) in outputs.iter().filter(|(file, _)| !file.contains('/')) {
         std::fs::write(folder.join(file), text).unwrap();
     }
@@ -52,21 +49,13 @@ fn ran(name: &str, outputs: &BTreeMap<String, String>, driver: &str) {
             "-fsanitize=undefined,address",
         ]);
         command.args(["-fno-sanitize-recover=all", "-o", program]).args(sources);
-        made::compile(&mut command, &folder, Some(program), &[])
-            .unwrap_or_else(|said| panic!("{said}"));
-        let ran = Command::new(folder.join(program)).output().unwrap();
-        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-        assert!(
-            ran.status.success(),
-            "{name} {program}: {said}{}",
-            String::from_utf8_lossy(&ran.stderr)
-        );
+        build_and_run(&mut command, &folder, program);
     }
 }
 
 #[test]
 fn random_rings_keep_the_elements_of_every_window_apart() {
-    for seed in 0..if full() { 30 } else { 5 } {
+    for seed in 0..cases(5, 30) {
         let mut random = Random::new(7_200_000 + seed);
         let (rows, columns) = (random.between(1, 20), random.between(1, 12));
         let held = random.between(1, rows.min(5));

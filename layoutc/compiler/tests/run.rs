@@ -2,25 +2,18 @@
 //! offset of their layout. `LAYOUTC_FULL=1` runs ten times as many.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+use crate::common::check_text::tensors;
 use crate::random_manifest;
+use layoutc_testing::{Random, cases};
 use std::collections::BTreeMap;
 
 use layoutc_compiler::config::Config;
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::run::{Packing, RunError, pack, unpack};
-use layoutc_compiler::{Compiler, MemorySources};
-use random_manifest::random::{Random, Truth, truth};
-use random_manifest::{Fill, bits, dtypes, full, manifest};
+use layoutc_testing::layouts::{Truth, truth};
+use random_manifest::{Fill, bits, dtypes, manifest};
 
 type Symbols = BTreeMap<String, i128>;
-
-fn tensors(text: &str) -> Vec<Tensor> {
-    let checked = Compiler::new(&MemorySources::of("m.kdl", text), &Config::default())
-        .check(&["m.kdl".to_owned()]);
-    let faults = &checked.diagnostics;
-    assert_eq!(checked.manifests.len(), 1, "{faults:#?}\n{text}");
-    checked.manifests.into_iter().next().unwrap().tensors
-}
 
 fn size(value: i64) -> usize {
     usize::try_from(value).unwrap()
@@ -32,10 +25,6 @@ fn element(buffer: &[u8], at: usize, width: usize, packing: Option<Packing>) -> 
         Some(packing) => vec![packing.load(buffer, at).unwrap()],
         None => buffer[at * width / 8..(at + 1) * width / 8].to_vec(),
     }
-}
-
-fn pattern(random: &mut Random, bytes: usize) -> Vec<u8> {
-    (0..bytes).map(|_| u8::try_from(random.below(256)).unwrap()).collect()
 }
 
 /// Packs and unpacks a tensor and compares every slot with the oracle.
@@ -52,7 +41,7 @@ fn agrees(
     let bytes = |elements: i64| (size(elements) * width).div_ceil(8);
     assert_eq!(packs.from_bytes, bytes(truth.logical_elements), "{}", tensor.name);
     assert_eq!(packs.to_bytes, bytes(truth.physical_elements), "{}", tensor.name);
-    let logical = pattern(random, packs.from_bytes);
+    let logical = random.bytes(packs.from_bytes);
     let mut physical = vec![0xAA; packs.to_bytes];
     let moved = packs.run(&logical, &mut physical);
     assert_eq!(moved, Ok(()), "{} with {symbols:?} in\n{text}", tensor.name);
@@ -101,14 +90,14 @@ fn campaign(first: u64, manifests: u64, dtypes: &[&'static str]) {
 
 #[test]
 fn random_tensors_are_moved_as_the_oracle_says() {
-    campaign(0x9ACC, if full() { 400 } else { 40 }, &dtypes());
+    campaign(0x9ACC, cases(40, 400), &dtypes());
 }
 
 #[test]
 fn elements_that_share_bytes_are_moved_as_the_oracle_says() {
     campaign(
         0x4B17,
-        if full() { 200 } else { 20 },
+        cases(20, 200),
         &["i4", "u4", "i2", "u2", "u1", "f4e2m1fn", "u3", "i5", "u6", "f6e3m2fn"],
     );
 }
@@ -191,7 +180,7 @@ fn a_tensor_without_memory_or_in_an_image_is_moved_too() {
 }
 
 #[test]
-fn what_cannot_be_moved_is_told() {
+fn missing_symbols_and_wrong_buffer_sizes_are_refused() {
     let tensor = &tensors("symbol n min=2 max=8\ntensor t dtype=f32 { shape { a n; b 3 } }\n")[0];
     let with = |n: i128| BTreeMap::from([("n".to_owned(), n)]);
     assert_eq!(pack(tensor, &Symbols::new()).unwrap_err(), RunError::Symbols);

@@ -1,8 +1,8 @@
 //! Emitted C, compiled by every compiler with strict flags and run with its test program.
-#![allow(clippy::disallowed_methods, reason = "runs compilers")]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test that runs compilers")]
 
 use crate::common;
-use common::cc::{compile_and_run, compilers, folder, full, run, run_with, write};
+use common::cc::{compile_and_run, compilers, folder, run, run_with, write};
 use common::{
     ZERO, convert, manifest, mapped, nchw4c, nchw4c_texture, permuted, proven, row_major, tensor,
 };
@@ -12,6 +12,7 @@ use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::emit::{Settings, Templates, dialect, emit};
 use layoutc_compiler::model::{Fill, FillValue, Memory};
 use layoutc_compiler::target::keywords;
+use layoutc_testing::is_full;
 
 /// `[h, w]` in XLA's 8×128 tiles, the last ones partial.
 fn xla_tiles(h: i128, w: i128) -> Layout {
@@ -138,7 +139,7 @@ fn every_element_size_round_trips() {
     ];
     let one = Fill::Value(FillValue::Integer(1));
     let mut tensors = Vec::new();
-    for dtype in names.into_iter().filter(|dtype| full() || few.contains(dtype)) {
+    for dtype in names.into_iter().filter(|dtype| is_full() || few.contains(dtype)) {
         for (name, layout, fill) in [
             ("padded", nchw4c_texture([2, 3, 5, 7]), one),
             ("whole", row_major(&[("a", 3), ("b", 3)]), ZERO),

@@ -1,24 +1,19 @@
 //! The graph solver: costs of cases with known optima, and of random graphs against brute force.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "a test that reads LAYOUTC_FULL"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use crate::common::told;
+use crate::common::check_text::check_text;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::model::graph::{Compatibility, Graph, TensorRole};
 use layoutc_compiler::solve::{GraphPlan, SolverOptions, bytes_moved, solve};
+use layoutc_testing::{Random, cases};
 use serde_json::Value;
-use told::checked;
 
 const GLOW: &str = include_str!("../../algebra/tests/cases/glow.json");
 
 fn graph(text: &str) -> Graph {
-    let checked = checked(text);
+    let checked = check_text(text);
     // An unknown name in a condition is only a warning.
-    let is_fault = |told: &&Diagnostic| told.code.id() != "name::unknown";
+    let is_fault = |report: &&Diagnostic| report.code.id() != "name::unknown";
     assert_eq!(checked.diagnostics.iter().find(is_fault), None, "{text}");
     checked.manifests[0].graphs[0].clone()
 }
@@ -200,48 +195,32 @@ fn sets(graph: &Graph, tensor: usize, has: usize, asked: usize) -> Option<u64> {
     least
 }
 
-/// Pseudo-random number generator (xorshift).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % most as u64).unwrap()
-    }
-
-    fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
-        from[self.below(from.len())]
-    }
-}
-
 const LAYOUTS: &[&str] = &["NHWC", "NCHW", "NCHW4c", "NCHW8c", "CHWN", "N[a=64]HWC"];
 
 /// A random graph of `operators` operators.
-fn random(numbers: &mut Numbers, operators: usize) -> String {
+fn random(numbers: &mut Random, operators: usize) -> String {
     let mut text = "backend b { default-layout 4 NHWC; op each elementwise=#true; op sum any=#true; op turn transpose=#true }\ngraph g backend=b {\n".to_owned();
     let sizes = ["1", "2", "3", "5", "8"];
     let shape = format!(
         "{{ shape {{ N {}; H {}; W {}; C {} }} }}",
-        numbers.pick(&["1", "2"]),
-        numbers.pick(&sizes),
-        numbers.pick(&sizes),
-        numbers.pick(&sizes)
+        *numbers.pick(&["1", "2"]),
+        *numbers.pick(&sizes),
+        *numbers.pick(&sizes),
+        *numbers.pick(&sizes)
     );
     let known = 1 + numbers.below(3);
-    let layouts: Vec<&str> = (0..=known).map(|_| numbers.pick(LAYOUTS)).collect();
+    let layouts: Vec<&str> = (0..=known).map(|_| *numbers.pick(LAYOUTS)).collect();
     let mut tensors: Vec<String> = Vec::new();
     for k in 0..=numbers.below(2) {
         let layout = match numbers.below(3) {
             0 => String::new(),
-            _ => format!(" layout=\"{}\"", numbers.pick(&layouts)),
+            _ => format!(" layout=\"{}\"", *numbers.pick(&layouts)),
         };
         let what = if k > 0 && numbers.below(4) == 0 { "constant" } else { "input" };
         text.push_str(&format!("    {what} x{k} dtype=f32{layout} {shape}\n"));
         tensors.push(format!("x{k}"));
     }
-    let mut ways = 1_usize;
+    let mut combinations = 1_usize;
     for k in 0..operators {
         let reads: Vec<String> = (0..=numbers.below(2))
             .map(|_| {
@@ -250,19 +229,19 @@ fn random(numbers: &mut Numbers, operators: usize) -> String {
             })
             .collect();
         let declared = match numbers.below(12) {
-            0 => format!(" layout=\"{}\"", numbers.pick(&layouts)),
+            0 => format!(" layout=\"{}\"", *numbers.pick(&layouts)),
             _ => String::new(),
         };
         let out = format!("out t{k} dtype=f32{declared} {shape}");
         let read = reads.join(" ");
-        let kind = if ways > 4000 { 9 } else { numbers.below(4) };
-        let is_turned = ways < 100 && numbers.below(6) == 0;
+        let kind = if combinations > 4000 { 9 } else { numbers.below(4) };
+        let is_turned = combinations < 100 && numbers.below(6) == 0;
         let kind = if is_turned { 8 } else { kind };
         match kind {
             8 => {
                 let read = &reads[0];
                 text.push_str(&format!("    node n{k} op=turn {{ in {read}; {out} }}\n"));
-                ways *= 16;
+                combinations *= 16;
             }
             0 => text.push_str(&format!("    node n{k} op=each {{ in {read}; {out} }}\n")),
             1 if numbers.below(3) == 0 => {
@@ -273,29 +252,33 @@ fn random(numbers: &mut Numbers, operators: usize) -> String {
                 text.push_str(&format!("    node n{k} op=own {{ in {read}; {out}\n"));
                 for _ in 0..count {
                     let ins: Vec<String> =
-                        reads.iter().map(|_| format!("\"{}\"", numbers.pick(&layouts))).collect();
+                        reads.iter().map(|_| format!("\"{}\"", *numbers.pick(&layouts))).collect();
                     let cost = numbers.below(3000);
-                    let given = numbers.pick(&layouts);
+                    let given = *numbers.pick(&layouts);
                     text.push_str(&format!(
                         "        accepts cost={cost} {{ in {}; out \"{given}\" }}\n",
                         ins.join(" ")
                     ));
                 }
                 text.push_str("    }\n");
-                ways *= count;
+                combinations *= count;
             }
         }
         if matches!(kind, 0 | 1) {
-            ways *= layouts.len();
+            combinations *= layouts.len();
         }
         tensors.push(format!("t{k}"));
     }
     let last = tensors.len() - 1;
-    text.push_str(&format!("    output {} layout=\"{}\"\n", tensors[last], numbers.pick(&layouts)));
+    text.push_str(&format!(
+        "    output {} layout=\"{}\"\n",
+        tensors[last],
+        *numbers.pick(&layouts)
+    ));
     match numbers.below(10) {
         0 => text.push_str(&format!("    keep {}\n", tensors[numbers.below(last)])),
         1 => {
-            let layout = numbers.pick(&layouts);
+            let layout = *numbers.pick(&layouts);
             text.push_str(&format!("    forbid {} layout=\"{layout}\"\n", tensors[last]));
         }
         _ => {}
@@ -305,14 +288,13 @@ fn random(numbers: &mut Numbers, operators: usize) -> String {
 
 #[test]
 fn random_graphs_cost_what_brute_force_finds() {
-    let is_full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
-    let rounds = if is_full { 10_000 } else { 600 };
-    let mut numbers = Numbers(0x5DEE_CE66_D1CE_CAFE);
+    let rounds = cases(600, 10_000);
+    let mut numbers = Random::new(1);
     let (mut solved, mut impossible) = (0, 0);
     for _ in 0..rounds {
         let operators = 1 + numbers.below(12);
         let text = random(&mut numbers, operators);
-        let checked = checked(&text);
+        let checked = check_text(&text);
         let codes: Vec<&str> = checked.diagnostics.iter().map(|fault| fault.code.id()).collect();
         let Some(graph) = checked.manifests[0].graphs.first() else {
             let is_refused = |code: &&str| ["graph::pinned", "graph::unsatisfied"].contains(code);

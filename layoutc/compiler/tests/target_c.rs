@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
 use crate::common;
-use crate::common::made;
+use crate::common::compile_cache;
+use layoutc_testing::campaign::is_available;
+use layoutc_testing::process::output;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -71,18 +73,14 @@ fn compiled(
     if *runs {
         command.args(["-o", program]);
     }
-    made::compile(command.args(sources), folder, runs.then_some(program), &[])
-        .unwrap_or_else(|said| panic!("{said}"));
+    compile_cache::compile(command.args(sources), folder, runs.then_some(program), &[])
+        .unwrap_or_else(|error| panic!("{error}"));
     runs.then(|| folder.join(program))
 }
 
 fn ran(program: &Path, arguments: &[&str], threads: &str) -> String {
-    let ran = Command::new(program).args(arguments).env("OMP_NUM_THREADS", threads).output();
-    let ran = ran.unwrap();
-    let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.success(), "{}:\n{printed}{said}", program.display());
-    printed
+    output(Command::new(program).args(arguments).env("OMP_NUM_THREADS", threads))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Body of a function.
@@ -148,7 +146,7 @@ int main(void) {
 ";
 
 #[test]
-fn macros_give_what_the_functions_give_and_stand_in_initialisers() {
+fn macros_equal_the_functions_and_are_constant_expressions() {
     let folder = written("macros", &[("small.kdl", SMALL)], "macros = true\n");
     for program in programs(&folder, "test", &["small_test.c", "small.c"], &[]) {
         assert_eq!(ran(&program, &[], "1").matches(": ok").count(), 15);
@@ -332,17 +330,17 @@ fn races(folder: &Path, name: &str, source: &str) -> Option<(bool, usize)> {
     let gcc = |arguments: &[&str]| {
         let mut command = Command::new("gcc");
         command.args(["-O1", "-g", "-fsanitize=thread"]).args(arguments).current_dir(folder);
-        command.output().is_ok_and(|made| made.status.success())
+        command.output().is_ok_and(|output| output.status.success())
     };
     let threads = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/openmp.c");
     let object = format!("{name}.o");
-    let made = gcc(&["-fopenmp", "-c", &format!("{name}.c")])
+    let is_built = gcc(&["-fopenmp", "-c", &format!("{name}.c")])
         && gcc(&["-pthread", "-o", name, &object, "large_test.c", threads, "-lm"]);
-    assert!(made || std::env::var("CI").is_err(), "gcc has no race detector");
-    let ran = made.then(|| Command::new(folder.join(name)).output().unwrap())?;
-    let (said, printed) = (ran.stderr, String::from_utf8_lossy(&ran.stdout).into_owned());
+    let ran = is_available(is_built, "gcc's race detector")
+        .then(|| Command::new(folder.join(name)).output().unwrap())?;
+    let (errors, printed) = (ran.stderr, String::from_utf8_lossy(&ran.stdout).into_owned());
     let seen =
-        String::from_utf8_lossy(&said).matches("WARNING: ThreadSanitizer: data race").count();
+        String::from_utf8_lossy(&errors).matches("WARNING: ThreadSanitizer: data race").count();
     Some((printed.contains(": ok") && !printed.contains(" at ("), seen))
 }
 

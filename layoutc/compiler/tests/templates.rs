@@ -4,18 +4,17 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test")]
 
 use crate::common;
-use crate::hostile;
 use std::process::Command;
 use std::time::Instant;
 
 use common::{ZERO, convert, manifest, mapped, row_major, tensor};
-use hostile::{CONFINED, FINE, HOSTILE, hostile_template};
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 use layoutc_compiler::emit::language::LANGUAGES;
 use layoutc_compiler::emit::{Part, Settings, Templates, emit};
 use layoutc_compiler::model::{Fill, FillValue};
 use layoutc_compiler::target::keywords::{C, CUDA, OPENCL};
+use layoutc_testing::hostile::{CONFINED, FINE, HOSTILE, hostile_template};
 
 fn with(header: &str) -> Result<String, Diagnostic> {
     let user = [("c/header.h.j2".to_owned(), header.to_owned())].into_iter().collect();
@@ -96,10 +95,10 @@ fn every_hostile_template_ends_soon_in_a_diagnostic_and_in_little_memory() {
         let mut words = result.split_whitespace();
         let code = words.next().unwrap_or("");
         let peak: u64 = words.next().and_then(|kb| kb.parse().ok()).unwrap_or(0);
-        let good = (code.starts_with("template::") || FINE.contains(name))
+        let is_expected = (code.starts_with("template::") || FINE.contains(name))
             && peak < 400_000
             && seconds < 20.0;
-        if !good {
+        if !is_expected {
             wrong.push(format!("{name}: {result} in {seconds:.1} s"));
         }
     }

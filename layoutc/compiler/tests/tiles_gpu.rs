@@ -4,11 +4,12 @@
 #![allow(clippy::disallowed_methods, reason = "writes sources and runs compilers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
 
+use crate::common::cc::folder;
+use crate::common::element_slots;
 use crate::common::gpu;
 use crate::common::moves;
-use crate::common::placed;
+use layoutc_testing::{cases, is_full};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::process::Command;
 
 use gpu::Platform;
@@ -18,10 +19,6 @@ use layoutc_compiler::config::{
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::{CheckedProject, Compiler, MemorySources};
 use moves::{Convert, Effort, Outputs, Subject};
-
-fn full() -> bool {
-    std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1")
-}
 
 /// The checked project, and the outputs of both targets by path.
 fn built(manifest: &str, wide_index: bool) -> (CheckedProject, BTreeMap<String, String>) {
@@ -56,11 +53,10 @@ pub(crate) fn run_with(
 ) -> BTreeMap<String, String> {
     let (checked, outputs) = built(manifest, wide_index);
     let checked = &checked.manifests[0];
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("tiles_{name}"));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder(&format!("tiles_{name}"));
     let mut all = Vec::new();
     for (number, symbols) in sizes.iter().enumerate() {
-        let subject = |tensor| placed::subject(tensor, "", symbols).unwrap();
+        let subject = |tensor| element_slots::subject(tensor, "", symbols).unwrap();
         let subjects: Vec<Subject> = checked.tensors.iter().map(subject).collect();
         let picks: Vec<(usize, usize, String, Vec<usize>)> = checked
             .converts
@@ -68,7 +64,12 @@ pub(crate) fn run_with(
             .map(|convert| {
                 let (from, to) = (&checked.tensors[convert.from], &checked.tensors[convert.to]);
                 let name = format!("{}_to_{}", from.name, to.name);
-                (convert.from, convert.to, name, placed::picks(convert, from, to, symbols))
+                (
+                    convert.from,
+                    convert.to,
+                    name,
+                    element_slots::source_positions(convert, from, to, symbols),
+                )
             })
             .collect();
         let elements: Vec<_> = picks.iter().map(|(.., picks)| |k: usize| picks[k]).collect();
@@ -88,7 +89,7 @@ pub(crate) fn run_with(
         cu: &outputs["cuda/m.cu"],
     };
     // The full run has both C++ compilers, and four numbers of work-groups.
-    for round in 0..if full() { 4 } else { 1 } {
+    for round in 0..cases(1, 4) {
         let effort = Effort {
             platforms,
             optimized: round % 2 == 1,
@@ -98,7 +99,9 @@ pub(crate) fn run_with(
             wide: wide_index,
         };
         let ran = moves::run(&folder, &text, &all, &effort);
-        ran.unwrap_or_else(|said| panic!("{name} in {}:\n{said}\n{manifest}", folder.display()));
+        ran.unwrap_or_else(|message| {
+            panic!("{name} in {}:\n{message}\n{manifest}", folder.display())
+        });
     }
     outputs
 }
@@ -338,7 +341,7 @@ tensor ones dtype=u16 { shape { n 10; c 16 }; layout { pad n multiple=8; fill 1 
 }
 
 #[test]
-fn padding_is_filled_on_the_way() {
+fn conversions_fill_the_padding() {
     let manifest = "tensor nhwc dtype=f32 { shape { n 2; h 9; w 11; c 10 } }
 tensor blocked dtype=f32 like=nhwc {
     layout {
@@ -529,7 +532,7 @@ convert nhwc to=blocked
 }
 
 #[test]
-fn wide_accesses_need_what_the_header_says_and_plain_ones_do_not() {
+fn only_wide_accesses_need_the_alignment_of_the_header() {
     let manifest = "symbol batch min=1 max=100
 tensor bytes dtype=u8 { shape { n batch; c 64 }; layout { map \"(n, c) -> (c // 16, n, c % 16)\" } }
 ";
@@ -538,14 +541,14 @@ tensor bytes dtype=u8 { shape { n batch; c 64 }; layout { map \"(n, c) -> (c // 
     assert!(!plain.contains("moved as one"), "{plain}");
     let header = &outputs["opencl/m.h"];
     assert!(header.contains("int64_t bytes_pack_unaligned_global_size_0(int64_t batch)"));
-    for said in [
+    for message in [
         "global size\n// of 0 is not launched",
         "CL_DEVICE_MAX_WORK_GROUP_SIZE",
         "CL_MEM_USE_HOST_PTR",
         "//   For buffers that begin at a multiple of 16 bytes.\n",
         "//   The same for all other buffers.\n",
     ] {
-        assert!(header.contains(said), "{said}:\n{header}");
+        assert!(header.contains(message), "{message}:\n{header}");
     }
 }
 
@@ -573,7 +576,7 @@ tensor both dtype=u8 { shape { n batch; m count }; layout { order m n } }
 convert dense to=padded
 convert padded to=turned
 ";
-    let sizes: &[&[i64]] = if full() {
+    let sizes: &[&[i64]] = if is_full() {
         &[&[0, 0], &[0, 5], &[1, 1], &[31, 33], &[32, 32], &[65, 130], &[300, 3]]
     } else {
         &[&[0, 5], &[1, 1], &[33, 65], &[70, 0]]
@@ -585,7 +588,7 @@ convert padded to=turned
 }
 
 #[test]
-fn indices_run_backwards_and_digits_lie_in_gaps() {
+fn reversed_indices_and_strided_digits_are_moved() {
     let manifest = "tensor turned dtype=f32 {
     shape { a 40; b 50 }
     layout {
@@ -637,8 +640,7 @@ tensor b dtype=u8 {
 }
 ";
     let (_, outputs) = built(manifest, true);
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("tiles_ranges");
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder("tiles_ranges");
     std::fs::write(folder.join("m.h"), &outputs["opencl/m.h"]).unwrap();
     let program = "#include \"m.h\"
 #include <stdio.h>
@@ -653,10 +655,10 @@ int main(void) {
     std::fs::write(folder.join("main.c"), program).unwrap();
     let strict =
         ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "main.c", "-o", "ranges"];
-    let made = Command::new("cc").args(strict).current_dir(&folder).output().unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let compiled = Command::new("cc").args(strict).current_dir(&folder).output().unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
     let ran = Command::new(folder.join("ranges")).output().unwrap();
-    let said = String::from_utf8(ran.stdout).unwrap();
+    let message = String::from_utf8(ran.stdout).unwrap();
     let all = (1 << 20) * 256;
     let wanted = [
         (0, 0),
@@ -668,5 +670,5 @@ int main(void) {
         (all, 244_141 * 256),
     ];
     let wanted = wanted.map(|(a, b)| format!("{a} {b}\n")).concat();
-    assert_eq!(said, wanted);
+    assert_eq!(message, wanted);
 }

@@ -4,6 +4,7 @@
 
 use crate::common;
 use crate::random_manifest;
+use layoutc_testing::{Random, cases};
 use std::collections::BTreeMap;
 
 use common::ZERO;
@@ -20,8 +21,8 @@ use layoutc_compiler::config::Config;
 use layoutc_compiler::query::locate::{self, NamedLocateError};
 use layoutc_compiler::query::trace::{IndexTrace, TraceTerm, trace};
 use layoutc_compiler::{Compiler, MemorySources, model};
-use random_manifest::random::{Random, truth};
-use random_manifest::{Tensor, dtypes, full, manifest};
+use layoutc_testing::layouts::truth;
+use random_manifest::{Tensor, dtypes, manifest};
 
 /// The tensor `name` with its recorded steps.
 fn recorded(text: &str, name: &str) -> (model::Tensor, Vec<StepRecord>) {
@@ -98,7 +99,7 @@ fn follow(tensor: &Tensor, checked: &(model::Tensor, Vec<StepRecord>), size: Opt
 
 #[test]
 fn random_layouts_lead_every_index_to_the_slot_that_the_oracle_names() {
-    let seeds = if full() { 300 } else { 30 };
+    let seeds = cases(30, 300);
     let mut followed = 0;
     for seed in 0..seeds {
         let mut random = Random::new(5_000_000 + seed);

@@ -183,7 +183,7 @@ fn opencl_loads_and_stores_whole_vectors_and_texels() {
         .unwrap();
     for platform in gpu::platforms() {
         gpu::run_cl(platform, &folder, &["exact.job", "guarded.job"])
-            .unwrap_or_else(|said| panic!("{platform:?}: {said}"));
+            .unwrap_or_else(|message| panic!("{platform:?}: {message}"));
     }
 }
 
@@ -259,13 +259,13 @@ fn cuda_loads_and_stores_whole_vectors() {
     let cuda = folder.join("cuda");
     std::fs::write(cuda.join("main.cpp"), main_program()).unwrap();
     for compiler in gpu::cuda_compilers() {
-        let made = gpu::compile_for_cpu(&compiler, &cuda, &["m.cu", "main.cpp"], "cpu");
-        let program = made.unwrap_or_else(|said| panic!("{said}"));
+        let compiled = gpu::compile_for_cpu(&compiler, &cuda, &["m.cu", "main.cpp"], "cpu");
+        let program = compiled.unwrap_or_else(|message| panic!("{message}"));
         assert_eq!(gpu::run_program(&program, &[]).unwrap(), "0 wrong\n");
     }
     if let Some(nvcc) = gpu::nvcc() {
         gpu::compile_with_nvcc(&nvcc, &cuda, "m.cu", &[80, 90])
-            .unwrap_or_else(|said| panic!("{said}"));
+            .unwrap_or_else(|message| panic!("{message}"));
     }
     let header = &outputs["cuda/m.cuh"];
     assert!(header.contains("return reinterpret_cast<const float4 *>(buffer)[index];"));

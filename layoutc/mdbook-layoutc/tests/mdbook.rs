@@ -2,8 +2,8 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
 
-#[path = "../../cli/tests/common/ran.rs"]
-mod ran;
+#[path = "../../cli/tests/common/manifests.rs"]
+mod manifests;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,13 +16,14 @@ use layoutc_compiler::query::picture::{
     PictureLimits, PictureSubject, SliceFrame, extents, picture, svg,
 };
 use layoutc_compiler::{Compiler, MemorySources};
+use layoutc_testing::process::Finished;
 use serde_json::{Value, json};
 
-use ran::{BLOCKED, BROKEN, Ran, ran};
+use manifests::{BLOCKED, BROKEN};
 
 /// Runs the preprocessor with this input.
-fn run(args: &[&str], input: &str) -> Ran {
-    ran(Command::new(env!("CARGO_BIN_EXE_mdbook-layoutc")).args(args), input)
+fn run(args: &[&str], input: &str) -> Finished {
+    Finished::run(Command::new(env!("CARGO_BIN_EXE_mdbook-layoutc")).args(args), input)
 }
 
 /// mdBook's input for chapters, each nested in the previous one.
@@ -59,7 +60,7 @@ fn figure(manifest: &str, axes: &[&str], at: &[(&str, i128)]) -> String {
 fn drawn(content: &str) -> String {
     let input = input("html", &[("a.md", content)]);
     let ran = run(&[], &input.to_string());
-    let book: Value = serde_json::from_str(ran.good()).expect("a book");
+    let book: Value = serde_json::from_str(ran.success()).expect("a book");
     let content = book.pointer("/items/0/Chapter/content").and_then(Value::as_str);
     content.expect("a chapter").to_owned()
 }
@@ -68,7 +69,7 @@ fn drawn(content: &str) -> String {
 fn refused(content: &str) -> String {
     let ran = run(&[], &input("html", &[("b.md", ""), ("part/a.md", content)]).to_string());
     assert_eq!(ran.code, Some(1), "{}", ran.err);
-    ran.refused().1.to_owned()
+    ran.failure().1.to_owned()
 }
 
 /// A fenced block with this info string.
@@ -94,19 +95,19 @@ fn only_html_is_drawn() {
     assert_eq!(run(&["supports", "html"], "").code, Some(0));
     assert_eq!(run(&["supports", "markdown"], "").code, Some(1));
     let given = input("markdown", &[("a.md", &block("kdl,layout=t", BLOCKED))]);
-    let book: Value = serde_json::from_str(run(&[], &given.to_string()).good()).expect("a book");
+    let book: Value = serde_json::from_str(run(&[], &given.to_string()).success()).expect("a book");
     assert_eq!(Some(&book), given.get(1));
 }
 
 #[test]
 fn a_command_line_that_is_not_known_is_told_the_usage() {
     let ran = run(&["draw"], "");
-    let (code, told) = ran.refused();
+    let (code, told) = ran.failure();
     assert_eq!(code, Some(2));
     assert!(told.contains("[preprocessor.layoutc]"), "{told}");
-    assert_eq!(run(&["--help"], "").good(), told);
+    assert_eq!(run(&["--help"], "").success(), told);
     let ran = run(&[], "{}");
-    let (code, told) = ran.refused();
+    let (code, told) = ran.failure();
     assert_eq!(code, Some(1));
     assert!(told.starts_with("error: invalid input from mdBook: "), "{told}");
 }
@@ -116,7 +117,7 @@ fn what_is_not_drawn_is_kept() {
     let content =
         "# A\n\n```c\nint x;\n```\n\n~~~text\n```kdl,layout=t\n```\n~~~\n\n`kdl` <b>x</b>\n";
     let given = input("html", &[("a.md", content), ("b.md", content)]);
-    let book: Value = serde_json::from_str(run(&[], &given.to_string()).good()).expect("a book");
+    let book: Value = serde_json::from_str(run(&[], &given.to_string()).success()).expect("a book");
     assert_eq!(Some(&book), given.get(1));
 }
 

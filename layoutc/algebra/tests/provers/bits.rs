@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{builder, every_slot_tells_its_owner, points, proven};
 
 #[test]
-fn xors_are_told_by_linear_algebra() {
+fn xors_are_decided_by_linear_algebra() {
     let cases: &[(&[i128], &str)] = &[
         (&[8, 8], "(i, j) -> (i, j ^ i)"),
         (&[64, 64], "(i, j) -> (i, j ^ (i % 8))"),
@@ -33,7 +33,7 @@ fn xors_are_told_by_linear_algebra() {
 }
 
 #[test]
-fn what_xors_lose_is_witnessed_at_once() {
+fn elements_lost_by_xors_are_witnessed_at_once() {
     let cases: &[(&[i128], &str)] = &[
         (&[1 << 20, 1 << 20], "(i, j) -> (i ^ j, (i ^ j) // 2)"),
         (&[3 << 20, 3 << 20], "(i, j) -> (i ^ j, j % 4)"),

@@ -12,7 +12,7 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 use super::{builder, every_slot_tells_its_owner, points, proven};
 
 #[test]
-fn places_on_a_curve_are_told_by_digits_whatever_the_box() {
+fn curve_positions_are_decided_by_digits_for_every_box() {
     for shape in [[6, 10], [7, 5], [16, 16], [1, 9], [13, 1], [1, 1], [2, 3], [23, 24]] {
         let layout = proven(&shape, "(i, j) -> (hilbert(i, j))");
         assert_eq!((layout.verdict(), layout.proof()), (Verdict::Bijective, ProofMethod::Digits));
@@ -85,7 +85,7 @@ fn what_a_curve_does_not_take_is_said_with_its_numbers() {
 }
 
 #[test]
-fn a_curve_beside_or_below_a_symbol_is_told_at_every_size() {
+fn a_curve_beside_or_below_a_symbol_is_decided_at_every_size() {
     let symbol = Symbol { name: "n".to_owned(), min: 1, max: 64, multiple: 1 };
     let n = || Expr::var(Var::Symbol(0));
     let cases = [

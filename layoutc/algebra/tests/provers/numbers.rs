@@ -7,7 +7,7 @@ use layoutc_algebra::prove::{InjectivityError, SequentialExecutor};
 use super::{builder, proven};
 
 #[test]
-fn remainders_are_told_by_inverses() {
+fn remainders_are_decided_by_inverses() {
     let cases: &[(&[i128], &str)] = &[
         (&[16], "(i) -> (i ^ 5)"),
         (&[1 << 22], "(i) -> (i ^ 5)"),
@@ -91,7 +91,7 @@ fn where_there_is_too_much_to_visit_the_checker_follows() {
 }
 
 #[test]
-fn what_numbers_on_the_way_lose_is_witnessed_at_once() {
+fn elements_lost_by_intermediate_values_are_witnessed_at_once() {
     let cases: &[(&[i128], &str)] = &[
         (&[1 << 20, 1 << 20], "(i, j) -> ((i + j) // 5, (i + j) % 5, 2 * j % 1048576)"),
         (&[1 << 30, 10], "(i, j) -> ((i - j) % 10 // 2 % 4, j, (i - j) % 10 % 4)"),

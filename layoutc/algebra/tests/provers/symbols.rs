@@ -86,7 +86,7 @@ fn a_row_pitch_known_at_run_time_is_proven_for_all_sizes() {
 }
 
 #[test]
-fn weights_known_at_run_time_tell_their_axes() {
+fn weights_known_at_run_time_identify_their_axes() {
     let symbols = [("S", 9), ("R", 13)].map(|(name, max)| Symbol {
         name: name.to_owned(),
         min: 1,

@@ -9,11 +9,12 @@ use layoutc_algebra::notation::write::{ElementFormat, Inexpressible, NotationTex
 use layoutc_algebra::notation::{self, Notation};
 use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::symbol::{Axis, Symbol};
+use layoutc_testing::{Random, cases};
 
 use super::foreign::{self, Foreign};
-use super::random::generate::{self, Kinds};
-use super::random::{Random, points, truth};
-use super::{Outcome, build, constant, each_seed, rounds, wide};
+use super::{Outcome, build, constant, each_seed, wide};
+use layoutc_testing::layouts::generate::{self, Kinds};
+use layoutc_testing::layouts::{points, truth};
 
 fn named(axes: &[(String, i64)]) -> Vec<Axis> {
     let axis =
@@ -63,12 +64,12 @@ fn written(layout: &Layout, notation: Notation, what: &str) -> Result<NotationTe
 #[test]
 fn random_layouts_come_back_from_every_notation_that_can_hold_them() {
     let mut counts: BTreeMap<Notation, u64> = BTreeMap::new();
-    let total = rounds(800, 4000);
+    let total = cases(800, 4000);
     each_seed(total, |seed| {
         let mut random = Random::new(seed + 5_000_000);
-        let skews = random.once_in(8);
+        let skews = random.one_in(8);
         let kinds = Kinds { bits: skews, skews, empty: true, symbol: false, element_bits: 32 };
-        let case = generate::good(&mut random, kinds);
+        let case = generate::valid(&mut random, kinds);
         if truth(&case).is_err() {
             return;
         }
@@ -110,7 +111,7 @@ fn read_symbolic(notation: Notation, foreign: &Foreign, multiple: i128) -> Optio
 #[test]
 fn what_is_written_for_all_sizes_holds_at_each() {
     let mut counts: BTreeMap<Notation, u64> = BTreeMap::new();
-    let total = rounds(40, 120);
+    let total = cases(40, 120);
     for from in [Notation::Tvm, Notation::Onednn, Notation::Xla, Notation::Glow, Notation::Mlir] {
         each_seed(total, |seed| {
             let mut random = Random::new(seed + 7_000_000);
@@ -153,7 +154,7 @@ fn what_is_written_for_all_sizes_holds_at_each() {
 fn texts_come_back_from_their_own_notation_and_from_others() {
     let mut counts: BTreeMap<(Notation, Notation), u64> = BTreeMap::new();
     let mut lost: BTreeMap<Notation, Vec<String>> = BTreeMap::new();
-    let total = rounds(60, 200);
+    let total = cases(60, 200);
     for from in Notation::ALL {
         each_seed(total, |seed| {
             let mut random = Random::new(seed + 6_000_000);

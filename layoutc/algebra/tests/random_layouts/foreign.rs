@@ -2,7 +2,7 @@
 
 use layoutc_algebra::notation::Notation;
 
-use super::random::Random;
+use layoutc_testing::Random;
 
 /// A text with its named sizes and its axes.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ fn axes(random: &mut Random) -> Vec<(String, i64)> {
 
 fn order(random: &mut Random, rank: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rank).collect();
-    if random.once_in(2) {
+    if random.one_in(2) {
         random.shuffle(&mut order);
     }
     order
@@ -46,7 +46,7 @@ pub(crate) fn text(random: &mut Random, notation: Notation) -> Foreign {
         Notation::Cute => cute(random, &mut axes),
         Notation::Mlir => mlir(random, &axes, &order),
         Notation::Einops => einops(random, &mut axes, &order, &mut sizes),
-        Notation::Numpy if random.once_in(4) => (*random.pick(&["C", "F"])).to_owned(),
+        Notation::Numpy if random.one_in(4) => (*random.pick(&["C", "F"])).to_owned(),
         Notation::Numpy => {
             let strides = strides(random, &axes, &order);
             let bytes: Vec<String> = strides.iter().map(|s| (4 * s).to_string()).collect();
@@ -91,9 +91,9 @@ fn factor(random: &mut Random) -> i64 {
 fn tvm(random: &mut Random, order: &[usize]) -> String {
     let mut dims: Vec<String> = order.iter().map(|k| LETTERS[*k].to_uppercase()).collect();
     for axis in order {
-        if random.once_in(2) {
+        if random.one_in(2) {
             let block = format!("{}{}", factor(random), LETTERS[*axis]);
-            let at = if random.once_in(3) { random.below(dims.len() + 1) } else { dims.len() };
+            let at = if random.one_in(3) { random.below(dims.len() + 1) } else { dims.len() };
             dims.insert(at, block);
         }
     }
@@ -126,13 +126,13 @@ fn xla(random: &mut Random, order: &[usize]) -> String {
             let length = if k == 0 { length } else { random.below(length) + 1 };
             let mut tile: Vec<String> =
                 (0..length).map(|_| random.pick(&[1, 2, 2, 4, 8, 16]).to_string()).collect();
-            if k == 0 && length > 1 && random.once_in(5) {
+            if k == 0 && length > 1 && random.one_in(5) {
                 "*".clone_into(&mut tile[0]);
             }
             text.push_str(&format!("({})", tile.join(",")));
         }
     }
-    if random.once_in(5) {
+    if random.one_in(5) {
         text.push_str(if count == 0 { ":" } else { "" });
         text.push_str(&format!("L({})", random.pick(&[8, 32, 128])));
     }
@@ -143,7 +143,7 @@ fn glow(random: &mut Random, order: &[usize]) -> String {
     let mut text = String::new();
     for axis in order {
         text.push_str(&LETTERS[*axis].to_uppercase());
-        if random.once_in(3) {
+        if random.one_in(3) {
             text.push_str(&format!("[a={}]", random.pick(&[8, 16, 32, 64, 12])));
         }
     }
@@ -157,14 +157,14 @@ fn cute(random: &mut Random, axes: &mut [(String, i64)]) -> String {
         let count = random.below(3) + 1;
         let own: Vec<i64> = (0..count).map(|_| *random.pick(&[1, 2, 2, 3, 4, 5])).collect();
         let whole: i64 = own.iter().product();
-        *extent = (whole - i64::from(random.once_in(4))).max(1);
+        *extent = (whole - i64::from(random.one_in(4))).max(1);
         parts.extend(own.iter().enumerate().map(|(k, size)| (axis, k, *size)));
     }
     let mut memory: Vec<usize> = (0..parts.len()).collect();
     random.shuffle(&mut memory);
     let (mut strides, mut next) = (vec![0; parts.len()], 1);
     for at in memory {
-        next += if random.once_in(6) { random.between(0, 3) } else { 0 };
+        next += if random.one_in(6) { random.between(0, 3) } else { 0 };
         strides[at] = next;
         next *= parts[at].2;
     }
@@ -182,7 +182,7 @@ fn cute(random: &mut Random, axes: &mut [(String, i64)]) -> String {
 }
 
 fn mlir(random: &mut Random, axes: &[(String, i64)], order: &[usize]) -> String {
-    if random.once_in(3) {
+    if random.one_in(3) {
         let strides = strides(random, axes, order);
         let strides: Vec<String> = strides.iter().map(ToString::to_string).collect();
         return format!("strided<[{}]>", strides.join(", "));
@@ -214,7 +214,7 @@ fn einops(
     let mut left = Vec::new();
     let mut right: Vec<String> = order.iter().map(|k| LETTERS[*k].to_owned()).collect();
     for (name, extent) in axes.iter_mut() {
-        if random.once_in(2) {
+        if random.one_in(2) {
             let size = factor(random);
             *extent = size * random.between(1, 5);
             let part = format!("{name}_in");
@@ -225,7 +225,7 @@ fn einops(
             left.push(name.clone());
         }
     }
-    if random.once_in(3) {
+    if random.one_in(3) {
         random.shuffle(&mut right);
     }
     format!("{} -> {}", left.join(" "), right.join(" "))
@@ -235,7 +235,7 @@ fn einops(
 fn strides(random: &mut Random, axes: &[(String, i64)], order: &[usize]) -> Vec<i64> {
     let (mut strides, mut next) = (vec![0; axes.len()], 1);
     for axis in order.iter().rev() {
-        next += if random.once_in(4) { random.between(0, 5) } else { 0 };
+        next += if random.one_in(4) { random.between(0, 5) } else { 0 };
         strides[*axis] = next;
         next *= axes[*axis].1;
     }

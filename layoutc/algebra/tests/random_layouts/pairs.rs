@@ -3,10 +3,11 @@
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::prove::SequentialExecutor;
 use layoutc_algebra::query::equivalence::{LayoutEquivalence, compare};
+use layoutc_testing::{Random, cases};
 
-use super::random::generate::{self, Kinds, current};
-use super::random::{Case, MapItem, Op, Random, Step, Tree, Truth, bin, truth};
-use super::{Outcome, build, each_seed, rounds, wide};
+use super::{Outcome, build, each_seed, wide};
+use layoutc_testing::layouts::generate::{self, Kinds, current};
+use layoutc_testing::layouts::{Case, MapItem, Op, Step, Tree, Truth, bin, truth};
 
 /// An equivalent layout: an axis is split and fused again, and every index written as two parts.
 fn rewritten(random: &mut Random, case: &Case) -> Case {
@@ -38,7 +39,7 @@ fn partner(random: &mut Random, kinds: Kinds, case: &Case) -> Case {
     match random.below(5) {
         0 | 1 => rewritten(random, case),
         2 => generate::damage(random, case),
-        _ => generate::good_of(random, kinds, &case.axes, case.symbol),
+        _ => generate::valid_of(random, kinds, &case.axes, case.symbol),
     }
 }
 
@@ -93,11 +94,11 @@ fn built(case: &Case) -> Option<Layout> {
 #[test]
 fn pairs_of_random_layouts_are_the_same_exactly_where_every_element_is() {
     let (mut same, mut differ, mut ranks) = (0, 0, 0);
-    each_seed(rounds(1500, 5000), |seed| {
+    each_seed(cases(1500, 5000), |seed| {
         let mut random = Random::new(seed + 3_000_000);
-        let skews = random.once_in(3);
+        let skews = random.one_in(3);
         let kinds = Kinds { bits: skews, skews, empty: true, symbol: false, element_bits: 16 };
-        let case = generate::good(&mut random, kinds);
+        let case = generate::valid(&mut random, kinds);
         let other = partner(&mut random, kinds, &case);
         let what = format!("seed {seed}: {} and {}", case.describe(), other.describe());
         let (Ok(a), Ok(b)) = (truth(&case), truth(&other)) else { return };
@@ -121,11 +122,11 @@ fn pairs_of_random_layouts_are_the_same_exactly_where_every_element_is() {
 #[test]
 fn pairs_with_a_batch_known_at_run_time_are_the_same_at_every_size() {
     let (mut same, mut differ, mut undecided) = (0, 0, 0);
-    each_seed(rounds(800, 2000), |seed| {
+    each_seed(cases(800, 2000), |seed| {
         let mut random = Random::new(seed + 4_000_000);
         let kinds =
             Kinds { bits: false, skews: false, empty: false, symbol: true, element_bits: 16 };
-        let case = generate::good(&mut random, kinds);
+        let case = generate::valid(&mut random, kinds);
         let other = partner(&mut random, kinds, &case);
         let what = format!("seed {seed}: {} and {}", case.describe(), other.describe());
         let (Some(first), Some(second)) = (built(&case), built(&other)) else { return };

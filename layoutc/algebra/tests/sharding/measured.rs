@@ -52,7 +52,7 @@ fn meshes_print_as_xla_prints_them_and_are_the_tiles_that_xla_makes_of_them() {
 }
 
 #[test]
-fn what_xla_takes_is_printed_as_xla_prints_it_or_refused() {
+fn texts_that_xla_accepts_are_printed_as_by_xla_or_refused() {
     let mut refused = BTreeSet::new();
     for case in texts("taken") {
         let [text, print] = case.as_slice() else { panic!("{case:?}") };

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{any_mesh, any_sharding, mesh, read, rounds};
-use crate::random::Random;
+use super::{any_mesh, any_sharding, mesh, read};
 use layoutc_algebra::sharding::xla::parse_one;
 use layoutc_algebra::sharding::{
     DevicePlacement, IotaError, Mesh, MeshAxis, MeshSharding, Sharding, ShardingError,
     ShardingForm, ShardingInexpressible, TileBoundaryError, jax, part_extent,
 };
+use layoutc_testing::{Random, cases};
 
 /// Cartesian product of the ranges.
 fn points(ranges: &[Range<i128>]) -> Vec<Vec<i128>> {
@@ -73,11 +73,10 @@ fn the_last_parts_are_partial_or_empty() {
 #[test]
 fn owners_and_bounds_agree_on_every_element() {
     let mut random = Random::new(1);
-    for _ in 0..rounds(300) {
+    for _ in 0..cases(300, 2400) {
         let mesh = any_mesh(&mut random);
         let sharding = any_sharding(&mut random, &mesh);
-        let extents: Vec<i128> =
-            sharding.over().iter().map(|_| i128::from(random.between(0, 6))).collect();
+        let extents: Vec<i128> = sharding.over().iter().map(|_| random.between(0, 6)).collect();
         let mut held: BTreeMap<Vec<i128>, Vec<i64>> = BTreeMap::new();
         let largest = sharding.part_extents(&mesh, &extents).unwrap();
         for device in 0..mesh.devices().unwrap() {
@@ -120,7 +119,7 @@ fn devices_of_parts(mesh: &Mesh, sharding: &Sharding) -> Vec<Vec<i64>> {
 #[test]
 fn meshes_go_through_all_three_forms() {
     let mut random = Random::new(2);
-    for _ in 0..rounds(600) {
+    for _ in 0..cases(600, 4800) {
         let mesh = any_mesh(&mut random);
         let sharding = any_sharding(&mut random, &mesh);
         let expected = devices_of_parts(&mesh, &sharding);
@@ -159,14 +158,13 @@ fn meshes_go_through_all_three_forms() {
 #[test]
 fn what_is_held_is_what_the_mesh_holds() {
     let mut random = Random::new(3);
-    for _ in 0..rounds(300) {
+    for _ in 0..cases(300, 2400) {
         let mesh = any_mesh(&mut random);
         if mesh.axes.is_empty() {
             continue;
         }
         let sharding = any_sharding(&mut random, &mesh);
-        let extents: Vec<i128> =
-            sharding.over().iter().map(|_| i128::from(random.between(0, 9))).collect();
+        let extents: Vec<i128> = sharding.over().iter().map(|_| random.between(0, 9)).collect();
         let meshed = MeshSharding { mesh, sharding, unreduced: vec![] };
         let held = DevicePlacement::Named(meshed.named()).shards(&extents, 64).unwrap();
         let mut seen = 0;
@@ -261,9 +259,11 @@ fn orders_that_no_mesh_has_are_refused_with_the_reason() {
 }
 
 #[test]
-fn jax_gets_what_it_takes() {
-    let said = |text: &str, rank| jax::expression(&read(text), rank);
-    let yes = |text: &str, rank, wanted: &str| assert_eq!(said(text, rank).as_deref(), Ok(wanted));
+fn shardings_print_as_jax_expressions() {
+    let expression_of = |text: &str, rank| jax::expression(&read(text), rank);
+    let yes = |text: &str, rank, wanted: &str| {
+        assert_eq!(expression_of(text, rank).as_deref(), Ok(wanted));
+    };
     yes(
         "{mesh['x'=2,'y'=4,'z'=2], [{'x'}, {}, {'y', 'z'}]}",
         None,
@@ -282,8 +282,11 @@ fn jax_gets_what_it_takes() {
         None,
         "NamedSharding(jax.make_mesh((2, 4), ('x', 'y')), PartitionSpec('x', None, unreduced={'y'}))",
     );
-    assert_eq!(said("{replicated shard_as 1}", None), Err(ShardingInexpressible::Group));
-    assert_eq!(said("{manual}", None), Err(ShardingInexpressible::Mesh { word: "manual" }));
+    assert_eq!(expression_of("{replicated shard_as 1}", None), Err(ShardingInexpressible::Group));
+    assert_eq!(
+        expression_of("{manual}", None),
+        Err(ShardingInexpressible::Mesh { word: "manual" })
+    );
     let odd = Mesh { axes: vec![MeshAxis { name: "a'b".into(), size: 2 }] };
     assert_eq!(jax::make_mesh(&odd), Err(ShardingInexpressible::Name { name: "a'b".into() }));
 }

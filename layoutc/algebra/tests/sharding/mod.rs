@@ -7,15 +7,9 @@ mod meshes;
 mod orders;
 mod texts;
 
-use crate::random::Random;
 use layoutc_algebra::sharding::xla::parse_one;
 use layoutc_algebra::sharding::{Mesh, MeshAxis, Sharding, TensorSharding};
-
-/// Number of random cases, more with `LAYOUTC_FULL=1`.
-fn rounds(ordinary: u64) -> u64 {
-    let is_full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
-    if is_full { ordinary * 8 } else { ordinary }
-}
+use layoutc_testing::Random;
 
 fn read(text: &str) -> TensorSharding {
     parse_one(text).unwrap_or_else(|fault| panic!("{text}: {fault} at {:?}", fault.span))
@@ -49,7 +43,7 @@ fn any_sharding(random: &mut Random, mesh: &Mesh) -> Sharding {
     let mut positions: Vec<usize> = (0..mesh.axes.len()).collect();
     random.shuffle(&mut positions);
     for position in positions {
-        if !over.is_empty() && !random.once_in(3) {
+        if !over.is_empty() && !random.one_in(3) {
             let axis = random.below(over.len());
             over[axis].push(position);
         }

@@ -1,12 +1,12 @@
 //! Device orders against an explicit `arange(n).reshape(r).transpose(t).ravel()`.
 
-use super::{read, rounds};
-use crate::random::Random;
+use super::read;
 use layoutc_algebra::sharding::xla::parse_one;
 use layoutc_algebra::sharding::{
     DeviceOrder, DevicePlacement, IotaError, IotaOrder, ShardingForm, ShardingInexpressible,
     TensorSharding,
 };
+use layoutc_testing::{Random, cases};
 
 /// `arange(n).reshape(r).transpose(t).ravel()`
 fn plain(reshape: &[i64], transpose: &[usize]) -> Vec<i64> {
@@ -153,7 +153,7 @@ fn tiles_cut_the_digits_where_they_divide_them() {
 fn devices_that_share_are_sorted_and_kinds_ordered() {
     let mut random = Random::new(5);
     let words = ["manual", "unreduced", "replicated"];
-    for _ in 0..rounds(400) {
+    for _ in 0..cases(400, 3200) {
         let count = *random.pick(&[4, 6, 8, 12, 24]);
         let counts = random.pick(&factorings(count, 4)).clone();
         if counts.is_empty() {
@@ -164,12 +164,12 @@ fn devices_that_share_are_sorted_and_kinds_ordered() {
         random.shuffle(&mut transpose);
         let devices = plain(&reshape, &transpose);
         let kinds: Vec<usize> = (0..=random.below(counts.len())).map(|_| random.below(3)).collect();
-        let said: Vec<&str> = kinds.iter().map(|kind| words[*kind]).collect();
+        let chosen: Vec<&str> = kinds.iter().map(|kind| words[*kind]).collect();
         let text = format!(
             "{{devices=[{}]{} last_tile_dims={{{}}}}}",
             list(&counts),
             list(&devices),
-            said.join(",")
+            chosen.join(",")
         );
         let TensorSharding { placement: DevicePlacement::Tiled(tiled), .. } = read(&text) else {
             continue;

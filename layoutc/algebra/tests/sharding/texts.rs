@@ -1,10 +1,9 @@
 //! Hostile texts: every text gives a result or a fault, without a panic.
 
-use super::rounds;
-use crate::random::Random;
 use layoutc_algebra::notation::NotationFaultKind;
 use layoutc_algebra::sharding::xla::parse;
 use layoutc_algebra::sharding::{MeshSharding, ShardingForm, ShardingText, jax};
+use layoutc_testing::{Random, cases};
 
 const SEEDS: [&str; 8] = [
     "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate shard_as 3}",
@@ -108,7 +107,7 @@ fn changed_texts_do_no_harm() {
         "'a'",
         "\\",
     ];
-    for _ in 0..rounds(4000) {
+    for _ in 0..cases(4000, 32_000) {
         let mut text: Vec<char> = random.pick(&SEEDS).chars().collect();
         for _ in 0..=random.below(4) {
             let at = random.below(text.len() + 1);
@@ -132,10 +131,9 @@ fn changed_texts_do_no_harm() {
 #[test]
 fn random_bytes_do_no_harm() {
     let mut random = Random::new(12);
-    for _ in 0..rounds(2000) {
+    for _ in 0..cases(2000, 16_000) {
         let length = random.below(40);
-        let bytes: Vec<u8> =
-            (0..length).map(|_| u8::try_from(random.below(256)).unwrap()).collect();
+        let bytes = random.bytes(length);
         tried(&String::from_utf8_lossy(&bytes));
         tried(&format!("{{devices=[{}", String::from_utf8_lossy(&bytes)));
     }

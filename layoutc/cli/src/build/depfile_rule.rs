@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_make_would_read_otherwise_is_escaped() {
+    fn make_syntax_in_paths_is_escaped() {
         let text = of(&["o/a.c", "o/a.h"], &["a b.kdl", "$x#y:z.kdl"]).expect("a rule");
         assert_eq!(text, "o/a.c \\\n  o/a.h: \\\n  a\\ b.kdl \\\n  $$x\\#y\\:z.kdl\n");
         assert!(is_rule(&text));

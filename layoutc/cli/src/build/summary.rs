@@ -402,7 +402,7 @@ t        f32  [batch] -> [batch]    padded  batch * 4 bytes  no padding
     }
 
     #[test]
-    fn a_small_share_is_not_nothing() {
+    fn a_small_padding_share_is_not_rounded_to_zero() {
         assert_eq!(percent(1, 1_000_000), " (< 0.1 %)");
         assert_eq!(percent(1, 3), " (33.3 %)");
         assert_eq!(percent(0, 0), " (< 0.1 %)");

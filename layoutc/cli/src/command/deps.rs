@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_graphviz_would_read_otherwise_is_escaped() {
+    fn graphviz_syntax_is_escaped() {
         let here = std::env::current_dir().expect("a folder");
         assert_eq!(quoted(&here.join("a \"b\"\\n.kdl")), r#""a \"b\"\\n.kdl""#);
     }

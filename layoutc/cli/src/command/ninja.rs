@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ninja_and_the_shell_would_read_otherwise_is_escaped() {
+    fn ninja_and_shell_syntax_in_paths_is_escaped() {
         assert_eq!(path("a b/$c:d.kdl").ok().as_deref(), Some("a$ b/$$c$:d.kdl"));
         assert_eq!(value(&word("it's $x")).ok().as_deref(), Some(r"'it'\''s $$x'"));
         assert_eq!(word("a/b-c_1.d"), "a/b-c_1.d");

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cmake_would_read_otherwise_is_escaped() {
+    fn cmake_syntax_in_paths_is_escaped() {
         let files = ["/a b/c.h", "/$x;\"y\\/c.h"].map(Path::new);
         let expected = "set(LAYOUTC_OUTPUTS\n  \"/a b/c.h\"\n  \"/\\$x\\;\\\"y\\\\/c.h\"\n)\n";
         assert_eq!(cmake(files.into_iter()), expected);

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_of_use_is_not_forgotten() {
+    fn recently_used_entries_are_kept() {
         let memory = InMemoryMemo::default();
         let key = |k: usize| CacheKey::new("test", &k.to_le_bytes());
         memory.store(&key(0), vec![7]);

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_go_there_and_back() {
+    fn uris_and_paths_convert_both_ways() {
         for path in ["/nowhere/a b/ü#?.kdl", "/nowhere/%41"] {
             let uri = of_path(Path::new(path)).expect("an address");
             assert_eq!(path_of(&uri), Some(PathBuf::from(path)), "{}", uri.as_str());

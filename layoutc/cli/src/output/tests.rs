@@ -147,7 +147,7 @@ fn folders_are_tidy_until_one_of_them_changes() {
 }
 
 #[test]
-fn a_foreign_and_an_edited_file_are_both_refused_and_nothing_is_written() {
+fn foreign_and_edited_outputs_are_both_refused_and_nothing_is_written() {
     let folder = Folder::new();
     let new = sealed("new\n");
     folder.write("c/b.h", "int mine;\n");
@@ -218,7 +218,7 @@ fn an_output_that_leaves_the_folder_or_meets_another_is_refused() {
 }
 
 #[test]
-fn what_nothing_asks_for_any_more_is_removed_unless_it_is_not_ours() {
+fn stale_outputs_are_removed_unless_foreign() {
     let folder = Folder::new();
     let text = sealed("x\n");
     folder.write("c/old/a.h", &text);
@@ -252,7 +252,7 @@ fn a_fault_while_writing_leaves_the_old_and_no_temporary_file() {
 }
 
 #[test]
-fn what_came_or_went_since_it_was_looked_at_is_replaced_only_if_it_is_a_file() {
+fn an_output_changed_during_the_build_is_replaced_only_if_it_is_a_file() {
     let folder = Folder::new();
     folder.write("c/a.h/mine", "mine");
     let mut state = StateFolder::find(folder.0.path()).expect("a place");

@@ -226,7 +226,7 @@ fn a_long_line_is_cut_around_the_span() {
 }
 
 #[test]
-fn what_would_fool_the_terminal_is_spelt_out() {
+fn control_characters_are_escaped_on_the_terminal() {
     let text = "map \"a\u{202e}b\"\u{1b}[2J\n";
     let diagnostic = Diagnostic::error(
         Code::KdlSyntax,
@@ -249,7 +249,7 @@ error[kdl::syntax]: no \\u{1b}[31m here
 }
 
 #[test]
-fn colours_are_only_there_when_asked_for() {
+fn colors_appear_only_on_request() {
     let lookup = |_: &str| Some(DiagnosticSource::whole(MANIFEST));
     let colored = human::render(&refusal(), &lookup, true);
     assert!(colored.starts_with("\x1b[1;31merror[map::not_injective]\x1b[0m"), "{colored:?}");

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_known_until_it_is_removed() {
+    fn written_outputs_are_known_until_removed() {
         let before = emitted("m", &[("a.h", "1"), ("a.json", "1")]);
         let renamed = emitted("m", &[("a.h", "2"), ("b.json", "1")]);
         let found = Fingerprint { stat: None, hash: ContentHash::of(b"3") };

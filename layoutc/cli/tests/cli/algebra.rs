@@ -1,8 +1,8 @@
-use crate::world::World;
+use crate::sandbox::Sandbox;
 
 fn answered(args: &[&str]) -> String {
-    let world = World::new(&[]);
-    world.run(&[&["algebra"], args].concat()).good().to_owned()
+    let sandbox = Sandbox::new(&[]);
+    sandbox.run(&[&["algebra"], args].concat()).success().to_owned()
 }
 
 #[test]
@@ -65,10 +65,10 @@ fn an_answer_for_programs_is_one_object() {
 
 #[test]
 fn faults_of_a_and_b_are_underlined_in_their_texts() {
-    let world = World::new(&[]);
+    let sandbox = Sandbox::new(&[]);
     let refused = |args: &[&str]| {
-        let ran = world.run(&[&["algebra"], args].concat());
-        let (code, text) = ran.refused();
+        let ran = sandbox.run(&[&["algebra"], args].concat());
+        let (code, text) = ran.failure();
         assert_eq!(code, Some(1));
         text.to_owned()
     };
@@ -144,9 +144,9 @@ for more information, run `layoutc explain notation::rounds`
 
 #[test]
 fn faults_for_programs_name_the_text_and_the_indices() {
-    let world = World::new(&[]);
+    let sandbox = Sandbox::new(&[]);
     let ran =
-        world.run(&["algebra", "inverse", "(4,4):(1,2)", "--side", "left", "--format", "json"]);
+        sandbox.run(&["algebra", "inverse", "(4,4):(1,2)", "--side", "left", "--format", "json"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""));
     let fault: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
     assert_eq!(fault["code"], "notation::inverse");
@@ -157,7 +157,7 @@ fn faults_for_programs_name_the_text_and_the_indices() {
 
 #[test]
 fn a_command_line_at_fault_is_not_an_answer() {
-    let world = World::new(&[]);
+    let sandbox = Sandbox::new(&[]);
     for args in [
         &["algebra"][..],
         &["algebra", "compose", "4:1"],
@@ -165,18 +165,18 @@ fn a_command_line_at_fault_is_not_an_answer() {
         &["algebra", "divide", "4:1", "2:1", "--kind", "blocked"],
         &["algebra", "transpose", "4:1"],
     ] {
-        let ran = world.run(args);
+        let ran = sandbox.run(args);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{args:?}: {}", ran.err);
     }
 }
 
 #[test]
 fn texts_of_any_size_and_kind_are_answered() {
-    let world = World::new(&[]);
+    let sandbox = Sandbox::new(&[]);
     let deep = format!("{}4:1", "(".repeat(50_000));
     let wide = format!("({}1):({}0)", "1,".repeat(9_000), "0,".repeat(9_000));
     for (a, code) in [(deep.as_str(), 1), ("層:1", 1), ("", 1), ("\n", 1), (wide.as_str(), 0)] {
-        let ran = world.run(&["algebra", "compose", a, "1:0"]);
+        let ran = sandbox.run(&["algebra", "compose", a, "1:0"]);
         assert_eq!(ran.code, Some(code), "{}", ran.err);
     }
     // The size of a layout does not affect the run time.

@@ -1,11 +1,11 @@
 use std::io::Read;
 use std::process::Stdio;
 
-use crate::world::World;
+use crate::sandbox::Sandbox;
 
 #[test]
 fn help_lists_the_commands_and_the_exit_codes() {
-    let ran = World::new(&[]).run(&["--help"]);
+    let ran = Sandbox::new(&[]).run(&["--help"]);
     for part in [
         "watch",
         "init",
@@ -24,20 +24,20 @@ fn help_lists_the_commands_and_the_exit_codes() {
         "Exit codes: 0 success; 1 ",
         "manifests in; C, OpenCL and CUDA out",
     ] {
-        assert!(ran.good().contains(part), "{part}: {}", ran.out);
+        assert!(ran.success().contains(part), "{part}: {}", ran.out);
     }
 }
 
 #[test]
 fn a_mistyped_command_finds_the_one_that_was_meant() {
-    let ran = World::new(&[]).run(&["biuld"]);
+    let ran = Sandbox::new(&[]).run(&["biuld"]);
     let line = "error: unknown command `biuld`; did you mean `build`?\n";
-    assert_eq!(ran.refused(), (Some(2), line));
+    assert_eq!(ran.failure(), (Some(2), line));
 }
 
 #[test]
-fn what_is_wrong_with_the_command_line_is_exit_code_2() {
-    let world = World::new(&[]);
+fn command_line_errors_exit_with_code_2() {
+    let sandbox = Sandbox::new(&[]);
     for args in [
         &["check", "--nonsense"][..],
         &["check", "--format", "yaml"],
@@ -46,16 +46,16 @@ fn what_is_wrong_with_the_command_line_is_exit_code_2() {
         &["index"],
         &[],
     ] {
-        assert_eq!(world.run(args).code, Some(2), "{args:?}");
+        assert_eq!(sandbox.run(args).code, Some(2), "{args:?}");
     }
-    let ran = world.run(&["check", "gone.kdl"]);
-    assert_eq!(ran.refused(), (Some(2), "error: `gone.kdl` does not exist\n"));
+    let ran = sandbox.run(&["check", "gone.kdl"]);
+    assert_eq!(ran.failure(), (Some(2), "error: `gone.kdl` does not exist\n"));
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_fault() {
-    let world = World::new(&[]);
-    let mut child = world
+    let sandbox = Sandbox::new(&[]);
+    let mut child = sandbox
         .command(".", &["explain", "output::foreign"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -71,7 +71,8 @@ fn a_reader_that_goes_away_is_no_fault() {
 #[test]
 fn a_full_disk_below_standard_output_is_exit_code_3() {
     let full = std::fs::File::options().write(true).open("/dev/full").expect("there");
-    let output = World::new(&[]).command(".", &["explain"]).stdout(full).output().expect("it ends");
+    let output =
+        Sandbox::new(&[]).command(".", &["explain"]).stdout(full).output().expect("it ends");
     assert_eq!(output.status.code(), Some(3));
     let line = "error: cannot write to standard output: no space left on device\n";
     assert_eq!(String::from_utf8_lossy(&output.stderr), line);

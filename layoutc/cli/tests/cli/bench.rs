@@ -1,35 +1,35 @@
 use serde_json::Value;
 
-use crate::world::{BROKEN, World};
+use crate::sandbox::{BROKEN, Sandbox};
 
 const TWO: &str = "tensor a dtype=f32 { shape { n 8; c 32; w 64 } }\n\
                    tensor b like=a { layout { order n w c } }\nconvert a to=b\n";
 
-/// A world whose temporary files are in its own folder `tmp`.
-fn bench(world: &World, args: &[&str]) -> (Option<i32>, String, String) {
-    world.write("tmp/keep", "");
-    let mut command = world.command(".", &[&["bench"], args].concat());
-    let ran = command.env("TMPDIR", world.path("tmp")).output().expect("it runs");
+/// A sandbox whose temporary files are in its own folder `tmp`.
+fn bench(sandbox: &Sandbox, args: &[&str]) -> (Option<i32>, String, String) {
+    sandbox.write("tmp/keep", "");
+    let mut command = sandbox.command(".", &[&["bench"], args].concat());
+    let ran = command.env("TMPDIR", sandbox.path("tmp")).output().expect("it runs");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert_eq!(world.files("tmp"), ["tmp/keep"], "what was made is removed");
+    assert_eq!(sandbox.files("tmp"), ["tmp/keep"], "what was made is removed");
     (ran.status.code(), text(&ran.stdout), text(&ran.stderr))
 }
 
 #[test]
 fn every_routine_is_timed_beside_memcpy() {
-    let world = World::new(&[("a.kdl", TWO)]);
-    let (code, out, err) = bench(&world, &["a.kdl", "--seconds", "0.002"]);
+    let sandbox = Sandbox::new(&[("a.kdl", TWO)]);
+    let (code, out, err) = bench(&sandbox, &["a.kdl", "--seconds", "0.002"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
     let first: Vec<&str> = out.lines().map(|l| l.split_whitespace().next().unwrap_or("")).collect();
     assert_eq!(first, ["routine", "a_pack", "a_unpack", "b_pack", "b_unpack", "a_to_b"]);
-    assert!(!world.path("generated").exists());
+    assert!(!sandbox.path("generated").exists());
 }
 
 #[test]
 fn a_part_of_the_name_picks_routines_and_json_has_their_figures() {
-    let world = World::new(&[("a.kdl", TWO), ("b.kdl", TWO)]);
+    let sandbox = Sandbox::new(&[("a.kdl", TWO), ("b.kdl", TWO)]);
     let args = ["a.kdl", "b.kdl", "--only", "to_b", "--seconds", "0.002", "--format", "json"];
-    let (code, out, _) = bench(&world, &args);
+    let (code, out, _) = bench(&sandbox, &args);
     assert_eq!(code, Some(0));
     let objects: Vec<Value> =
         out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -42,15 +42,15 @@ fn a_part_of_the_name_picks_routines_and_json_has_their_figures() {
             assert!(object[figure].as_f64() > Some(0.0), "{figure}: {object}");
         }
     }
-    let (code, _, err) = bench(&world, &["a.kdl", "--only", "nothing"]);
+    let (code, _, err) = bench(&sandbox, &["a.kdl", "--only", "nothing"]);
     assert_eq!((code, err.as_str()), (Some(0), "note: no matching routine in `a.kdl`\n"));
 }
 
 #[test]
 fn kernels_are_timed_behind_the_moves_with_their_operations() {
     let kernel = "kernel add { compute \"b[n, c, w] = 2 * a[n, c, w] + b[n, c, w]\" }\n";
-    let world = World::new(&[("a.kdl", &format!("{TWO}{kernel}"))]);
-    let (code, out, err) = bench(&world, &["a.kdl", "--seconds", "0.002"]);
+    let sandbox = Sandbox::new(&[("a.kdl", &format!("{TWO}{kernel}"))]);
+    let (code, out, err) = bench(&sandbox, &["a.kdl", "--seconds", "0.002"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
     let last: Vec<&str> = out.lines().rev().take(3).collect();
     assert!(last[0].starts_with("add  "), "{out}");
@@ -58,7 +58,7 @@ fn kernels_are_timed_behind_the_moves_with_their_operations() {
     assert_eq!(last[1].split_whitespace().collect::<Vec<_>>(), head);
     assert!(last[2].starts_with("a_to_b  "), "{out}");
     let args = ["a.kdl", "--only", "add", "--seconds", "0.002", "--format", "json"];
-    let (_, out, _) = bench(&world, &args);
+    let (_, out, _) = bench(&sandbox, &args);
     let object: Value = serde_json::from_str(out.trim_end()).expect("one object");
     assert_eq!((&object["kind"], &object["kernel"]), (&"bench".into(), &"add".into()));
     assert_eq!(
@@ -73,16 +73,16 @@ fn kernels_are_timed_behind_the_moves_with_their_operations() {
 #[test]
 fn the_configuration_and_the_projects_templates_hold() {
     let config = "[project]\nsources = [\"*.kdl\"]\nprefix = \"net_\"\n[target.c]\nopenmp = true\n";
-    let world = World::new(&[("a.kdl", TWO), ("layoutc.toml", config)]);
-    let (code, out, err) = bench(&world, &["--seconds", "0.002", "--only", "to"]);
+    let sandbox = Sandbox::new(&[("a.kdl", TWO), ("layoutc.toml", config)]);
+    let (code, out, err) = bench(&sandbox, &["--seconds", "0.002", "--only", "to"]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("net_a_to_b "), "{out}");
-    world.write("templates/c/source.c.j2", "{{ nothing.there }}\n");
-    let (code, _, err) = bench(&world, &["--seconds", "0.002"]);
+    sandbox.write("templates/c/source.c.j2", "{{ nothing.there }}\n");
+    let (code, _, err) = bench(&sandbox, &["--seconds", "0.002"]);
     assert_eq!(code, Some(1));
     assert!(err.contains("templates/c/source.c.j2:1:"), "{err}");
-    world.write("templates/c/source.c.j2", "#error mine\n");
-    let (code, _, err) = bench(&world, &["--seconds", "0.002"]);
+    sandbox.write("templates/c/source.c.j2", "#error mine\n");
+    let (code, _, err) = bench(&sandbox, &["--seconds", "0.002"]);
     assert_eq!(code, Some(3));
     assert!(
         err.contains("failed to compile c/a.c and c/a_bench.c") && err.contains("mine"),
@@ -92,20 +92,20 @@ fn the_configuration_and_the_projects_templates_hold() {
 
 #[test]
 fn what_cannot_be_timed_is_told() {
-    let world = World::new(&[("a.kdl", TWO), ("b.kdl", BROKEN)]);
-    let (code, _, err) = bench(&world, &["a.kdl", "--cc", "no_such_compiler"]);
+    let sandbox = Sandbox::new(&[("a.kdl", TWO), ("b.kdl", BROKEN)]);
+    let (code, _, err) = bench(&sandbox, &["a.kdl", "--cc", "no_such_compiler"]);
     assert_eq!(code, Some(3));
     assert!(
         err.starts_with("error[output::io]: cannot run the C compiler `no_such_compiler`"),
         "{err}"
     );
-    let (code, _, err) = bench(&world, &["a.kdl", "--cflags", "-fno-such-flag"]);
+    let (code, _, err) = bench(&sandbox, &["a.kdl", "--cflags", "-fno-such-flag"]);
     assert_eq!(code, Some(3));
     assert!(err.contains("no-such-flag"), "{err}");
-    let (code, out, err) = bench(&world, &["b.kdl"]);
+    let (code, out, err) = bench(&sandbox, &["b.kdl"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert!(err.contains("map::not_injective"), "{err}");
-    let (code, ..) = bench(&world, &["a.kdl", "--seconds", "0"]);
+    let (code, ..) = bench(&sandbox, &["a.kdl", "--seconds", "0"]);
     assert_eq!(code, Some(2));
 }
 
@@ -114,16 +114,16 @@ fn what_cannot_be_timed_is_told() {
 fn a_compiler_may_be_named_by_a_path_with_blanks_or_with_flags() {
     use std::os::unix::fs::PermissionsExt;
 
-    let world = World::new(&[("a.kdl", TWO)]);
-    world.write("my tools/cc", "#!/bin/sh\nexec cc \"$@\"\n");
+    let sandbox = Sandbox::new(&[("a.kdl", TWO)]);
+    sandbox.write("my tools/cc", "#!/bin/sh\nexec cc \"$@\"\n");
     let executable = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(world.path("my tools/cc"), executable).expect("set");
-    world.write("own/own.h", "#define OWN 1\n");
+    std::fs::set_permissions(sandbox.path("my tools/cc"), executable).expect("set");
+    sandbox.write("own/own.h", "#define OWN 1\n");
     let flags = "-O1 -I own -include own.h";
     for cc in ["./my tools/cc", "cc -DMINE=1"] {
         let args =
             ["a.kdl", "--seconds", "0.002", "--only", "a_to_b", "--cc", cc, "--cflags", flags];
-        let (code, out, err) = bench(&world, &args);
+        let (code, out, err) = bench(&sandbox, &args);
         assert_eq!((code, err.as_str()), (Some(0), ""), "{cc}");
         assert!(out.contains("a_to_b"), "{out}");
     }

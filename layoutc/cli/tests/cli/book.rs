@@ -30,18 +30,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use page::{anchors, blocks, links};
-use story::{Told, shell, tell};
+use story::{Comparison, shell, tell};
 
-use crate::world::World;
+use crate::sandbox::Sandbox;
+use layoutc_testing::files::{self, files_below};
+use layoutc_testing::recorded::is_blessing;
 
 /// Codes not raised by the commands of their pages here: root may write anywhere, or another code is reported first.
 const NOT_RAISED: &[&str] = &["output::io", "output::outside"];
 
 #[test]
-fn what_the_pages_show_is_what_happens() {
+fn outputs_shown_in_the_book_are_up_to_date() {
     let examples: Vec<(String, Vec<u8>)> = ["examples", "integrations"]
         .iter()
-        .flat_map(|folder| files(&root().join(folder)))
+        .flat_map(|folder| files_below(&root().join(folder)))
         .filter(|path| !path.iter().any(|part| part == "generated" || part == ".layoutc"))
         .map(|path| (below_root(&path), fs::read(&path).expect("a file")))
         .collect();
@@ -54,15 +56,15 @@ fn what_the_pages_show_is_what_happens() {
 }
 
 #[test]
-fn a_page_that_shows_something_else_is_told_by_its_line() {
+fn a_page_with_other_output_is_reported_by_line() {
     let page = "# A page\n\n```console\n$ echo one && echo two\none\nthree\n```\n";
-    let told = tell("a.md", page, &[]);
-    assert_eq!(told.faults, ["a.md:4: `echo one && echo two` prints\n  one\n- three\n+ two"]);
-    assert_eq!(told.page, page.replace("three", "two"));
+    let report = tell("a.md", page, &[]);
+    assert_eq!(report.faults, ["a.md:4: `echo one && echo two` prints\n  one\n- three\n+ two"]);
+    assert_eq!(report.page, page.replace("three", "two"));
 }
 
 #[test]
-fn a_page_that_cannot_be_run_is_told_by_its_line() {
+fn a_page_that_cannot_run_is_reported_by_line() {
     for (page, fault) in [
         ("```console\n$ wget example\n```\n", "a.md:2: pages do not run `wget`"),
         ("```sh\ncat nothing 2> log\n```\n", "a.md:2: `cat nothing 2> log` ends with 1"),
@@ -82,16 +84,16 @@ fn a_page_that_cannot_be_run_is_told_by_its_line() {
 }
 
 #[test]
-fn what_stands_for_more_lines_or_a_time_fits() {
+fn elided_lines_and_times_match() {
     let page = "```console\n$ echo a && echo b && echo c\na\n…\nc\n$ echo done in 12 ms\ndone in 7 ms\n```\n";
-    let told = tell("a.md", page, &[]);
-    assert_eq!((told.faults, told.page.as_str()), (Vec::new(), page));
+    let report = tell("a.md", page, &[]);
+    assert_eq!((report.faults, report.page.as_str()), (Vec::new(), page));
 }
 
 #[test]
 fn every_link_leads_somewhere() {
     let mut faults = Vec::new();
-    let mut pages = files(&root().join("book/src"));
+    let mut pages = files_below(&root().join("book/src"));
     let others = ["README.md", "editors/README.md", "integrations/README.md"];
     pages.extend(others.map(|path| root().join(path)));
     for path in pages {
@@ -117,7 +119,7 @@ fn every_page_is_in_the_summary() {
     let folder = root().join("book/src");
     let summary = fs::read_to_string(folder.join("SUMMARY.md")).expect("a summary");
     let listed: Vec<PathBuf> = links(&summary).iter().map(|link| folder.join(link)).collect();
-    let mut pages = files(&folder);
+    let mut pages = files_below(&folder);
     pages.retain(|page| page.extension().is_some_and(|extension| extension == "md"));
     pages.retain(|page| !page.ends_with("SUMMARY.md") && !listed.contains(page));
     assert_eq!(pages, Vec::<PathBuf>::new());
@@ -127,7 +129,7 @@ fn every_page_is_in_the_summary() {
 fn the_commands_of_a_codes_page_raise_it_and_then_mend_it() {
     let folder = root().join("book/src/codes");
     let (mut tried, mut faults) = (0, Vec::new());
-    for path in files(&folder) {
+    for path in files_below(&folder) {
         let name = path.strip_prefix(&folder).expect("below").with_extension("");
         let code = name.to_string_lossy().replace('/', "::");
         let page = fs::read_to_string(&path).expect("a page");
@@ -140,21 +142,21 @@ fn the_commands_of_a_codes_page_raise_it_and_then_mend_it() {
         let (wrong, fixed) = (wrong.lines.join("\n"), fixed.lines.join("\n"));
         let manifest = "tensor a dtype=f32 {\n    shape { n 8 }\n}\n";
         let other = "tensor b dtype=f32 {\n    shape { n 8 }\n}\n";
-        let world = if wrong.contains(" t.kdl") {
-            World::new(&[("t.kdl", manifest)])
+        let sandbox = if wrong.contains(" t.kdl") {
+            Sandbox::new(&[("t.kdl", manifest)])
         } else if wrong.contains("Conv.kdl") {
             let two = [("layouts/Conv.kdl", manifest), ("layouts/conv.kdl", other)];
-            World::new(&[&[("layoutc.toml", "")], &two[..]].concat())
+            Sandbox::new(&[&[("layoutc.toml", "")], &two[..]].concat())
         } else {
-            World::new(&[("layoutc.toml", ""), ("layouts/t.kdl", manifest)])
+            Sandbox::new(&[("layoutc.toml", ""), ("layouts/t.kdl", manifest)])
         };
         if name.starts_with("import") {
-            for model in files(&root().join("layoutc/cli/tests/cli/models")) {
+            for model in files_below(&root().join("layoutc/cli/tests/cli/models")) {
                 let name = model.file_name().expect("a name").to_string_lossy().into_owned();
-                world.write_bytes(&name, &fs::read(&model).expect("a model"));
+                sandbox.write(&name, &fs::read(&model).expect("a model"));
             }
         }
-        let ran = shell(&world, ".", &format!("{wrong}\necho FIXED\nset -e\n{fixed}"));
+        let ran = shell(&sandbox, ".", &format!("{wrong}\necho FIXED\nset -e\n{fixed}"));
         let (before, after) = ran.text.split_once("FIXED\n").unwrap_or((&ran.text, "not reached"));
         if !before.contains(&format!("error[{code}]")) || ran.code != 0 || after.contains("error") {
             faults.push(format!("{code}, ended with {}:\n{}", ran.code, ran.text));
@@ -169,11 +171,11 @@ fn root() -> PathBuf {
 }
 
 /// Errors of a page; with `BLESS=1`, writes the output into it.
-fn settle(path: &Path, page: &str, told: Told) -> Vec<String> {
-    if std::env::var_os("BLESS").is_some() && told.page != page {
-        fs::write(path, told.page).expect("it can be written");
+fn settle(path: &Path, page: &str, comparison: Comparison) -> Vec<String> {
+    if is_blessing() && comparison.page != page {
+        files::write(path, comparison.page);
     }
-    told.faults
+    comparison.faults
 }
 
 /// Path relative to the root of the repository.
@@ -183,25 +185,10 @@ fn below_root(path: &Path) -> String {
 
 /// The chapters and README.md, without the pages of codes, whose blocks are checked by the compiler, and the tutorial.
 fn pages() -> Vec<PathBuf> {
-    let mut pages = files(&root().join("book/src"));
+    let mut pages = files_below(&root().join("book/src"));
     let is_elsewhere =
         |page: &PathBuf| page.iter().any(|part| part == "codes" || part == "tutorial");
     pages.retain(|page| !page.ends_with("SUMMARY.md") && !is_elsewhere(page));
     pages.push(root().join("README.md"));
     pages
-}
-
-/// Every file below a folder, by name.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            found.extend(files(&path));
-        } else {
-            found.push(path);
-        }
-    }
-    found.sort();
-    found
 }

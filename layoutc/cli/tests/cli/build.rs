@@ -3,10 +3,11 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::world::{BLOCKED, BROKEN, Ran, World};
+use crate::sandbox::{BLOCKED, BROKEN, Sandbox};
+use layoutc_testing::process::Finished;
 
-fn project() -> World {
-    World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED), ("layouts/x/a.kdl", BLOCKED)])
+fn project() -> Sandbox {
+    Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED), ("layouts/x/a.kdl", BLOCKED)])
 }
 
 /// `(status, path)` of every output of a build's JSON.
@@ -25,126 +26,126 @@ fn all_are(status: &str, out: &str) -> bool {
 
 #[test]
 fn a_build_writes_below_the_targets_folder_and_a_second_one_nothing() {
-    let world = project();
-    let ran = world.run(&["build", "--format", "json"]);
-    assert!(all_are("written", ran.good()), "{}", ran.out);
-    let files = world.files("generated");
+    let sandbox = project();
+    let ran = sandbox.run(&["build", "--format", "json"]);
+    assert!(all_are("written", ran.success()), "{}", ran.out);
+    let files = sandbox.files("generated");
     for file in ["generated/c/a.h", "generated/c/x/a.h"] {
         assert!(files.iter().any(|found| found == file), "{file}: {files:?}");
     }
-    let time = || fs::metadata(world.path("generated/c/a.h")).and_then(|m| m.modified()).ok();
+    let time = || fs::metadata(sandbox.path("generated/c/a.h")).and_then(|m| m.modified()).ok();
     let before = time();
-    assert!(all_are("unchanged", world.run(&["build", "--format", "json"]).good()));
+    assert!(all_are("unchanged", sandbox.run(&["build", "--format", "json"]).success()));
     assert_eq!(time(), before);
 }
 
 #[test]
 fn part_of_a_project_gives_the_same_bytes_from_any_folder() {
-    let world = project();
-    world.run(&["build"]).good();
-    let all = world.files("generated");
-    let text = world.read("generated/c/x/a.h");
+    let sandbox = project();
+    sandbox.run(&["build"]).success();
+    let all = sandbox.files("generated");
+    let text = sandbox.read("generated/c/x/a.h");
     assert!(text.is_some());
-    fs::remove_dir_all(world.path("generated")).expect("gone");
-    world.run_in("layouts/x", &["build", "a.kdl"], "").good();
-    assert_eq!(world.read("generated/c/x/a.h"), text);
-    world.run(&["build", "./layouts/a.kdl"]).good();
-    assert_eq!(world.files("generated"), all);
+    fs::remove_dir_all(sandbox.path("generated")).expect("gone");
+    sandbox.run_in("layouts/x", &["build", "a.kdl"], "").success();
+    assert_eq!(sandbox.read("generated/c/x/a.h"), text);
+    sandbox.run(&["build", "./layouts/a.kdl"]).success();
+    assert_eq!(sandbox.files("generated"), all);
 }
 
 #[test]
-fn a_lone_manifest_builds_beside_itself() {
-    let world = World::new(&[("here/one.kdl", BLOCKED)]);
-    world.run(&["build", "here/one.kdl"]).good();
-    assert!(world.read("here/generated/c/one.h").is_some(), "{:?}", world.files("."));
+fn a_single_manifest_writes_its_outputs_beside_it() {
+    let sandbox = Sandbox::new(&[("here/one.kdl", BLOCKED)]);
+    sandbox.run(&["build", "here/one.kdl"]).success();
+    assert!(sandbox.read("here/generated/c/one.h").is_some(), "{:?}", sandbox.files("."));
 }
 
 #[test]
 fn an_error_anywhere_writes_nothing() {
-    let world = project();
-    world.write("layouts/b.kdl", BROKEN);
-    let ran = world.run(&["build"]);
-    assert_eq!(ran.refused().0, Some(1));
+    let sandbox = project();
+    sandbox.write("layouts/b.kdl", BROKEN);
+    let ran = sandbox.run(&["build"]);
+    assert_eq!(ran.failure().0, Some(1));
     assert!(ran.err.contains("\n1 error\n"), "{}", ran.err);
-    assert_eq!(world.files("generated"), [""; 0]);
+    assert_eq!(sandbox.files("generated"), [""; 0]);
 }
 
 #[test]
 fn a_dry_run_and_a_check_write_nothing() {
-    let world = project();
-    let ran = world.run(&["build", "--dry-run", "--format", "json"]);
-    assert!(all_are("written", ran.good()), "{}", ran.out);
-    let ran = world.run(&["build", "--check"]);
+    let sandbox = project();
+    let ran = sandbox.run(&["build", "--dry-run", "--format", "json"]);
+    assert!(all_are("written", ran.success()), "{}", ran.out);
+    let ran = sandbox.run(&["build", "--check"]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.err.contains("error[output::stale]: `generated/c/a.h` is missing"), "{}", ran.err);
-    assert_eq!(world.files("generated"), [""; 0]);
-    world.run(&["build"]).good();
-    world.run(&["build", "--check"]).good();
-    world.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 12"));
-    let ran = world.run(&["build", "--check"]);
+    assert_eq!(sandbox.files("generated"), [""; 0]);
+    sandbox.run(&["build"]).success();
+    sandbox.run(&["build", "--check"]).success();
+    sandbox.write("layouts/a.kdl", &BLOCKED.replace("w 8", "w 12"));
+    let ran = sandbox.run(&["build", "--check"]);
     assert!(ran.err.contains("`generated/c/a.h` is out of date"), "{}", ran.err);
 }
 
 #[test]
 fn foreign_and_edited_files_are_refused_until_forced() {
-    let world = project();
-    world.run(&["build"]).good();
-    let edited = format!("{}\n#define MINE 1\n", world.read("generated/c/a.h").expect("there"));
-    world.write("generated/c/a.h", &edited);
-    world.write("generated/c/x/a.h", "int mine;\n");
-    let ran = world.run(&["build"]);
-    assert_eq!(ran.refused().0, Some(1));
+    let sandbox = project();
+    sandbox.run(&["build"]).success();
+    let edited = format!("{}\n#define MINE 1\n", sandbox.read("generated/c/a.h").expect("there"));
+    sandbox.write("generated/c/a.h", &edited);
+    sandbox.write("generated/c/x/a.h", "int mine;\n");
+    let ran = sandbox.run(&["build"]);
+    assert_eq!(ran.failure().0, Some(1));
     assert!(ran.err.contains("error[output::edited]: `generated/c/a.h` was"), "{}", ran.err);
     assert!(ran.err.contains("error[output::foreign]: `generated/c/x/a.h` was"), "{}", ran.err);
     assert!(ran.err.contains("--force"), "{}", ran.err);
-    assert_eq!(world.read("generated/c/a.h"), Some(edited));
-    world.run(&["build", "--force"]).good();
-    assert!(world.read("generated/c/x/a.h").is_some_and(|text| text != "int mine;\n"));
+    assert_eq!(sandbox.read("generated/c/a.h"), Some(edited));
+    sandbox.run(&["build", "--force"]).success();
+    assert!(sandbox.read("generated/c/x/a.h").is_some_and(|text| text != "int mine;\n"));
 }
 
 #[test]
 fn outputs_of_a_manifest_that_is_gone_are_removed_by_a_whole_build_only() {
-    let world = project();
-    world.run(&["build"]).good();
-    fs::remove_file(world.path("layouts/x/a.kdl")).expect("gone");
-    world.write("generated/c/mine.h", "int mine;\n");
-    world.run(&["build", "layouts/a.kdl"]).good();
-    assert!(world.read("generated/c/x/a.h").is_some());
-    let ran = world.run(&["build", "--format", "json"]);
+    let sandbox = project();
+    sandbox.run(&["build"]).success();
+    fs::remove_file(sandbox.path("layouts/x/a.kdl")).expect("gone");
+    sandbox.write("generated/c/mine.h", "int mine;\n");
+    sandbox.run(&["build", "layouts/a.kdl"]).success();
+    assert!(sandbox.read("generated/c/x/a.h").is_some());
+    let ran = sandbox.run(&["build", "--format", "json"]);
     let removed = ("removed".to_owned(), "generated/c/x/a.h".to_owned());
-    assert!(statuses(ran.good()).contains(&removed), "{}", ran.out);
-    assert!(!world.path("generated/c/x").exists());
-    assert!(world.read("generated/c/mine.h").is_some());
+    assert!(statuses(ran.success()).contains(&removed), "{}", ran.out);
+    assert!(!sandbox.path("generated/c/x").exists());
+    assert!(sandbox.read("generated/c/mine.h").is_some());
 }
 
 #[test]
 fn another_folder_and_a_target_may_be_named() {
-    let world = World::new(&[("p/layoutc.toml", ""), ("p/layouts/a.kdl", BLOCKED)]);
-    world.run_in("p", &["build", "--out", "../out", "--target", "c"], "").good();
-    assert!(world.read("out/c/a.h").is_some());
-    assert!(!world.path("p/generated").exists());
-    let ran = world.run_in("p", &["build", "--target", "fortran"], "");
-    assert_eq!(ran.refused().0, Some(2));
+    let sandbox = Sandbox::new(&[("p/layoutc.toml", ""), ("p/layouts/a.kdl", BLOCKED)]);
+    sandbox.run_in("p", &["build", "--out", "../out", "--target", "c"], "").success();
+    assert!(sandbox.read("out/c/a.h").is_some());
+    assert!(!sandbox.path("p/generated").exists());
+    let ran = sandbox.run_in("p", &["build", "--target", "fortran"], "");
+    assert_eq!(ran.failure().0, Some(2));
 }
 
 #[test]
 fn an_output_folder_outside_the_project_is_refused() {
-    let world = World::new(&[
+    let sandbox = Sandbox::new(&[
         ("p/layoutc.toml", "[project]\nout-dir = \"../elsewhere\"\n"),
         ("p/layouts/a.kdl", BLOCKED),
     ]);
-    assert_eq!(world.run(&["build", "p"]).refused().0, Some(1));
-    assert!(!world.path("elsewhere").exists());
+    assert_eq!(sandbox.run(&["build", "p"]).failure().0, Some(1));
+    assert!(!sandbox.path("elsewhere").exists());
 }
 
 #[cfg(unix)]
 #[test]
 fn an_output_folder_that_is_a_link_out_of_the_project_is_refused() {
-    let world = project();
+    let sandbox = project();
     let outside = tempfile::tempdir().expect("a folder");
-    std::os::unix::fs::symlink(outside.path(), world.path("generated")).expect("a link");
-    let ran = world.run(&["build"]);
-    assert_eq!(ran.refused().0, Some(1));
+    std::os::unix::fs::symlink(outside.path(), sandbox.path("generated")).expect("a link");
+    let ran = sandbox.run(&["build"]);
+    assert_eq!(ran.failure().0, Some(1));
     assert!(ran.err.starts_with("error[output::link]: `generated` is a link to"), "{}", ran.err);
     assert_eq!(fs::read_dir(outside.path()).expect("there").count(), 0);
 }
@@ -153,23 +154,23 @@ fn an_output_folder_that_is_a_link_out_of_the_project_is_refused() {
 #[test]
 fn a_folder_that_cannot_be_written_is_the_machines_fault() {
     // `/proc` does not allow new folders, not even for root.
-    let world = project();
-    let ran = world.run(&["build", "--out", "/proc/layoutc"]);
-    assert_eq!(ran.refused().0, Some(3));
+    let sandbox = project();
+    let ran = sandbox.run(&["build", "--out", "/proc/layoutc"]);
+    assert_eq!(ran.failure().0, Some(3));
     assert!(ran.err.starts_with("error[output::io]: cannot create `"), "{}", ran.err);
 }
 
 #[test]
 fn builds_at_once_give_the_bytes_of_one() {
-    let world = project();
-    world.run(&["build"]).good();
-    let texts = |world: &World| -> Vec<_> {
-        world.files("generated").iter().map(|file| (file.clone(), world.read(file))).collect()
+    let sandbox = project();
+    sandbox.run(&["build"]).success();
+    let texts = |sandbox: &Sandbox| -> Vec<_> {
+        sandbox.files("generated").iter().map(|file| (file.clone(), sandbox.read(file))).collect()
     };
-    let expected = texts(&world);
-    fs::remove_dir_all(world.path("generated")).expect("gone");
+    let expected = texts(&sandbox);
+    fs::remove_dir_all(sandbox.path("generated")).expect("gone");
     let start = || {
-        let mut command = world.command(".", &["build", "-q"]);
+        let mut command = sandbox.command(".", &["build", "-q"]);
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts")
     };
     let children: Vec<_> = (0..8).map(|_| start()).collect();
@@ -178,38 +179,38 @@ fn builds_at_once_give_the_bytes_of_one() {
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!((output.status.code(), err.as_str()), (Some(0), ""));
     }
-    assert_eq!(texts(&world), expected);
+    assert_eq!(texts(&sandbox), expected);
 }
 
 #[test]
 fn the_summary_has_a_line_for_every_tensor_and_quiet_has_none() {
-    let world = World::new(&[("a.kdl", &BLOCKED.replace("w 8", "w 6"))]);
-    let ran = world.run(&["build", "a.kdl"]);
-    let first = ran.good().lines().next().expect("a line");
+    let sandbox = Sandbox::new(&[("a.kdl", &BLOCKED.replace("w 8", "w 6"))]);
+    let ran = sandbox.run(&["build", "a.kdl"]);
+    let first = ran.success().lines().next().expect("a line");
     assert_eq!(first, "t  f32  [4, 6] -> [32]  padded  128 bytes  32 padding (25.0 %)");
     assert!(ran.out.contains("\nwritten    generated/c/a.h\n"), "{}", ran.out);
-    assert_eq!(world.run(&["build", "a.kdl", "-q"]).good(), "");
+    assert_eq!(sandbox.run(&["build", "a.kdl", "-q"]).success(), "");
 }
 
 #[test]
 fn templates_that_would_fill_the_memory_end_in_a_diagnostic_and_write_nothing() {
     let bomb = "{% set ns = namespace(x='layout') %}\
         {% for i in range(64) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}";
-    let world = project();
-    world.write("templates/c/header.h.j2", bomb);
-    let ran = world.run(&["build"]);
+    let sandbox = project();
+    sandbox.write("templates/c/header.h.j2", bomb);
+    let ran = sandbox.run(&["build"]);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert!(ran.err.starts_with("error[template::memory]: "), "{}", ran.err);
-    assert!(world.files("generated").is_empty());
+    assert!(sandbox.files("generated").is_empty());
 }
 
 #[test]
 fn a_template_of_the_projects_own_takes_the_place_of_the_built_in_one() {
-    let world = project();
-    world.write("templates/c/header.h.j2", "// {{ manifest }}\n");
-    let ran = world.run(&["build"]);
+    let sandbox = project();
+    sandbox.write("templates/c/header.h.j2", "// {{ manifest }}\n");
+    let ran = sandbox.run(&["build"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
-    let header = world.read("generated/c/a.h").expect("a header");
+    let header = sandbox.read("generated/c/a.h").expect("a header");
     assert!(header.ends_with("layouts/a.kdl\n"), "{header}");
 }
 
@@ -217,10 +218,10 @@ fn a_template_of_the_projects_own_takes_the_place_of_the_built_in_one() {
 fn a_check_looks_at_the_projects_own_templates_in_a_process_that_cannot_harm() {
     let bomb = "{% set ns = namespace(x='layout') %}\
         {% for i in range(64) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}";
-    let world = project();
-    world.write("templates/c/header.h.j2", bomb);
+    let sandbox = project();
+    sandbox.write("templates/c/header.h.j2", bomb);
     for args in [&["build", "--check"][..], &["build", "--dry-run"], &["outputs"]] {
-        let ran = world.run(args);
+        let ran = sandbox.run(args);
         assert_eq!(ran.code, Some(1), "{args:?}: {}", ran.err);
         assert!(ran.err.starts_with("error[template::memory]: "), "{args:?}: {}", ran.err);
     }
@@ -228,35 +229,35 @@ fn a_check_looks_at_the_projects_own_templates_in_a_process_that_cannot_harm() {
 
 #[test]
 fn a_check_of_what_is_edited_or_left_over_is_exit_code_1_and_leaves_it() {
-    let world = project();
-    world.run(&["build"]).good();
-    let edited = world.read("generated/c/a.h").expect("there") + "int mine;\n";
-    world.write("generated/c/a.h", &edited);
-    fs::remove_file(world.path("layouts/x/a.kdl")).expect("gone");
-    let before = world.files(".");
-    let ran = world.run(&["build", "--check"]);
+    let sandbox = project();
+    sandbox.run(&["build"]).success();
+    let edited = sandbox.read("generated/c/a.h").expect("there") + "int mine;\n";
+    sandbox.write("generated/c/a.h", &edited);
+    fs::remove_file(sandbox.path("layouts/x/a.kdl")).expect("gone");
+    let before = sandbox.files(".");
+    let ran = sandbox.run(&["build", "--check"]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.err.contains("`generated/c/a.h` is out of date"), "{}", ran.err);
     assert!(ran.err.contains("`generated/c/x/a.h` is no longer generated"), "{}", ran.err);
-    assert_eq!(world.files("."), before);
-    assert_eq!(world.read("generated/c/a.h"), Some(edited));
+    assert_eq!(sandbox.files("."), before);
+    assert_eq!(sandbox.read("generated/c/a.h"), Some(edited));
 }
 
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
-    let world = project();
-    world.run(&["build", "--jobs", "1"]).good();
-    world.run(&["build", "--check", "--jobs", "7"]).good();
-    assert_eq!(world.run(&["build", "--jobs", "0"]).refused().0, Some(2));
+    let sandbox = project();
+    sandbox.run(&["build", "--jobs", "1"]).success();
+    sandbox.run(&["build", "--check", "--jobs", "7"]).success();
+    assert_eq!(sandbox.run(&["build", "--jobs", "0"]).failure().0, Some(2));
 }
 
 #[test]
-fn the_stages_are_timed_where_asked_for() {
-    let world = project();
-    let ran = world.run(&["build", "--timings"]);
-    let lines: Vec<&str> = ran.good().lines().rev().collect();
+fn stages_are_timed_on_request() {
+    let sandbox = project();
+    let ran = sandbox.run(&["build", "--timings"]);
+    let lines: Vec<&str> = ran.success().lines().rev().collect();
     assert_eq!(lines[0], "trace: .layoutc/trace.json");
-    let trace = world.read(".layoutc/trace.json").expect("written");
+    let trace = sandbox.read(".layoutc/trace.json").expect("written");
     let events: Vec<Value> = serde_json::from_str(&trace).expect("JSON");
     assert_eq!(events[0]["name"], "build");
     let check = events.iter().find(|event| event["name"] == "check layouts/x/a.kdl");
@@ -276,36 +277,38 @@ fn the_stages_are_timed_where_asked_for() {
         .collect();
     let expected = ["look", "check", "emit", "compare", "write", "parse", "check", "emit"];
     assert_eq!(stages, expected);
-    let ran = world.run(&["build", "--timings", "--format", "json"]);
-    let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+    let ran = sandbox.run(&["build", "--timings", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.success()).expect("JSON");
     assert!(object["timings_ms"]["check"].is_f64(), "{object}");
 }
 
 #[test]
 fn a_target_that_the_project_lacks_is_to_be_added_and_another_word_gets_the_nearest() {
-    let world =
-        World::new(&[("layoutc.toml", "[target.c]\n[target.cuda]\n"), ("layouts/a.kdl", BLOCKED)]);
-    for (asked, hint) in [
+    let sandbox = Sandbox::new(&[
+        ("layoutc.toml", "[target.c]\n[target.cuda]\n"),
+        ("layouts/a.kdl", BLOCKED),
+    ]);
+    for (requested, hint) in [
         ("opencl", "add `[target.opencl]` to layoutc.toml"),
         ("cuad", "did you mean `cuda`?"),
         ("rust", "expected one of `c`, `cuda`"),
     ] {
-        let line = format!("error: unknown target `{asked}`; {hint}\n");
-        let ran = world.run(&["build", "--target", asked]);
-        assert_eq!(ran.refused(), (Some(2), line.as_str()));
+        let line = format!("error: unknown target `{requested}`; {hint}\n");
+        let ran = sandbox.run(&["build", "--target", requested]);
+        assert_eq!(ran.failure(), (Some(2), line.as_str()));
     }
 }
 
 #[test]
-fn a_template_at_fault_is_shown_where_it_lies() {
-    let world = World::new(&[
+fn a_template_error_is_shown_at_its_location() {
+    let sandbox = Sandbox::new(&[
         ("p/layoutc.toml", "[project]\ntemplates-dir = \"own\"\n"),
         ("p/layouts/a.kdl", BLOCKED),
         ("p/own/c/header.h.j2", "one\ntwo {{ tensors[0].nothing }}\n"),
     ]);
-    let ran = world.run(&["build", "p"]);
+    let ran = sandbox.run(&["build", "p"]);
     assert_eq!(
-        ran.refused(),
+        ran.failure(),
         (
             Some(1),
             "\
@@ -330,73 +333,73 @@ tensor wide dtype=f32 { shape { h 8; w 400000 }; layout { axis-separators h }; m
 ";
 
 /// Lines that begin with an error code.
-fn told(ran: &Ran) -> Vec<&str> {
+fn error_lines(ran: &Finished) -> Vec<&str> {
     ran.err.lines().filter(|line| line.starts_with("error[")).collect()
 }
 
 #[test]
-fn check_tells_what_build_refuses_for_a_target() {
+fn check_reports_what_a_target_refuses() {
     let config = "[project]\nsources = [\"m.kdl\"]\n[target.c]\nindex-type = \"int32_t\"\n[target.opencl]\n[target.cuda]\n";
-    let world = World::new(&[("layoutc.toml", config), ("m.kdl", FAULTS)]);
-    let check = world.run(&["check"]);
-    assert_eq!(world.files(""), ["layoutc.toml", "m.kdl"]);
-    let build = world.run(&["build"]);
+    let sandbox = Sandbox::new(&[("layoutc.toml", config), ("m.kdl", FAULTS)]);
+    let check = sandbox.run(&["check"]);
+    assert_eq!(sandbox.files(""), ["layoutc.toml", "m.kdl"]);
+    let build = sandbox.run(&["build"]);
     assert_eq!((check.code, build.code), (Some(1), Some(1)));
-    assert_eq!(told(&check), told(&build));
+    assert_eq!(error_lines(&check), error_lines(&build));
     assert_eq!(check.err, build.err);
-    assert!(told(&check).len() > 5, "{}", check.err);
+    assert!(error_lines(&check).len() > 5, "{}", check.err);
     for target in ["c", "opencl", "cuda"] {
         let config = format!("[project]\nsources = [\"m.kdl\"]\n[target.{target}]\n");
-        let world = World::new(&[("layoutc.toml", &config), ("m.kdl", FAULTS)]);
-        let (check, build) = (world.run(&["check"]), world.run(&["build"]));
+        let sandbox = Sandbox::new(&[("layoutc.toml", &config), ("m.kdl", FAULTS)]);
+        let (check, build) = (sandbox.run(&["check"]), sandbox.run(&["build"]));
         assert_eq!((check.code, &check.err), (build.code, &build.err), "{target}");
         assert_eq!(check.code, Some(i32::from(target != "c")), "{target}");
     }
     // Other errors are reported first, and alone, as by a build.
     let broken =
         format!("{FAULTS}tensor b dtype=f32 {{ shape {{ n 4 }}; layout {{ map \"n // 2\" }} }}\n");
-    let world = World::new(&[("layoutc.toml", config), ("m.kdl", &broken)]);
-    assert_eq!(told(&world.run(&["check"])), told(&world.run(&["build"])));
+    let sandbox = Sandbox::new(&[("layoutc.toml", config), ("m.kdl", &broken)]);
+    assert_eq!(error_lines(&sandbox.run(&["check"])), error_lines(&sandbox.run(&["build"])));
 }
 
 #[test]
 fn a_template_that_is_not_utf_8_is_said_to_be_so() {
     let config = "[target.c]\n[target.custom]\ntemplate = \"custom/x.j2\"\nextension = \"txt\"\n";
-    let world = World::new(&[
+    let sandbox = Sandbox::new(&[
         ("layoutc.toml", config),
         ("layouts/a.kdl", BLOCKED),
         ("templates/custom/good.j2", "x\n"),
     ]);
-    let told = |path: &str, commands: &[&str]| {
+    let refuses = |path: &str, commands: &[&str]| {
         for command in commands {
-            let ran = world.run(&[command]);
+            let ran = sandbox.run(&[command]);
             assert_eq!(ran.code, Some(1), "{path}: {}", ran.err);
             let reason = "it is not UTF-8 at byte 2";
             assert!(ran.err.contains(path) && ran.err.contains(reason), "{}", ran.err);
         }
     };
-    world.write_bytes("templates/custom/x.j2", b"ab\xff\n");
-    told("custom/x.j2", &["check", "build"]);
-    world.write("templates/custom/x.j2", "{% include \"custom/y.j2\" %}\n");
-    world.write_bytes("templates/custom/y.j2", b"ab\xff\n");
-    told("custom/x.j2", &["build"]);
-    world.write("templates/custom/y.j2", "y\n");
+    sandbox.write("templates/custom/x.j2", b"ab\xff\n");
+    refuses("custom/x.j2", &["check", "build"]);
+    sandbox.write("templates/custom/x.j2", "{% include \"custom/y.j2\" %}\n");
+    sandbox.write("templates/custom/y.j2", b"ab\xff\n");
+    refuses("custom/x.j2", &["build"]);
+    sandbox.write("templates/custom/y.j2", "y\n");
     // An image that no template includes is ignored.
-    world.write_bytes("templates/custom/z.png", b"\xff\xff");
-    world.run(&["build"]).good();
-    world.write_bytes("templates/c/header.h.j2", b"ab\xff\n");
-    told("c/header.h.j2", &["check", "build"]);
+    sandbox.write("templates/custom/z.png", b"\xff\xff");
+    sandbox.run(&["build"]).success();
+    sandbox.write("templates/c/header.h.j2", b"ab\xff\n");
+    refuses("c/header.h.j2", &["check", "build"]);
 }
 
 #[test]
 fn a_manifest_whose_name_would_end_an_include_is_refused() {
     for name in ["a\"b.kdl", "a\nb.kdl", "a\\b.kdl"] {
-        let world = World::new(&[(name, BLOCKED)]);
+        let sandbox = Sandbox::new(&[(name, BLOCKED)]);
         for command in ["check", "build"] {
-            let ran = world.run(&[command, name]);
+            let ran = sandbox.run(&[command, name]);
             assert_eq!(ran.code, Some(1), "{name:?}: {}", ran.err);
             assert!(ran.err.contains("error[name::file]: the path of the manifest"), "{}", ran.err);
         }
-        assert_eq!(world.files("generated"), [""; 0]);
+        assert_eq!(sandbox.files("generated"), [""; 0]);
     }
 }

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::tools::{find, path_with_layoutc};
-use crate::world::{BLOCKED, BROKEN, World};
+use crate::sandbox::{BLOCKED, BROKEN, Sandbox, path_with_layoutc};
+use layoutc_testing::process::needed_program;
 
 /// Prints the matches of a problem matcher in standard input, one JSON object per line. Like GitHub's runner, each
 /// line must match the next pattern.
@@ -59,12 +59,12 @@ fn matched(text: &str) -> Vec<Value> {
 fn the_problem_matcher_finds_errors_and_warnings_with_their_places() {
     let padded =
         "tensor p dtype=f32 {\n    shape { n 5 }\n    layout {\n        split n by=32\n    }\n}\n";
-    let world = World::new(&[
+    let sandbox = Sandbox::new(&[
         ("layoutc.toml", ""),
         ("layouts/a.kdl", BROKEN),
         ("layouts/padded.kdl", padded),
     ]);
-    let ran = world.run(&["check"]);
+    let ran = sandbox.run(&["check"]);
     assert_eq!(ran.code, Some(1));
     let found = matched(&ran.err);
     let kinds: Vec<(&str, &str, &str)> = found
@@ -96,21 +96,21 @@ fn entry(id: &str) -> String {
 
 #[test]
 fn the_hooks_keep_bad_layouts_and_outdated_outputs_from_being_committed() {
-    let Some(_) = find("git") else { return };
-    let world = World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED)]);
+    let Some(_) = needed_program("git") else { return };
+    let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED)]);
     let git = |args: &[&str]| {
         let output = Command::new("git")
             .args(["-c", "user.name=me", "-c", "user.email=me@example.org"])
             .args(args)
-            .current_dir(world.path("."))
+            .current_dir(sandbox.path("."))
             .env_remove("GIT_DIR")
             .env_remove("GIT_WORK_TREE")
             .env_remove("GIT_INDEX_FILE")
             .env("PATH", path_with_layoutc())
             .output()
             .expect("git");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.success(), said)
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), message)
     };
     assert!(git(&["init", "-q"]).0);
     let hook = format!(
@@ -118,36 +118,36 @@ fn the_hooks_keep_bad_layouts_and_outdated_outputs_from_being_committed() {
         entry("layoutc-check"),
         entry("layoutc-build-check")
     );
-    world.write(".git/hooks/pre-commit", &hook);
+    sandbox.write(".git/hooks/pre-commit", &hook);
     let mut permissions =
-        fs::metadata(world.path(".git/hooks/pre-commit")).expect("there").permissions();
+        fs::metadata(sandbox.path(".git/hooks/pre-commit")).expect("there").permissions();
     std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
-    fs::set_permissions(world.path(".git/hooks/pre-commit"), permissions).expect("set");
+    fs::set_permissions(sandbox.path(".git/hooks/pre-commit"), permissions).expect("set");
     let commit = || {
         assert!(git(&["add", "."]).0);
         git(&["commit", "-q", "--allow-empty", "-m", "layouts"])
     };
-    let (done, said) = commit();
-    assert!(!done && said.contains("error[output::stale]: `generated/c/a.h` is missing"), "{said}");
-    world.run(&["build"]).good();
-    let (done, said) = commit();
-    assert!(done, "{said}");
-    world.write("layouts/a.kdl", BROKEN);
-    let (done, said) = commit();
-    assert!(!done && said.contains("error[map::not_injective]"), "{said}");
+    let (done, message) = commit();
+    assert!(
+        !done && message.contains("error[output::stale]: `generated/c/a.h` is missing"),
+        "{message}"
+    );
+    sandbox.run(&["build"]).success();
+    let (done, message) = commit();
+    assert!(done, "{message}");
+    sandbox.write("layouts/a.kdl", BROKEN);
+    let (done, message) = commit();
+    assert!(!done && message.contains("error[map::not_injective]"), "{message}");
 }
 
 #[test]
 fn pre_commit_runs_the_hooks() {
     // Installed by `./test`.
-    let Some(path) = std::env::var_os("PATH") else { return };
-    if !std::env::split_paths(&path).any(|folder| folder.join("pre-commit").is_file()) {
-        assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "pre-commit is not there");
-        return;
-    }
-    let world = World::new(&[("hooks/.pre-commit-hooks.yaml", &root(".pre-commit-hooks.yaml"))]);
-    world.write("mine/layoutc.toml", "");
-    world.write("mine/layouts/a.kdl", BROKEN);
+    let Some(_) = needed_program("pre-commit") else { return };
+    let sandbox =
+        Sandbox::new(&[("hooks/.pre-commit-hooks.yaml", &root(".pre-commit-hooks.yaml"))]);
+    sandbox.write("mine/layoutc.toml", "");
+    sandbox.write("mine/layouts/a.kdl", BROKEN);
     let script = "set -e
         export HOME=$PWD GIT_CONFIG_GLOBAL=/none
         unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
@@ -161,19 +161,22 @@ fn pre_commit_runs_the_hooks() {
     let run = |script: &str| {
         let output = Command::new("sh")
             .args(["-c", script])
-            .current_dir(world.path("."))
+            .current_dir(sandbox.path("."))
             .env("PATH", path_with_layoutc())
             .output()
             .expect("a shell");
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        (output.status.code(), said + &String::from_utf8_lossy(&output.stderr))
+        let message = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), message + &String::from_utf8_lossy(&output.stderr))
     };
-    let (code, said) = run(script);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("error[map::not_injective]"), "{said}");
-    world.write("mine/layouts/a.kdl", BLOCKED);
+    let (code, message) = run(script);
+    assert_eq!(code, Some(1), "{message}");
+    assert!(message.contains("error[map::not_injective]"), "{message}");
+    sandbox.write("mine/layouts/a.kdl", BLOCKED);
     let again = "export HOME=$PWD; cd mine && git add . && pre-commit run --all-files";
-    let (code, said) = run(again);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("prove the tensor layouts") && said.contains("Passed"), "{said}");
+    let (code, message) = run(again);
+    assert_eq!(code, Some(0), "{message}");
+    assert!(
+        message.contains("prove the tensor layouts") && message.contains("Passed"),
+        "{message}"
+    );
 }

@@ -8,15 +8,15 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::waiting::LONG;
-use crate::world::World;
+use crate::sandbox::Sandbox;
+use layoutc_testing::process::TIME_LIMIT;
 
 pub(crate) struct Client {
     child: Child,
     input: Option<ChildStdin>,
     output: Receiver<Value>,
     /// Notifications received and not yet consumed.
-    told: VecDeque<Value>,
+    pending: VecDeque<Value>,
     root: String,
     last_id: i64,
     version: i64,
@@ -24,8 +24,8 @@ pub(crate) struct Client {
 
 impl Client {
     /// A client that has sent nothing yet.
-    pub(crate) fn silent(world: &World) -> Self {
-        let mut command = world.command(".", &["lsp"]);
+    pub(crate) fn silent(sandbox: &Sandbox) -> Self {
+        let mut command = sandbox.command(".", &["lsp"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().expect("it starts");
         let input = child.stdin.take();
@@ -38,19 +38,19 @@ impl Client {
                 }
             }
         });
-        let root = world.path("").canonicalize().expect("a folder");
+        let root = sandbox.path("").canonicalize().expect("a folder");
         let root = format!("file://{}", root.display());
-        Self { child, input, output, told: VecDeque::new(), root, last_id: 0, version: 0 }
+        Self { child, input, output, pending: VecDeque::new(), root, last_id: 0, version: 0 }
     }
 
-    /// An initialized client, with the whole world as its workspace folder.
-    pub(crate) fn start(world: &World) -> Self {
-        Self::with(world, json!({}))
+    /// An initialized client, with the whole sandbox as its workspace folder.
+    pub(crate) fn start(sandbox: &Sandbox) -> Self {
+        Self::with(sandbox, json!({}))
     }
 
     /// Like [`Self::start`], with these capabilities.
-    pub(crate) fn with(world: &World, capabilities: Value) -> Self {
-        let mut client = Self::silent(world);
+    pub(crate) fn with(sandbox: &Sandbox, capabilities: Value) -> Self {
+        let mut client = Self::silent(sandbox);
         let root = client.root.clone();
         let mut params = json!({
             "processId": null, "rootUri": root,
@@ -93,11 +93,11 @@ impl Client {
     /// Waits for the response to a request.
     pub(crate) fn answer(&mut self, id: i64) -> Value {
         loop {
-            let message = self.output.recv_timeout(LONG).expect("an answer");
+            let message = self.output.recv_timeout(TIME_LIMIT).expect("an answer");
             if message.get("method").is_none() && message["id"] == id {
                 return message;
             }
-            self.told.push_back(message);
+            self.pending.push_back(message);
         }
     }
 
@@ -111,8 +111,8 @@ impl Client {
 
     /// Next message that is not a response.
     pub(crate) fn next(&mut self) -> Value {
-        let told = self.told.pop_front();
-        told.unwrap_or_else(|| self.output.recv_timeout(LONG).expect("a message"))
+        let pending = self.pending.pop_front();
+        pending.unwrap_or_else(|| self.output.recv_timeout(TIME_LIMIT).expect("a message"))
     }
 
     /// The next published diagnostics of a file.

@@ -4,10 +4,10 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::world::{BLOCKED, BROKEN, World};
+use crate::sandbox::{BLOCKED, BROKEN, Sandbox};
 
-fn project() -> World {
-    World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED), ("layouts/x/b.kdl", BLOCKED)])
+fn project() -> Sandbox {
+    Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED), ("layouts/x/b.kdl", BLOCKED)])
 }
 
 fn json(line: &str) -> Value {
@@ -16,130 +16,132 @@ fn json(line: &str) -> Value {
 
 #[test]
 fn a_new_project_builds_at_once_and_without_a_warning() {
-    let world = World::new(&[]);
-    let ran = world.run(&["new", "my-kernels"]);
+    let sandbox = Sandbox::new(&[]);
+    let ran = sandbox.run(&["new", "my-kernels"]);
     assert_eq!(
-        ran.good(),
+        ran.success(),
         "created  my-kernels/layoutc.toml\ncreated  my-kernels/layouts/example.kdl\n\
          next: cd my-kernels && layoutc build\n"
     );
     let config = "[project]\nname = \"my-kernels\"\nprefix = \"my_kernels_\"\n";
-    assert_eq!(world.read("my-kernels/layoutc.toml").as_deref(), Some(config));
-    world.run_in("my-kernels", &["build"], "").good();
-    let header = world.read("my-kernels/generated/c/example.h").expect("a header");
+    assert_eq!(sandbox.read("my-kernels/layoutc.toml").as_deref(), Some(config));
+    sandbox.run_in("my-kernels", &["build"], "").success();
+    let header = sandbox.read("my-kernels/generated/c/example.h").expect("a header");
     assert!(header.contains("my_kernels_blocked_offset"), "{header}");
 }
 
 #[test]
 fn a_folder_becomes_a_project_and_nothing_in_it_is_overwritten() {
-    let world = World::new(&[("here/mine.txt", "mine")]);
-    let ran = world.run_in("here", &["init"], "");
-    assert!(ran.good().ends_with("\nnext: layoutc build\n"), "{}", ran.out);
+    let sandbox = Sandbox::new(&[("here/mine.txt", "mine")]);
+    let ran = sandbox.run_in("here", &["init"], "");
+    assert!(ran.success().ends_with("\nnext: layoutc build\n"), "{}", ran.out);
     assert_eq!(
-        world.files("here"),
+        sandbox.files("here"),
         ["here/layoutc.toml", "here/layouts/example.kdl", "here/mine.txt"]
     );
-    world.run_in("here", &["build", "--check", "--out", "../none"], "");
-    let ran = world.run(&["init", "here"]);
+    sandbox.run_in("here", &["build", "--check", "--out", "../none"], "");
+    let ran = sandbox.run(&["init", "here"]);
     let line = "error: `here/layoutc.toml` already exists and is not overwritten\n";
-    assert_eq!(ran.refused(), (Some(2), line));
-    let world = World::new(&[("there/layouts/example.kdl", "mine")]);
-    assert_eq!(world.run(&["init", "there"]).refused().0, Some(2));
-    assert_eq!(world.files("there"), ["there/layouts/example.kdl"]);
-    let ran = world.run(&["new", "there"]);
+    assert_eq!(ran.failure(), (Some(2), line));
+    let sandbox = Sandbox::new(&[("there/layouts/example.kdl", "mine")]);
+    assert_eq!(sandbox.run(&["init", "there"]).failure().0, Some(2));
+    assert_eq!(sandbox.files("there"), ["there/layouts/example.kdl"]);
+    let ran = sandbox.run(&["new", "there"]);
     let line = "error: `there` already exists; try `layoutc init there`\n";
-    assert_eq!(ran.refused(), (Some(2), line));
-    assert_eq!(world.run(&["init", "there/layouts/example.kdl"]).refused().0, Some(2));
+    assert_eq!(ran.failure(), (Some(2), line));
+    assert_eq!(sandbox.run(&["init", "there/layouts/example.kdl"]).failure().0, Some(2));
 }
 
 #[test]
 fn a_new_project_as_json_is_one_object() {
-    let world = World::new(&[]);
-    let ran = world.run(&["init", "deep/er", "--format", "json"]);
-    let object = json(ran.good());
+    let sandbox = Sandbox::new(&[]);
+    let ran = sandbox.run(&["init", "deep/er", "--format", "json"]);
+    let object = json(ran.success());
     assert_eq!((&object["version"], &object["kind"]), (&1.into(), &"init".into()));
     assert_eq!(object["files"][1], "deep/er/layouts/example.kdl");
 }
 
 #[test]
 fn clean_removes_what_layoutc_wrote_and_the_folders_that_held_it() {
-    let world = project();
-    let before = world.files(".");
-    world.run(&["build"]).good();
-    let built = world.files(".");
-    let ran = world.run(&["clean", "--dry-run"]);
-    assert!(ran.good().ends_with("\n6 outputs (dry run): 6 removed\n"), "{}", ran.out);
-    assert_eq!(world.files("."), built);
-    let ran = world.run(&["clean"]);
-    assert!(ran.good().starts_with("removed    generated/c/a.c\n"), "{}", ran.out);
+    let sandbox = project();
+    let before = sandbox.files(".");
+    sandbox.run(&["build"]).success();
+    let built = sandbox.files(".");
+    let ran = sandbox.run(&["clean", "--dry-run"]);
+    assert!(ran.success().ends_with("\n6 outputs (dry run): 6 removed\n"), "{}", ran.out);
+    assert_eq!(sandbox.files("."), built);
+    let ran = sandbox.run(&["clean"]);
+    assert!(ran.success().starts_with("removed    generated/c/a.c\n"), "{}", ran.out);
     assert!(ran.out.ends_with("\n6 outputs: 6 removed\n"), "{}", ran.out);
-    assert_eq!(world.files("."), before);
-    assert!(!world.path("generated").exists());
-    assert_eq!(world.run(&["clean"]).good(), "0 outputs: 0 removed\n");
+    assert_eq!(sandbox.files("."), before);
+    assert!(!sandbox.path("generated").exists());
+    assert_eq!(sandbox.run(&["clean"]).success(), "0 outputs: 0 removed\n");
 }
 
 #[test]
 fn clean_keeps_and_names_what_was_edited_and_keeps_what_is_not_its_own() {
-    let world = project();
-    world.run(&["build"]).good();
-    let edited = world.read("generated/c/a.h").expect("there") + "int mine;\n";
-    world.write("generated/c/a.h", &edited);
-    world.write("generated/c/x/mine.h", "int mine;\n");
-    world.write("generated/c/x/.layoutc-1-0.tmp", "left by a build that was killed");
-    let ran = world.run(&["clean"]);
+    let sandbox = project();
+    sandbox.run(&["build"]).success();
+    let edited = sandbox.read("generated/c/a.h").expect("there") + "int mine;\n";
+    sandbox.write("generated/c/a.h", &edited);
+    sandbox.write("generated/c/x/mine.h", "int mine;\n");
+    sandbox.write("generated/c/x/.layoutc-1-0.tmp", "left by a build that was killed");
+    let ran = sandbox.run(&["clean"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let warning = "warning[output::edited]: `generated/c/a.h` was edited since layoutc wrote it";
     assert!(ran.err.starts_with(warning), "{}", ran.err);
     let closing = "\n1 warning\nfor more information, run `layoutc explain output::edited`\n";
     assert!(ran.err.ends_with(closing), "{}", ran.err);
     assert!(ran.out.ends_with("\n5 outputs: 5 removed\n"), "{}", ran.out);
-    assert_eq!(world.files("generated"), ["generated/c/a.h", "generated/c/x/mine.h"]);
-    assert_eq!(world.read("generated/c/a.h"), Some(edited));
+    assert_eq!(sandbox.files("generated"), ["generated/c/a.h", "generated/c/x/mine.h"]);
+    assert_eq!(sandbox.read("generated/c/a.h"), Some(edited));
 }
 
 #[test]
-fn clean_needs_no_good_manifest_and_finds_other_folders() {
-    let world = project();
-    world.run(&["build"]).good();
-    world.write("layouts/a.kdl", BROKEN);
-    fs::remove_dir_all(world.path("layouts/x")).expect("gone");
-    world.run(&["clean"]).good();
-    assert!(!world.path("generated").exists());
-    fs::remove_dir_all(world.path("layouts")).expect("gone");
-    assert_eq!(world.run(&["clean"]).good(), "0 outputs: 0 removed\n");
-    let world = World::new(&[("here/one.kdl", BLOCKED)]);
-    world.run(&["build", "here/one.kdl", "--out", "out"]).good();
-    world.run(&["build", "here/one.kdl"]).good();
-    let ran = world.run(&["clean", "here/one.kdl", "--format", "json"]);
-    let object = json(ran.good());
+fn clean_works_with_broken_manifests_and_in_other_folders() {
+    let sandbox = project();
+    sandbox.run(&["build"]).success();
+    sandbox.write("layouts/a.kdl", BROKEN);
+    fs::remove_dir_all(sandbox.path("layouts/x")).expect("gone");
+    sandbox.run(&["clean"]).success();
+    assert!(!sandbox.path("generated").exists());
+    fs::remove_dir_all(sandbox.path("layouts")).expect("gone");
+    assert_eq!(sandbox.run(&["clean"]).success(), "0 outputs: 0 removed\n");
+    let sandbox = Sandbox::new(&[("here/one.kdl", BLOCKED)]);
+    sandbox.run(&["build", "here/one.kdl", "--out", "out"]).success();
+    sandbox.run(&["build", "here/one.kdl"]).success();
+    let ran = sandbox.run(&["clean", "here/one.kdl", "--format", "json"]);
+    let object = json(ran.success());
     assert_eq!((&object["version"], &object["kind"]), (&1.into(), &"clean".into()));
     let first = serde_json::json!({ "path": "here/generated/c/one.c", "status": "removed" });
     assert_eq!(object["outputs"][0], first);
-    assert!(!world.path("here/generated").exists());
-    assert_eq!(world.files("out/c"), ["out/c/one.c", "out/c/one.h", "out/c/one_test.c"]);
-    world.run(&["clean", "here/one.kdl", "--out", "out"]).good();
-    assert_eq!(world.files("."), ["here/one.kdl"]);
+    assert!(!sandbox.path("here/generated").exists());
+    assert_eq!(sandbox.files("out/c"), ["out/c/one.c", "out/c/one.h", "out/c/one_test.c"]);
+    sandbox.run(&["clean", "here/one.kdl", "--out", "out"]).success();
+    assert_eq!(sandbox.files("."), ["here/one.kdl"]);
 }
 
 #[test]
 fn clean_of_a_project_that_builds_into_itself_touches_the_targets_folders_only() {
-    let world =
-        World::new(&[("layoutc.toml", "[project]\nout-dir = \".\"\n"), ("layouts/a.kdl", BLOCKED)]);
-    world.run(&["build"]).good();
-    let header = world.read("c/a.h").expect("a header");
-    world.write("copies/a.h", &header);
-    world.run(&["clean"]).good();
-    assert!(!world.path("c").exists());
-    assert_eq!(world.files("."), ["copies/a.h", "layoutc.toml", "layouts/a.kdl"]);
+    let sandbox = Sandbox::new(&[
+        ("layoutc.toml", "[project]\nout-dir = \".\"\n"),
+        ("layouts/a.kdl", BLOCKED),
+    ]);
+    sandbox.run(&["build"]).success();
+    let header = sandbox.read("c/a.h").expect("a header");
+    sandbox.write("copies/a.h", &header);
+    sandbox.run(&["clean"]).success();
+    assert!(!sandbox.path("c").exists());
+    assert_eq!(sandbox.files("."), ["copies/a.h", "layoutc.toml", "layouts/a.kdl"]);
 }
 
 /// A running command, and its first line on standard error.
 #[cfg(unix)]
-fn begun(world: &World, command: &str) -> (std::process::Child, String) {
+fn begun(sandbox: &Sandbox, command: &str) -> (std::process::Child, String) {
     use std::io::{BufRead, BufReader};
     use std::process::Stdio;
 
-    let mut child = world
+    let mut child = sandbox
         .command(".", &[command])
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -153,158 +155,163 @@ fn begun(world: &World, command: &str) -> (std::process::Child, String) {
 #[cfg(unix)]
 #[test]
 fn clean_waits_for_a_build_that_holds_the_folder() {
-    let world = project();
-    world.run(&["build"]).good();
-    let folder = fs::File::open(world.path(".layoutc/lock")).expect("there");
+    let sandbox = project();
+    sandbox.run(&["build"]).success();
+    let folder = fs::File::open(sandbox.path(".layoutc/lock")).expect("there");
     folder.lock().expect("locked");
-    let (mut child, line) = begun(&world, "clean");
+    let (mut child, line) = begun(&sandbox, "clean");
     let start = "waiting for process ";
     assert!(line.starts_with(start), "{line}");
     assert!(line.ends_with(" (`layoutc build`), which is writing to `generated`\n"), "{line}");
-    assert!(world.read("generated/c/a.h").is_some());
+    assert!(sandbox.read("generated/c/a.h").is_some());
     folder.unlock().expect("unlocked");
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
-    assert!(!world.path("generated").exists());
+    assert!(!sandbox.path("generated").exists());
 }
 
 #[cfg(unix)]
 #[test]
-fn what_is_edited_while_a_build_waits_is_built_too() {
-    let world = project();
-    let text = world.read("layouts/a.kdl").expect("a manifest");
-    world.write("layouts/b.kdl", &text);
-    world.run(&["build"]).good();
-    let folder = fs::File::open(world.path(".layoutc/lock")).expect("there");
+fn edits_made_while_a_build_waits_are_built() {
+    let sandbox = project();
+    let text = sandbox.read("layouts/a.kdl").expect("a manifest");
+    sandbox.write("layouts/b.kdl", &text);
+    sandbox.run(&["build"]).success();
+    let folder = fs::File::open(sandbox.path(".layoutc/lock")).expect("there");
     folder.lock().expect("locked");
-    world.write("layouts/a.kdl", &format!("{text}tensor more dtype=f32 {{ shape {{ n 3 }} }}\n"));
-    let (mut child, line) = begun(&world, "build");
+    sandbox.write("layouts/a.kdl", &format!("{text}tensor more dtype=f32 {{ shape {{ n 3 }} }}\n"));
+    let (mut child, line) = begun(&sandbox, "build");
     assert!(line.starts_with("waiting for process "), "{line}");
-    world.write("layouts/b.kdl", &format!("{text}tensor later dtype=f32 {{ shape {{ n 5 }} }}\n"));
+    sandbox
+        .write("layouts/b.kdl", &format!("{text}tensor later dtype=f32 {{ shape {{ n 5 }} }}\n"));
     folder.unlock().expect("unlocked");
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
-    world.run(&["build", "--check"]).good();
-    assert!(world.read("generated/c/b.h").is_some_and(|header| header.contains("later")));
+    sandbox.run(&["build", "--check"]).success();
+    assert!(sandbox.read("generated/c/b.h").is_some_and(|header| header.contains("later")));
 }
 
 #[test]
 fn outputs_are_what_a_build_writes_and_nothing_is_written() {
-    let world = project();
-    let before = world.files(".");
-    let ran = world.run(&["outputs"]);
-    assert_eq!(world.files("."), before);
-    let listed: Vec<&str> = ran.good().lines().collect();
-    world.run(&["build"]).good();
-    assert_eq!(world.files("generated"), listed);
-    let object = json(world.run(&["outputs", "--format", "json"]).good());
+    let sandbox = project();
+    let before = sandbox.files(".");
+    let ran = sandbox.run(&["outputs"]);
+    assert_eq!(sandbox.files("."), before);
+    let listed: Vec<&str> = ran.success().lines().collect();
+    sandbox.run(&["build"]).success();
+    assert_eq!(sandbox.files("generated"), listed);
+    let object = json(sandbox.run(&["outputs", "--format", "json"]).success());
     assert_eq!((&object["version"], &object["kind"]), (&1.into(), &"outputs".into()));
     assert_eq!(object["outputs"], serde_json::json!(listed));
-    let ran = world.run(&["outputs", "layouts/a.kdl", "--out", "o"]);
-    assert_eq!(ran.good(), "o/c/a.c\no/c/a.h\no/c/a_test.c\n");
+    let ran = sandbox.run(&["outputs", "layouts/a.kdl", "--out", "o"]);
+    assert_eq!(ran.success(), "o/c/a.c\no/c/a.h\no/c/a_test.c\n");
 }
 
 #[test]
 fn outputs_for_cmake_are_absolute_and_quoted_and_no_other_command_knows_cmake() {
-    let world = World::new(&[("a b;$c/one.kdl", BLOCKED)]);
-    let ran = world.run(&["outputs", "a b;$c/one.kdl", "--format", "cmake"]);
-    let root = world.path("").canonicalize().expect("there");
+    let sandbox = Sandbox::new(&[("a b;$c/one.kdl", BLOCKED)]);
+    let ran = sandbox.run(&["outputs", "a b;$c/one.kdl", "--format", "cmake"]);
+    let root = sandbox.path("").canonicalize().expect("there");
     let line = |name: &str| format!("  \"{}/a b\\;\\$c/generated/c/{name}\"\n", root.display());
     let lines = ["one.c", "one.h", "one_test.c"].map(line).concat();
-    assert_eq!(ran.good(), format!("set(LAYOUTC_OUTPUTS\n{lines})\n"));
-    let ran = world.run(&["build", "--format", "cmake"]);
+    assert_eq!(ran.success(), format!("set(LAYOUTC_OUTPUTS\n{lines})\n"));
+    let ran = sandbox.run(&["build", "--format", "cmake"]);
     let line = "error: `--format cmake` is only for `layoutc outputs`; expected `text` or `json`\n";
-    assert_eq!(ran.refused(), (Some(2), line));
+    assert_eq!(ran.failure(), (Some(2), line));
 }
 
 #[test]
 fn outputs_stand_where_the_configuration_puts_them() {
     let config = "[project]\nsources = [\"k/*.kdl\"]\nout-dir = \"gen/deep/\"\nprefix = \"p_\"\n";
-    let world = World::new(&[("layoutc.toml", config), ("k/a.kdl", BLOCKED), ("a.kdl", BROKEN)]);
-    let ran = world.run_in("k", &["outputs"], "");
+    let sandbox =
+        Sandbox::new(&[("layoutc.toml", config), ("k/a.kdl", BLOCKED), ("a.kdl", BROKEN)]);
+    let ran = sandbox.run_in("k", &["outputs"], "");
     let listed = "../gen/deep/c/a.c\n../gen/deep/c/a.h\n../gen/deep/c/a_test.c\n";
-    assert_eq!(ran.good(), listed);
-    world.run(&["build"]).good();
-    assert!(world.read("gen/deep/c/a.h").is_some_and(|text| text.contains("p_t_offset")));
-    world.run(&["clean"]).good();
-    assert_eq!(world.files("gen"), [""; 0]);
-    assert!(!world.path("gen/deep").exists());
+    assert_eq!(ran.success(), listed);
+    sandbox.run(&["build"]).success();
+    assert!(sandbox.read("gen/deep/c/a.h").is_some_and(|text| text.contains("p_t_offset")));
+    sandbox.run(&["clean"]).success();
+    assert_eq!(sandbox.files("gen"), [""; 0]);
+    assert!(!sandbox.path("gen/deep").exists());
 }
 
 #[test]
 fn outputs_of_a_broken_project_are_none() {
-    let world = World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BROKEN)]);
-    let ran = world.run(&["outputs"]);
-    assert_eq!(ran.refused().0, Some(1));
+    let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BROKEN)]);
+    let ran = sandbox.run(&["outputs"]);
+    assert_eq!(ran.failure().0, Some(1));
     assert!(ran.err.starts_with("error[map::not_injective]"), "{}", ran.err);
 }
 
 #[test]
 fn the_templates_are_listed_with_what_they_are_for() {
-    let world = World::new(&[]);
-    let ran = world.run(&["templates", "list"]);
+    let sandbox = Sandbox::new(&[]);
+    let ran = sandbox.run(&["templates", "list"]);
     let row = "c/header.h.j2         c       public header: constants, index functions, prototypes";
-    assert!(ran.good().lines().any(|line| line == row), "{}", ran.out);
-    let ran = world.run(&["templates", "list", "--format", "json"]);
-    let names: Vec<Value> = ran.good().lines().map(|line| json(line)["name"].clone()).collect();
+    assert!(ran.success().lines().any(|line| line == row), "{}", ran.out);
+    let ran = sandbox.run(&["templates", "list", "--format", "json"]);
+    let names: Vec<Value> = ran.success().lines().map(|line| json(line)["name"].clone()).collect();
     assert!(names.contains(&"c/source.c.j2".into()), "{names:?}");
 }
 
 #[test]
 fn an_ejected_template_changes_nothing_until_it_is_edited() {
-    let world = World::new(&[
+    let sandbox = Sandbox::new(&[
         ("layoutc.toml", "[project]\ntemplates-dir = \"own\"\n"),
         ("layouts/a.kdl", BLOCKED),
     ]);
-    world.run(&["build"]).good();
+    sandbox.run(&["build"]).success();
     // The stamp shared by the outputs of a build depends on the project's own templates.
     let header = || {
-        let text = world.read("generated/c/a.h").expect("a header");
+        let text = sandbox.read("generated/c/a.h").expect("a header");
         let is_plain = |line: &&str| !line.contains("_STAMP ") && !line.contains("layoutc-hash");
         text.lines().filter(is_plain).map(str::to_owned).collect::<Vec<_>>()
     };
     let built_in = header();
-    let ran = world.run_in("layouts", &["templates", "eject", "c/header.h.j2"], "");
-    assert_eq!(ran.good(), "wrote ../own/c/header.h.j2, which overrides the built-in template\n");
-    world.run(&["build"]).good();
+    let ran = sandbox.run_in("layouts", &["templates", "eject", "c/header.h.j2"], "");
+    assert_eq!(
+        ran.success(),
+        "wrote ../own/c/header.h.j2, which overrides the built-in template\n"
+    );
+    sandbox.run(&["build"]).success();
     assert_eq!(header(), built_in);
-    world.write("own/c/header.h.j2", "// mine\n");
-    let ran = world.run(&["templates", "eject", "c/header.h.j2"]);
+    sandbox.write("own/c/header.h.j2", "// mine\n");
+    let ran = sandbox.run(&["templates", "eject", "c/header.h.j2"]);
     let line = "error: `own/c/header.h.j2` already exists; use `--force` to overwrite it\n";
-    assert_eq!(ran.refused(), (Some(2), line));
-    assert_eq!(world.read("own/c/header.h.j2").as_deref(), Some("// mine\n"));
-    world.run(&["templates", "eject", "c/header.h.j2", "--force"]).good();
-    world.run(&["build", "--check"]).good();
+    assert_eq!(ran.failure(), (Some(2), line));
+    assert_eq!(sandbox.read("own/c/header.h.j2").as_deref(), Some("// mine\n"));
+    sandbox.run(&["templates", "eject", "c/header.h.j2", "--force"]).success();
+    sandbox.run(&["build", "--check"]).success();
 }
 
 #[test]
 fn a_template_that_is_not_built_in_finds_the_nearest() {
-    let world = project();
-    for asked in ["c/headr.h.j2", "header.h.j2"] {
-        let ran = world.run(&["templates", "eject", asked]);
+    let sandbox = project();
+    for requested in ["c/headr.h.j2", "header.h.j2"] {
+        let ran = sandbox.run(&["templates", "eject", requested]);
         let line = format!(
-            "error: unknown template `{asked}`; did you mean `c/header.h.j2`? \
+            "error: unknown template `{requested}`; did you mean `c/header.h.j2`? \
              (`layoutc templates list` lists all)\n"
         );
-        assert_eq!(ran.refused(), (Some(2), line.as_str()));
+        assert_eq!(ran.failure(), (Some(2), line.as_str()));
     }
 }
 
 #[cfg(unix)]
 #[test]
 fn templates_are_not_ejected_through_a_link_out_of_the_project() {
-    let world = World::new(&[("p/layoutc.toml", ""), ("out/x", "")]);
-    std::os::unix::fs::symlink("../out", world.path("p/templates")).expect("a link");
-    let ran = world.run_in("p", &["templates", "eject", "c/header.h.j2"], "");
-    assert_eq!(ran.refused().0, Some(2));
-    assert_eq!(world.files("out"), ["out/x"]);
+    let sandbox = Sandbox::new(&[("p/layoutc.toml", ""), ("out/x", "")]);
+    std::os::unix::fs::symlink("../out", sandbox.path("p/templates")).expect("a link");
+    let ran = sandbox.run_in("p", &["templates", "eject", "c/header.h.j2"], "");
+    assert_eq!(ran.failure().0, Some(2));
+    assert_eq!(sandbox.files("out"), ["out/x"]);
 }
 
 #[test]
 fn check_refuses_a_choice_that_a_build_would() {
     let text = "tensor a dtype=f32 { shape { n 8; c 32; w 64 } }\n\
                 tensor b like=a { layout { order n w c } }\nconvert a to=b { inside runs }\n";
-    let world = World::new(&[("a.kdl", text)]);
-    let ran = world.run(&["check", "a.kdl"]);
-    assert_eq!(ran.refused().0, Some(1));
+    let sandbox = Sandbox::new(&[("a.kdl", text)]);
+    let ran = sandbox.run(&["check", "a.kdl"]);
+    assert_eq!(ran.failure().0, Some(1));
     assert!(ran.err.contains("error[limit::choice]: there are no runs"), "{}", ran.err);
-    assert_eq!(world.run(&["build", "a.kdl"]).refused().1, ran.err);
+    assert_eq!(sandbox.run(&["build", "a.kdl"]).failure().1, ran.err);
 }

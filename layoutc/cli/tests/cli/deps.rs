@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::world::{BLOCKED, BROKEN, World};
+use crate::sandbox::{BLOCKED, BROKEN, Sandbox};
 
-fn project() -> World {
+fn project() -> Sandbox {
     let user = "use \"lib/common.kdl\"\ntensor b dtype=f32 {\n    shape { n 4; c 8 }\n    layout blocked\n}\n";
-    World::new(&[
+    Sandbox::new(&[
         (
             "layoutc.toml",
             "[project]\nsources = [\"layouts/*.kdl\"]\n\n[target.c]\nemit = [\"index\"]\n",
@@ -20,7 +20,7 @@ fn project() -> World {
 
 #[test]
 fn each_input_is_listed_with_what_it_uses_and_what_depends_on_it() {
-    let world = project();
+    let sandbox = project();
     let listed = "\
 layoutc.toml
   -> 2 outputs
@@ -34,20 +34,24 @@ layouts/lib/common.kdl
 templates/c/note.j2
   -> 2 outputs
 ";
-    let before = world.files(".");
-    assert_eq!(world.run(&["deps"]).good(), listed);
-    assert_eq!(world.files("."), before);
-    world.run(&["build"]).good();
-    assert_eq!(world.run(&["deps"]).good(), listed);
-    let ran = world.run(&["deps", "layouts/b.kdl", "--out", "o"]);
-    assert!(ran.good().contains("\n  -> o/c/b.h\n") && !ran.out.contains("a.kdl"), "{}", ran.out);
+    let before = sandbox.files(".");
+    assert_eq!(sandbox.run(&["deps"]).success(), listed);
+    assert_eq!(sandbox.files("."), before);
+    sandbox.run(&["build"]).success();
+    assert_eq!(sandbox.run(&["deps"]).success(), listed);
+    let ran = sandbox.run(&["deps", "layouts/b.kdl", "--out", "o"]);
+    assert!(
+        ran.success().contains("\n  -> o/c/b.h\n") && !ran.out.contains("a.kdl"),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
-fn the_json_has_every_file_and_every_edge_from_input_to_what_depends_on_it() {
-    let world = project();
-    let ran = world.run(&["deps", "layouts/b.kdl", "--format", "json"]);
-    let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+fn the_json_has_every_file_and_every_dependency() {
+    let sandbox = project();
+    let ran = sandbox.run(&["deps", "layouts/b.kdl", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.success()).expect("JSON");
     let node = |path: &str, kind: &str| serde_json::json!({ "path": path, "kind": kind });
     let edge = |from: &str, to: &str| serde_json::json!({ "from": from, "to": to });
     let expected = serde_json::json!({
@@ -73,7 +77,7 @@ fn the_json_has_every_file_and_every_edge_from_input_to_what_depends_on_it() {
 #[test]
 fn the_umbrella_header_depends_on_every_manifest() {
     let config = "[target.c]\nemit = [\"index\"]\numbrella-header = \"all.h\"\n";
-    let world = World::new(&[("layoutc.toml", config), ("layouts/a.kdl", BLOCKED)]);
+    let sandbox = Sandbox::new(&[("layoutc.toml", config), ("layouts/a.kdl", BLOCKED)]);
     let listed = "\
 layoutc.toml
   -> 2 outputs
@@ -81,26 +85,28 @@ layouts/a.kdl
   -> generated/c/a.h
   -> generated/c/all.h
 ";
-    assert_eq!(world.run(&["deps"]).good(), listed);
+    assert_eq!(sandbox.run(&["deps"]).success(), listed);
 }
 
 #[test]
 fn graphviz_gets_a_digraph_and_no_other_command_knows_it() {
-    let world = World::new(&[("a b.kdl", BLOCKED)]);
-    let ran = world.run(&["deps", "a b.kdl", "--format", "dot"]);
-    assert!(ran.good().starts_with("digraph layoutc {\n  rankdir=LR\n  \"a b.kdl\" [shape=box]\n"));
+    let sandbox = Sandbox::new(&[("a b.kdl", BLOCKED)]);
+    let ran = sandbox.run(&["deps", "a b.kdl", "--format", "dot"]);
+    assert!(
+        ran.success().starts_with("digraph layoutc {\n  rankdir=LR\n  \"a b.kdl\" [shape=box]\n")
+    );
     let edge = "  \"a b.kdl\" -> \"generated/c/a b.h\"\n";
     assert!(ran.out.contains(edge) && ran.out.ends_with("}\n"), "{}", ran.out);
-    let ran = world.run(&["build", "--format", "dot"]);
+    let ran = sandbox.run(&["build", "--format", "dot"]);
     let line = "error: `--format dot` is only for `layoutc deps` and `layoutc solve`; expected `text` or `json`\n";
-    assert_eq!(ran.refused(), (Some(2), line));
-    assert_eq!(world.run(&["deps", "--format", "cmake"]).refused().0, Some(2));
+    assert_eq!(ran.failure(), (Some(2), line));
+    assert_eq!(sandbox.run(&["deps", "--format", "cmake"]).failure().0, Some(2));
 }
 
 #[test]
-fn of_a_broken_project_there_are_none() {
-    let world = World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BROKEN)]);
-    let ran = world.run(&["deps"]);
-    assert_eq!(ran.refused().0, Some(1));
+fn a_broken_project_lists_no_outputs() {
+    let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BROKEN)]);
+    let ran = sandbox.run(&["deps"]);
+    assert_eq!(ran.failure().0, Some(1));
     assert!(ran.err.starts_with("error[map::not_injective]"), "{}", ran.err);
 }

@@ -7,8 +7,8 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::sandbox::{BLOCKED, Sandbox};
 use crate::watching::Watching;
-use crate::world::{BLOCKED, World};
 
 /// A save that took longer was interrupted by the scheduler and proves nothing.
 const TORN: Duration = Duration::from_millis(30);
@@ -17,19 +17,19 @@ const TORN: Duration = Duration::from_millis(30);
 fn rebuilds_once(save: impl Fn(&Path, &str)) {
     let new = BLOCKED.replace("w 8", "w 12");
     let done = (0..20).any(|_| {
-        let world = World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED)]);
-        let mut watching = Watching::built(&world, &[]);
+        let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED)]);
+        let mut watching = Watching::built(&sandbox, &[]);
         let start = Instant::now();
-        save(&world.path("layouts/a.kdl"), &new);
+        save(&sandbox.path("layouts/a.kdl"), &new);
         if start.elapsed() > TORN {
             return false;
         }
         watching.expect("layouts/a.kdl changed: rebuilt in ");
-        assert_eq!(world.read("layouts/a.kdl"), Some(new.clone()));
-        world.run(&["build", "--check"]).good();
+        assert_eq!(sandbox.read("layouts/a.kdl"), Some(new.clone()));
+        sandbox.run(&["build", "--check"]).success();
         // A second rebuild would be reported before this one.
         thread::sleep(Duration::from_millis(150));
-        world.write("layouts/b.kdl", BLOCKED);
+        sandbox.write("layouts/b.kdl", BLOCKED);
         watching.expect("layouts/b.kdl added: rebuilt in ");
         assert!(!watching.err().contains("error"), "{}", watching.err());
         true

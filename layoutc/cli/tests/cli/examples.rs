@@ -40,8 +40,8 @@ fn layoutc(args: &[&str], input: Option<&Path>) -> Vec<String> {
         command.stdin(Stdio::from(File::open(input).expect("the coordinates")));
     }
     let output = command.output().expect("it runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args:?}: {said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {message}");
     String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
 }
 
@@ -75,15 +75,15 @@ fn the_python_of_the_example_agrees_with_layoutc_index_everywhere() {
         let tensor = &known["tensors"][0];
         let shape = extents(&tensor["axes"], |axis| axis["extent"].clone(), symbols);
         let physical = extents(&tensor["physical_shape"], Value::clone, symbols);
-        let asked = Command::new("python3")
+        let printed = Command::new("python3")
             .arg(folder.path().join("ask.py"))
             .args([&format!("{out}/python"), *name, &symbols.join(" ")])
             .args([format!("{shape:?}"), format!("{physical:?}")])
             .output()
             .expect("python3");
-        assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
-        let said = String::from_utf8_lossy(&asked.stdout).into_owned();
-        let (elements, slots) = said.split_once("slots\n").expect("both parts");
+        assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
+        let message = String::from_utf8_lossy(&printed.stdout).into_owned();
+        let (elements, slots) = message.split_once("slots\n").expect("both parts");
         agree(folder.path(), name, symbols, elements, &[]);
         agree(folder.path(), name, symbols, slots, &["--inverse"]);
     }

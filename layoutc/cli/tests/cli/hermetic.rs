@@ -7,8 +7,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use crate::tools::find;
-use crate::world::{BLOCKED, World, ran};
+use crate::sandbox::{BLOCKED, Sandbox};
+use layoutc_testing::process::{Finished, needed_program};
 
 const USER: &str = "\
 use \"../../shared/common.kdl\"
@@ -38,40 +38,41 @@ const INPUTS: &[&str] =
     &["layoutc.toml", "layouts/x/b.kdl", "shared/common.kdl", "templates/note.j2"];
 
 /// Outputs of an action below `o`.
-fn texts(world: &World) -> BTreeMap<String, Option<String>> {
-    world.files("o").into_iter().map(|file| (file.clone(), world.read(&file))).collect()
+fn texts(sandbox: &Sandbox) -> BTreeMap<String, Option<String>> {
+    sandbox.files("o").into_iter().map(|file| (file.clone(), sandbox.read(&file))).collect()
 }
 
 #[test]
 fn an_action_writes_its_outputs_and_its_rule_and_nothing_else() {
-    let world = World::new(FILES);
-    let before = world.files("p");
+    let sandbox = Sandbox::new(FILES);
+    let before = sandbox.files("p");
     for _ in 0..2 {
-        world.run_in("p", ACTION, "").good();
-        assert_eq!(world.files("p"), before);
-        assert_eq!(world.files("o"), OUTPUTS);
-        let rule = world.read("o.d").expect("a rule");
+        sandbox.run_in("p", ACTION, "").success();
+        assert_eq!(sandbox.files("p"), before);
+        assert_eq!(sandbox.files("o"), OUTPUTS);
+        let rule = sandbox.read("o.d").expect("a rule");
         let outputs: Vec<String> = OUTPUTS.iter().map(|path| format!("../{path}")).collect();
         let expected = [outputs.join(" \\\n  ") + ":", INPUTS.join(" \\\n  ")];
         assert_eq!(rule, expected.join(" \\\n  ") + "\n");
     }
     // Unchanged outputs keep their times, even without stored state.
-    let time = || fs::metadata(world.path("o/c/x/b.h")).and_then(|m| m.modified()).expect("a time");
+    let time =
+        || fs::metadata(sandbox.path("o/c/x/b.h")).and_then(|m| m.modified()).expect("a time");
     let old = time();
-    world.write("p/layouts/x/b.kdl", &format!("// A comment.\n{USER}"));
-    world.run_in("p", ACTION, "").good();
+    sandbox.write("p/layouts/x/b.kdl", &format!("// A comment.\n{USER}"));
+    sandbox.run_in("p", ACTION, "").success();
     assert_eq!(time(), old);
 }
 
 #[test]
 fn an_action_gives_the_same_bytes_wherever_it_runs() {
-    let world = World::new(FILES);
-    world.run_in("p", ACTION, "").good();
-    let expected = texts(&world);
+    let sandbox = Sandbox::new(FILES);
+    sandbox.run_in("p", ACTION, "").success();
+    let expected = texts(&sandbox);
     let surroundings: &[&[(&str, &str)]] =
         &[&[("TZ", "Asia/Tokyo"), ("LC_ALL", "tr_TR.UTF-8"), ("HOME", "/nowhere")], &[]];
     for (variables, jobs) in surroundings.iter().zip(["1", "2"]) {
-        let other = World::new(&[]);
+        let other = Sandbox::new(&[]);
         for (path, text) in FILES {
             other.write(path, text);
         }
@@ -79,11 +80,11 @@ fn an_action_gives_the_same_bytes_wherever_it_runs() {
         other.write("layoutc.toml", "[project]\nprefix = \"stray_\"\n");
         let mut command = other.command("p", &[ACTION, &["--jobs", jobs]].concat());
         command.env_clear().envs(variables.iter().copied());
-        ran(&mut command, "").good();
+        Finished::run(&mut command, "").success();
         assert_eq!(texts(&other), expected);
         // From another working directory.
         let args = ["build", "-q", "p/layouts/x/b.kdl", "--root", "p", "--out", "o2"];
-        other.run(&args).good();
+        other.run(&args).success();
         for (path, text) in &expected {
             assert_eq!(&other.read(&path.replacen('o', "o2", 1)), text, "{path}");
         }
@@ -91,85 +92,86 @@ fn an_action_gives_the_same_bytes_wherever_it_runs() {
 }
 
 #[test]
-fn without_a_configuration_the_defaults_hold_whatever_is_above() {
-    let world = World::new(&[("layoutc.toml", "this = is no configuration"), ("p/a.kdl", BLOCKED)]);
-    world.run(&["build", "-q", "p/a.kdl", "--root", "p", "--out", "o"]).good();
-    assert_eq!(world.files("o"), ["o/c/a.c", "o/c/a.h", "o/c/a_test.c"]);
-    assert_eq!(world.run(&["build", "-q", "p/a.kdl", "--out", "o"]).code, Some(1));
+fn configurations_above_the_root_are_ignored() {
+    let sandbox =
+        Sandbox::new(&[("layoutc.toml", "this = is no configuration"), ("p/a.kdl", BLOCKED)]);
+    sandbox.run(&["build", "-q", "p/a.kdl", "--root", "p", "--out", "o"]).success();
+    assert_eq!(sandbox.files("o"), ["o/c/a.c", "o/c/a.h", "o/c/a_test.c"]);
+    assert_eq!(sandbox.run(&["build", "-q", "p/a.kdl", "--out", "o"]).code, Some(1));
     // Also for a whole project.
-    world.write("p/layouts/x/b.kdl", BLOCKED);
-    world.write("p/layouts/layoutc.toml", "[project]\n");
-    world.run(&["build", "-q", "--root", "p", "--out", "whole"]).good();
-    assert_eq!(world.files("whole/c"), ["whole/c/x/b.c", "whole/c/x/b.h", "whole/c/x/b_test.c"]);
+    sandbox.write("p/layouts/x/b.kdl", BLOCKED);
+    sandbox.write("p/layouts/layoutc.toml", "[project]\n");
+    sandbox.run(&["build", "-q", "--root", "p", "--out", "whole"]).success();
+    assert_eq!(sandbox.files("whole/c"), ["whole/c/x/b.c", "whole/c/x/b.h", "whole/c/x/b_test.c"]);
 }
 
 #[test]
-fn a_root_is_a_folder_around_what_is_asked_for_and_wants_a_place_for_outputs() {
-    let world = World::new(&[("p/a.kdl", BLOCKED), ("q/b.kdl", BLOCKED)]);
-    let told = |args: &[&str]| {
-        let ran = world.run(args);
+fn root_must_contain_the_manifests_and_needs_an_output_folder() {
+    let sandbox = Sandbox::new(&[("p/a.kdl", BLOCKED), ("q/b.kdl", BLOCKED)]);
+    let report = |args: &[&str]| {
+        let ran = sandbox.run(args);
         assert_eq!(ran.code, Some(2), "{}", ran.err);
         ran.err
     };
     let ask = |root| ["build", "p/a.kdl", "--root", root, "--out", "o"];
-    assert_eq!(told(&ask("q")), "error: `p` is outside of `--root` (`q`)\n");
-    assert_eq!(told(&ask("none")), "error: `--root`: `none` is not a folder\n");
-    assert_eq!(told(&ask("p/a.kdl")), "error: `--root`: `p/a.kdl` is not a folder\n");
-    assert!(told(&["build", "p/a.kdl", "--root", "p"]).contains("--out <DIR>"));
-    assert!(!world.path("o").exists());
+    assert_eq!(report(&ask("q")), "error: `p` is outside of `--root` (`q`)\n");
+    assert_eq!(report(&ask("none")), "error: `--root`: `none` is not a folder\n");
+    assert_eq!(report(&ask("p/a.kdl")), "error: `--root`: `p/a.kdl` is not a folder\n");
+    assert!(report(&["build", "p/a.kdl", "--root", "p"]).contains("--out <DIR>"));
+    assert!(!sandbox.path("o").exists());
 }
 
 /// Sandboxes link each input to its real location.
 #[test]
 fn links_in_a_root_are_followed_wherever_they_lead() {
-    let (world, sandbox) = (World::new(FILES), World::new(&[]));
-    world.run_in("p", ACTION, "").good();
+    let (sandbox, linked) = (Sandbox::new(FILES), Sandbox::new(&[]));
+    sandbox.run_in("p", ACTION, "").success();
     for (path, _) in FILES {
-        let link = sandbox.path(path);
+        let link = linked.path(path);
         fs::create_dir_all(link.parent().expect("a folder")).expect("folders");
-        symlink(world.path(path), link).expect("a link");
+        symlink(sandbox.path(path), link).expect("a link");
     }
-    sandbox.run_in("p", ACTION, "").good();
-    assert_eq!(texts(&sandbox), texts(&world));
-    assert_eq!(sandbox.read("o.d"), world.read("o.d"));
+    linked.run_in("p", ACTION, "").success();
+    assert_eq!(texts(&linked), texts(&sandbox));
+    assert_eq!(linked.read("o.d"), sandbox.read("o.d"));
     // Linked folders: paths are not resolved.
-    let other = World::new(&[("layoutc.toml", "not = read")]);
+    let other = Sandbox::new(&[("layoutc.toml", "not = read")]);
     fs::create_dir_all(other.path("p/layouts")).expect("folders");
     for path in ["layoutc.toml", "layouts/x", "shared", "templates"] {
-        symlink(world.path(&format!("p/{path}")), other.path(&format!("p/{path}"))).expect("");
+        symlink(sandbox.path(&format!("p/{path}")), other.path(&format!("p/{path}"))).expect("");
     }
-    other.run_in("p", ACTION, "").good();
-    assert_eq!(texts(&other), texts(&world));
+    other.run_in("p", ACTION, "").success();
+    assert_eq!(texts(&other), texts(&sandbox));
 }
 
 #[test]
 fn actions_at_once_leave_each_others_files_alone() {
-    let world = World::new(FILES);
-    world.write("o/c/x/.layoutc-1-0.tmp", "of another action");
-    world.write("o/.layoutc/lock", "process 1 (`layoutc build`)\n");
-    world.run_in("p", ACTION, "").good();
-    assert_eq!(world.read("o/c/x/.layoutc-1-0.tmp").as_deref(), Some("of another action"));
-    assert_eq!(world.files("o/.layoutc"), ["o/.layoutc/lock"]);
+    let sandbox = Sandbox::new(FILES);
+    sandbox.write("o/c/x/.layoutc-1-0.tmp", "of another action");
+    sandbox.write("o/.layoutc/lock", "process 1 (`layoutc build`)\n");
+    sandbox.run_in("p", ACTION, "").success();
+    assert_eq!(sandbox.read("o/c/x/.layoutc-1-0.tmp").as_deref(), Some("of another action"));
+    assert_eq!(sandbox.files("o/.layoutc"), ["o/.layoutc/lock"]);
 }
 
 #[test]
-fn what_a_build_into_another_folder_remembers_is_in_that_folder() {
-    let world = World::new(FILES);
-    let before = world.files("p");
-    world.run_in("p", &["build", "-q", "--out", "../o"], "").good();
-    assert_eq!(world.files("p"), before);
+fn the_state_of_a_build_into_another_folder_is_in_that_folder() {
+    let sandbox = Sandbox::new(FILES);
+    let before = sandbox.files("p");
+    sandbox.run_in("p", &["build", "-q", "--out", "../o"], "").success();
+    assert_eq!(sandbox.files("p"), before);
     let memory = ["o/.layoutc/.gitignore", "o/.layoutc/lock", "o/.layoutc/log", "o/.layoutc/memo"];
-    assert_eq!(world.files("o"), [&memory[..], OUTPUTS].concat());
-    world.run_in("p", &["clean", "--out", "../o"], "").good();
-    assert_eq!(world.files("."), before);
+    assert_eq!(sandbox.files("o"), [&memory[..], OUTPUTS].concat());
+    sandbox.run_in("p", &["clean", "--out", "../o"], "").success();
+    assert_eq!(sandbox.files("."), before);
 }
 
 #[test]
 fn the_lock_file_that_a_build_keeps_is_in_the_rule() {
-    let world = World::new(FILES);
-    world.run_in("p", &["lock", "-q"], "").good();
-    world.run_in("p", &[ACTION, &["--locked"]].concat(), "").good();
-    let rule = world.read("o.d").expect("a rule");
+    let sandbox = Sandbox::new(FILES);
+    sandbox.run_in("p", &["lock", "-q"], "").success();
+    sandbox.run_in("p", &[ACTION, &["--locked"]].concat(), "").success();
+    let rule = sandbox.read("o.d").expect("a rule");
     assert!(rule.contains(": \\\n  layoutc.lock \\\n  layoutc.toml \\\n"), "{rule}");
 }
 
@@ -193,23 +195,23 @@ fn opened(trace: &str) -> BTreeSet<(String, bool)> {
 
 #[test]
 fn an_action_opens_what_its_rule_names_and_nothing_else() {
-    let Some(strace) = find("strace") else { return };
-    let world = World::new(FILES);
-    world.write("layoutc.toml", "not = read");
-    world.write("p/layouts/x/other.kdl", BLOCKED);
+    let Some(strace) = needed_program("strace") else { return };
+    let sandbox = Sandbox::new(FILES);
+    sandbox.write("layoutc.toml", "not = read");
+    sandbox.write("p/layouts/x/other.kdl", BLOCKED);
     let run = |args: &[&str]| {
         let mut command = Command::new(&strace);
         command.args(["-f", "-q", "-e", "trace=open,openat,openat2,creat", "-o", "../trace"]);
-        command.arg(env!("CARGO_BIN_EXE_layoutc")).args(args).current_dir(world.path("p"));
+        command.arg(env!("CARGO_BIN_EXE_layoutc")).args(args).current_dir(sandbox.path("p"));
         let output = command.output().expect("it starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        opened(&world.read("trace").expect("a trace"))
+        opened(&sandbox.read("trace").expect("a trace"))
     };
     // A sandbox may forbid tracing.
     if run(&["--version"]).is_empty() {
         return;
     }
-    let root = world.path("p");
+    let root = sandbox.path("p");
     let root = root.canonicalize().expect("there");
     let below = |path: &str| Path::new(path).strip_prefix(&root).ok().map(Path::to_owned);
     let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::world::World;
+use crate::sandbox::Sandbox;
 
-fn world(models: &[&str]) -> World {
-    let world = World::new(&[]);
+fn sandbox(models: &[&str]) -> Sandbox {
+    let sandbox = Sandbox::new(&[]);
     for model in models {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/models");
-        world.write_bytes(model, &fs::read(folder.join(model)).expect("a model"));
+        sandbox.write(model, &fs::read(folder.join(model)).expect("a model"));
     }
-    world
+    sandbox
 }
 
 const RELU: &str = "\
@@ -32,37 +32,39 @@ graph relu backend=onnx {
 
 #[test]
 fn a_graph_is_printed_or_written() {
-    let world = world(&["relu.onnx"]);
-    assert_eq!(world.run(&["import", "relu.onnx"]).good(), RELU);
-    let told = world.run(&["import", "relu.onnx", "-o", "relu.kdl"]);
-    assert_eq!(told.good(), "written    relu.kdl\nrelu: 1 operator, 2 tensors\n");
-    assert_eq!(world.read("relu.kdl").as_deref(), Some(RELU));
-    assert!(world.run(&["check", "relu.kdl"]).good().starts_with("1 graph in 1 manifest proven"));
-    let again = world.run(&["import", "relu.onnx", "-o", "relu.kdl"]);
-    assert!(again.good().starts_with("unchanged  relu.kdl\n"));
+    let sandbox = sandbox(&["relu.onnx"]);
+    assert_eq!(sandbox.run(&["import", "relu.onnx"]).success(), RELU);
+    let report = sandbox.run(&["import", "relu.onnx", "-o", "relu.kdl"]);
+    assert_eq!(report.success(), "written    relu.kdl\nrelu: 1 operator, 2 tensors\n");
+    assert_eq!(sandbox.read("relu.kdl").as_deref(), Some(RELU));
+    assert!(
+        sandbox.run(&["check", "relu.kdl"]).success().starts_with("1 graph in 1 manifest proven")
+    );
+    let again = sandbox.run(&["import", "relu.onnx", "-o", "relu.kdl"]);
+    assert!(again.success().starts_with("unchanged  relu.kdl\n"));
 }
 
 #[test]
-fn what_somebody_wrote_is_not_written_over() {
-    let world = world(&["relu.onnx"]);
-    world.write("relu.kdl", "// mine\n");
-    let ran = world.run(&["import", "relu.onnx", "-o", "relu.kdl"]);
+fn user_files_are_not_overwritten() {
+    let sandbox = sandbox(&["relu.onnx"]);
+    sandbox.write("relu.kdl", "// mine\n");
+    let ran = sandbox.run(&["import", "relu.onnx", "-o", "relu.kdl"]);
     let line = "error: `relu.kdl` exists with different content; use `--force` to overwrite it\n";
-    assert_eq!(ran.refused(), (Some(2), line));
-    assert_eq!(world.read("relu.kdl").as_deref(), Some("// mine\n"));
-    let ran = world.run(&["import", "relu.onnx", "-o", "relu.kdl", "--force"]);
-    assert!(ran.good().starts_with("written"));
-    let ran = world.run(&["import", "relu.onnx", "-o", "relu.onnx", "--force"]);
+    assert_eq!(ran.failure(), (Some(2), line));
+    assert_eq!(sandbox.read("relu.kdl").as_deref(), Some("// mine\n"));
+    let ran = sandbox.run(&["import", "relu.onnx", "-o", "relu.kdl", "--force"]);
+    assert!(ran.success().starts_with("written"));
+    let ran = sandbox.run(&["import", "relu.onnx", "-o", "relu.onnx", "--force"]);
     let line = "error: output `relu.onnx` would overwrite the input `relu.onnx`\n";
-    assert_eq!(ran.refused(), (Some(2), line));
+    assert_eq!(ran.failure(), (Some(2), line));
 }
 
 #[test]
 fn json_has_the_counts() {
-    let world = world(&["relu.onnx"]);
+    let sandbox = sandbox(&["relu.onnx"]);
     let ran =
-        world.run(&["import", "relu.onnx", "-o", "r.kdl", "--graph", "net", "--format", "json"]);
-    let object: Value = serde_json::from_str(ran.good()).expect("one object");
+        sandbox.run(&["import", "relu.onnx", "-o", "r.kdl", "--graph", "net", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.success()).expect("one object");
     let wanted = serde_json::json!({
         "version": 1, "kind": "import", "graph": "net", "nodes": 1, "tensors": 2, "transposes": 0,
         "folded": 0, "assumed": {}, "path": "r.kdl", "status": "written",
@@ -76,16 +78,16 @@ fn json_has_the_counts() {
         },
     });
     assert_eq!(object, wanted);
-    let ran = world.run(&["import", "relu.onnx", "--format", "json"]);
-    let object: Value = serde_json::from_str(ran.good()).expect("one object");
+    let ran = sandbox.run(&["import", "relu.onnx", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.success()).expect("one object");
     assert_eq!(object["text"], RELU);
 }
 
 #[test]
 fn what_is_wrong_is_told_with_the_file() {
-    let world = world(&["batch.onnx", "mismatch.onnx", "nonzero.onnx", "sequence.onnx"]);
-    let ran = world.run(&["import", "nonzero.onnx"]);
-    let told = "\
+    let sandbox = sandbox(&["batch.onnx", "mismatch.onnx", "nonzero.onnx", "sequence.onnx"]);
+    let ran = sandbox.run(&["import", "nonzero.onnx"]);
+    let report = "\
 error[import::shape]: the result shapes of `NonZero` are unknown before the model runs
   ┌─ nonzero.onnx
   = in `nonzero_0`, the `NonZero` that produces `nonzero_0_out`
@@ -95,7 +97,7 @@ error[import::shape]: the result shapes of `NonZero` are unknown before the mode
 1 error
 for more information, run `layoutc explain import::shape`
 ";
-    assert_eq!(ran.refused(), (Some(1), told));
+    assert_eq!(ran.failure(), (Some(1), report));
     for (args, line) in [
         (
             ["batch.onnx", "--set", "batch"],
@@ -109,39 +111,41 @@ for more information, run `layoutc explain import::shape`
         (["batch.onnx", "--shape", "y=1"], "the model has no input of that name; there is `x`"),
         (["batch.onnx", "--shape", "x=1,2"], "`--shape x=…`: [1, 2] for 4 axes"),
     ] {
-        let ran = world.run(&[&["import"], &args[..]].concat());
-        let (code, told) = ran.refused();
-        assert_eq!(code, Some(2), "{told}");
-        assert!(told.contains(line), "{told}");
+        let ran = sandbox.run(&[&["import"], &args[..]].concat());
+        let (code, report) = ran.failure();
+        assert_eq!(code, Some(2), "{report}");
+        assert!(report.contains(line), "{report}");
     }
-    let ran = world.run(&["import", "nothing.onnx"]);
-    assert_eq!(ran.refused(), (Some(2), "error: `nothing.onnx` does not exist\n"));
-    let told = world.run(&["import", "sequence.onnx"]).err;
+    let ran = sandbox.run(&["import", "nothing.onnx"]);
+    assert_eq!(ran.failure(), (Some(2), "error: `nothing.onnx` does not exist\n"));
+    let report = sandbox.run(&["import", "sequence.onnx"]).err;
     let line = "error[import::unsupported]: `SplitToSequence` operates on sequences of tensors";
-    assert!(told.contains(line), "{told}");
+    assert!(report.contains(line), "{report}");
 }
 
 #[test]
 fn what_is_open_is_assumed_and_told() {
-    let world = world(&["batch.onnx"]);
-    let ran = world.run(&["import", "batch.onnx"]);
-    let told = "assumed extents: batch=1; override them with `--set` or `--shape`\n";
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), told));
+    let sandbox = sandbox(&["batch.onnx"]);
+    let ran = sandbox.run(&["import", "batch.onnx"]);
+    let report = "assumed extents: batch=1; override them with `--set` or `--shape`\n";
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), report));
     let head = "// The model leaves extents open; assumed: batch=1\n// Imported from batch.onnx.\n";
     assert!(ran.out.starts_with(head), "{}", ran.out);
-    let ran = world.run(&["import", "batch.onnx", "--format", "json"]);
+    let ran = sandbox.run(&["import", "batch.onnx", "--format", "json"]);
     let object: Value = serde_json::from_str(&ran.out).expect("one object");
     assert_eq!(object["assumed"], serde_json::json!({ "batch": 1 }));
-    let ran = world.run(&["import", "batch.onnx", "--set", "batch=4"]);
-    assert!(ran.good().contains("{ N 4; C 3;"));
+    let ran = sandbox.run(&["import", "batch.onnx", "--set", "batch=4"]);
+    assert!(ran.success().contains("{ N 4; C 3;"));
     assert_eq!(ran.err, "");
 }
 
 #[test]
 fn a_branch_that_is_taken_when_the_model_runs_is_a_part_of_one_operator() {
-    let world = world(&["control.onnx", "declared.onnx"]);
-    let ran = world.run(&["import", "control.onnx"]);
+    let sandbox = sandbox(&["control.onnx", "declared.onnx"]);
+    let ran = sandbox.run(&["import", "control.onnx"]);
     let node = "op=If {\n        in flag x\n        out if_0_out dtype=f32 { shape { N 1; C 3; H 8; W 8 } }\n";
-    assert!(ran.good().contains(node), "{}", ran.out);
-    assert!(world.run(&["import", "declared.onnx"]).good().contains("{ shape { N 2; C 12 } }"));
+    assert!(ran.success().contains(node), "{}", ran.out);
+    assert!(
+        sandbox.run(&["import", "declared.onnx"]).success().contains("{ shape { N 2; C 12 } }")
+    );
 }

@@ -1,4 +1,4 @@
-use crate::world::{BLOCKED, World};
+use crate::sandbox::{BLOCKED, Sandbox};
 
 const SYMBOLIC: &str = "\
 symbol batch min=4 max=64 multiple=4
@@ -10,26 +10,26 @@ tensor scalar dtype=f32 { shape {} }
 
 #[test]
 fn coordinates_come_from_the_arguments_in_their_order() {
-    let world = World::new(&[("a.kdl", BLOCKED)]);
-    let ran = world.run(&["index", "a.kdl", "t", "0,0", "1,5", "3, 7"]);
+    let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
+    let ran = sandbox.run(&["index", "a.kdl", "t", "0,0", "1,5", "3, 7"]);
     assert_eq!(
-        ran.good(),
+        ran.success(),
         "\
 t[0, 0] -> storage [0, 0, 0], physical [0], offset 0
 t[1, 5] -> storage [1, 1, 1], physical [21], offset 21
 t[3, 7] -> storage [1, 3, 3], physical [31], offset 31
 "
     );
-    let ran = world.run(&["index", "a.kdl", "t", "1,5", "--format", "json"]);
+    let ran = sandbox.run(&["index", "a.kdl", "t", "1,5", "--format", "json"]);
     let line = r#"{"logical":[1,5],"storage":[1,1,1],"physical":[21],"offset":21}"#;
-    assert_eq!(ran.good(), format!("{line}\n"));
+    assert_eq!(ran.success(), format!("{line}\n"));
 }
 
 #[test]
 fn coordinates_come_from_standard_input_and_a_bad_one_does_not_stop_the_rest() {
-    let world = World::new(&[("a.kdl", BLOCKED)]);
+    let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
     let args = ["index", "a.kdl", "t", "--format", "json"];
-    let ran = world.run_in(".", &args, "1,5\n1,x\r\n4,0\n\n 3 , 7 \n0,0");
+    let ran = sandbox.run_in(".", &args, "1,5\n1,x\r\n4,0\n\n 3 , 7 \n0,0");
     assert_eq!(ran.code, Some(1));
     let lines: Vec<serde_json::Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -51,8 +51,8 @@ fn coordinates_come_from_standard_input_and_a_bad_one_does_not_stop_the_rest() {
 
 #[test]
 fn a_bad_argument_is_underlined() {
-    let world = World::new(&[("a.kdl", BLOCKED)]);
-    let ran = world.run(&["index", "a.kdl", "t", "0,0", "1, b"]);
+    let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
+    let ran = sandbox.run(&["index", "a.kdl", "t", "0,0", "1, b"]);
     assert_eq!(ran.out, "t[0, 0] -> storage [0, 0, 0], physical [0], offset 0\n");
     assert_eq!(
         (ran.code, ran.err.as_str()),
@@ -73,8 +73,8 @@ for more information, run `layoutc explain shape::coordinate`
 
 #[test]
 fn a_coordinate_that_begins_with_a_minus_is_no_option() {
-    let world = World::new(&[("a.kdl", BLOCKED)]);
-    let ran = world.run(&["index", "a.kdl", "t", "-1,2", "0,0", "--inverse"]);
+    let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
+    let ran = sandbox.run(&["index", "a.kdl", "t", "-1,2", "0,0", "--inverse"]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.err.starts_with("error[shape::coordinate]: "), "{}", ran.err);
     assert!(ran.err.contains("1 │ -1,2\n"), "{}", ran.err);
@@ -83,22 +83,22 @@ fn a_coordinate_that_begins_with_a_minus_is_no_option() {
 #[test]
 fn the_inverse_says_who_lives_where() {
     let padded = BLOCKED.replace("w 8", "w 6");
-    let world = World::new(&[("a.kdl", &padded)]);
-    let ran = world.run(&["index", "a.kdl", "t", "--inverse", "21", "22"]);
-    assert_eq!(ran.good(), "physical [21] -> t[1, 5]\nphysical [22] -> padding\n");
-    let ran = world.run(&["index", "a.kdl", "t", "--inverse", "--format", "json", "21", "22"]);
+    let sandbox = Sandbox::new(&[("a.kdl", &padded)]);
+    let ran = sandbox.run(&["index", "a.kdl", "t", "--inverse", "21", "22"]);
+    assert_eq!(ran.success(), "physical [21] -> t[1, 5]\nphysical [22] -> padding\n");
+    let ran = sandbox.run(&["index", "a.kdl", "t", "--inverse", "--format", "json", "21", "22"]);
     assert_eq!(
-        ran.good(),
+        ran.success(),
         "{\"physical\":[21],\"logical\":[1,5]}\n{\"physical\":[22],\"logical\":null}\n"
     );
 }
 
 #[test]
 fn symbols_take_their_values_from_the_command_line() {
-    let world = World::new(&[("a.kdl", SYMBOLIC)]);
-    let run = |args: &[&str]| world.run(&[&["index", "a.kdl", "s", "7,1"][..], args].concat());
+    let sandbox = Sandbox::new(&[("a.kdl", SYMBOLIC)]);
+    let run = |args: &[&str]| sandbox.run(&[&["index", "a.kdl", "s", "7,1"][..], args].concat());
     let line = "s[7, 1] -> storage [7, 1], physical [29], offset 29\n";
-    assert_eq!(run(&["--set", "batch=8"]).good(), line);
+    assert_eq!(run(&["--set", "batch=8"]).success(), line);
     for (args, message) in [
         (&[][..], "`s` depends on symbols: add --set batch=VALUE"),
         (&["--set", "batch"], "`--set batch`: expected NAME=VALUE with an integer"),
@@ -106,7 +106,7 @@ fn symbols_take_their_values_from_the_command_line() {
         (&["--set", "batch=6"], "`batch` is declared as 4 to 64, a multiple of 4, got 6"),
         (&["--set", "batch=68"], "`batch` is declared as 4 to 64, a multiple of 4, got 68"),
     ] {
-        assert_eq!(run(args).refused(), (Some(2), format!("error: {message}\n").as_str()));
+        assert_eq!(run(args).failure(), (Some(2), format!("error: {message}\n").as_str()));
     }
     let ran = run(&["--set", "batch=4"]);
     assert_eq!(ran.code, Some(1), "7 lies outside 0..4: {}", ran.err);
@@ -114,43 +114,43 @@ fn symbols_take_their_values_from_the_command_line() {
 
 #[test]
 fn the_coordinate_of_rank_0_is_an_empty_line() {
-    let world = World::new(&[("a.kdl", SYMBOLIC)]);
+    let sandbox = Sandbox::new(&[("a.kdl", SYMBOLIC)]);
     let line = r#"{"logical":[],"storage":[],"physical":[0],"offset":0}"#;
     let args = ["index", "a.kdl", "scalar", "--format", "json"];
-    assert_eq!(world.run_in(".", &args, "\n").good(), format!("{line}\n"));
+    assert_eq!(sandbox.run_in(".", &args, "\n").success(), format!("{line}\n"));
     let with_argument = [&args[..], &[""]].concat();
-    assert_eq!(world.run(&with_argument).good(), format!("{line}\n"));
-    assert_eq!(world.run_in(".", &args, "").good(), "");
+    assert_eq!(sandbox.run(&with_argument).success(), format!("{line}\n"));
+    assert_eq!(sandbox.run_in(".", &args, "").success(), "");
 }
 
 #[test]
 fn an_unknown_tensor_and_a_folder_are_the_command_lines_fault() {
-    let world = World::new(&[("a.kdl", BLOCKED)]);
-    let ran = world.run(&["index", "a.kdl", "tt", "0,0"]);
+    let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
+    let ran = sandbox.run(&["index", "a.kdl", "tt", "0,0"]);
     let line = "error: unknown tensor `tt`; did you mean `t`?\n";
-    assert_eq!(ran.refused(), (Some(2), line));
-    assert_eq!(world.run(&["index", ".", "t", "0,0"]).code, Some(2));
+    assert_eq!(ran.failure(), (Some(2), line));
+    assert_eq!(sandbox.run(&["index", ".", "t", "0,0"]).code, Some(2));
 }
 
 #[test]
 fn an_unknown_tensor_without_a_near_one_gets_all() {
     let both = format!("{BLOCKED}{}", BLOCKED.replace("tensor t", "tensor weights"));
-    let world = World::new(&[("a.kdl", &both)]);
+    let sandbox = Sandbox::new(&[("a.kdl", &both)]);
     let line = "error: unknown tensor `image`; expected one of `t`, `weights`\n";
-    assert_eq!(world.run(&["index", "a.kdl", "image", "0,0"]).refused(), (Some(2), line));
-    let inspected = world.run(&["inspect", "a.kdl", "--tensor", "image"]);
-    assert_eq!(inspected.refused(), (Some(2), line));
+    assert_eq!(sandbox.run(&["index", "a.kdl", "image", "0,0"]).failure(), (Some(2), line));
+    let inspected = sandbox.run(&["inspect", "a.kdl", "--tensor", "image"]);
+    assert_eq!(inspected.failure(), (Some(2), line));
 }
 
 #[test]
 fn one_coordinate_is_one_and_blanks_between_indices_become_commas() {
-    let world = World::new(&[("a.kdl", BLOCKED)]);
-    let ran = world.run(&["index", "a.kdl", "t", "1"]);
+    let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
+    let ran = sandbox.run(&["index", "a.kdl", "t", "1"]);
     let line = "error[shape::coordinate]: 1 coordinate for 2 axes: h, w\n";
     assert!(ran.err.starts_with(line), "{}", ran.err);
-    let ran = world.run(&["index", "a.kdl", "t", "1 2"]);
+    let ran = sandbox.run(&["index", "a.kdl", "t", "1 2"]);
     assert_eq!(
-        ran.refused(),
+        ran.failure(),
         (
             Some(1),
             "\

@@ -1,12 +1,12 @@
 use serde_json::Value;
 
-use crate::world::{BLOCKED, BROKEN, World};
+use crate::sandbox::{BLOCKED, BROKEN, Sandbox};
 
 #[test]
-fn inspect_prints_one_object_with_all_good_tensors() {
+fn inspect_prints_one_object_with_all_valid_tensors() {
     let both = format!("{BLOCKED}{}", BROKEN.replace("tensor t", "tensor u"));
-    let world = World::new(&[("x/a.kdl", &both)]);
-    let ran = world.run(&["inspect", "x/a.kdl", "--format", "json"]);
+    let sandbox = Sandbox::new(&[("x/a.kdl", &both)]);
+    let ran = sandbox.run(&["inspect", "x/a.kdl", "--format", "json"]);
     assert_eq!(ran.code, Some(1));
     let lines: Vec<Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -20,34 +20,34 @@ fn inspect_prints_one_object_with_all_good_tensors() {
 #[test]
 fn inspect_takes_the_name_of_a_tensor() {
     let both = format!("{BLOCKED}{}", BLOCKED.replace("tensor t", "tensor weights"));
-    let world = World::new(&[("a.kdl", &both)]);
-    let ran = world.run(&["inspect", "a.kdl", "--tensor", "weights", "--format", "json"]);
-    let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+    let sandbox = Sandbox::new(&[("a.kdl", &both)]);
+    let ran = sandbox.run(&["inspect", "a.kdl", "--tensor", "weights", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.success()).expect("JSON");
     let names: Vec<&Value> =
         object["tensors"].as_array().expect("a list").iter().map(|t| &t["name"]).collect();
     assert_eq!(names, ["weights"]);
-    let ran = world.run(&["inspect", "a.kdl", "--tensor", "wieghts"]);
+    let ran = sandbox.run(&["inspect", "a.kdl", "--tensor", "wieghts"]);
     let line = "error: unknown tensor `wieghts`; did you mean `weights`?\n";
-    assert_eq!(ran.refused(), (Some(2), line));
+    assert_eq!(ran.failure(), (Some(2), line));
 }
 
 #[test]
 fn a_tensor_names_its_file_as_it_was_given() {
-    let world = World::new(&[("layouts/a.kdl", BLOCKED)]);
+    let sandbox = Sandbox::new(&[("layouts/a.kdl", BLOCKED)]);
     for path in ["layouts/a.kdl", "./layouts/a.kdl"] {
-        let ran = world.run(&["inspect", path]);
+        let ran = sandbox.run(&["inspect", path]);
         let first = format!("t (f32, {path})");
-        assert_eq!(ran.good().lines().next(), Some(first.as_str()));
+        assert_eq!(ran.success().lines().next(), Some(first.as_str()));
     }
 }
 
 #[test]
-fn inspect_with_plan_says_how_a_tensor_is_moved() {
+fn inspect_plan_prints_the_loops_of_a_relayout() {
     let text = "tensor a dtype=f32 { shape { n 8; c 32; w 64 } }\n\
                 tensor b like=a { layout { order n w c } }\nconvert a to=b { block 16 32 }\n";
-    let world = World::new(&[("a.kdl", text), ("layoutc.toml", "[target.c]\nopenmp = true\n")]);
-    let ran = world.run(&["inspect", "a.kdl", "--tensor", "a", "--plan", "--format", "json"]);
-    let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+    let sandbox = Sandbox::new(&[("a.kdl", text), ("layoutc.toml", "[target.c]\nopenmp = true\n")]);
+    let ran = sandbox.run(&["inspect", "a.kdl", "--tensor", "a", "--plan", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.success()).expect("JSON");
     let plans = object["tensors"][0]["plans"].as_array().expect("a list");
     let names: Vec<&Value> = plans.iter().map(|plan| &plan["name"]).collect();
     assert_eq!(names, ["a_pack", "a_unpack", "a_to_b"]);
@@ -59,26 +59,27 @@ fn inspect_with_plan_says_how_a_tensor_is_moved() {
     assert_eq!(part["digits"][0]["from_stride"], 2048);
 
     // Without the flag there are no plans, and an impossible schedule is reported.
-    let ran = world.run(&["inspect", "a.kdl", "--tensor", "a", "--format", "json"]);
-    let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+    let ran = sandbox.run(&["inspect", "a.kdl", "--tensor", "a", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.success()).expect("JSON");
     assert_eq!(object["tensors"][0]["plans"], Value::Null);
-    world.write("a.kdl", &text.replace("block 16 32", "inside runs"));
-    let ran = world.run(&["inspect", "a.kdl", "--plan"]);
+    sandbox.write("a.kdl", &text.replace("block 16 32", "inside runs"));
+    let ran = sandbox.run(&["inspect", "a.kdl", "--plan"]);
     assert_eq!(ran.code, Some(1));
     let told = "error[limit::choice]: there are no runs";
     assert_eq!(ran.err.matches(told).count(), 1, "{}", ran.err);
 }
 
 #[test]
-fn inspect_with_plan_says_how_a_kernel_is_done() {
+fn inspect_plan_prints_the_loops_of_a_kernel() {
     let text = "tensor a dtype=f32 { shape { i 64; k 32 } }\n\
                 tensor b dtype=f32 { shape { k 32; j 48 } }\n\
                 tensor c dtype=f32 { shape { i 64; j 48 } }\n\
                 kernel matmul { operands A B C; compute \"C[i, j] += A[i, k] * B[k, j]\" }\n\
                 instance product of=matmul A=a B=b C=c { tile i j by=\"8 16\"; split k by=8; cache A at=k_outer; parallel i_outer }\n";
-    let world = World::new(&[("a.kdl", text), ("layoutc.toml", "[target.c]\n")]);
-    let ran = world.run(&["inspect", "a.kdl", "--tensor", "product", "--plan", "--format", "json"]);
-    let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+    let sandbox = Sandbox::new(&[("a.kdl", text), ("layoutc.toml", "[target.c]\n")]);
+    let ran =
+        sandbox.run(&["inspect", "a.kdl", "--tensor", "product", "--plan", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.success()).expect("JSON");
     assert_eq!(object["tensors"].as_array().map(Vec::len), Some(0));
     let kernel = &object["kernels"][0];
     assert_eq!((&kernel["kind"], &kernel["of"]), (&"kernel".into(), &"matmul".into()));
@@ -92,12 +93,12 @@ fn inspect_with_plan_says_how_a_kernel_is_done() {
     assert_eq!(loops[2]["blocks"][0]["extents"], serde_json::json!([8, 8]));
     assert_eq!(loops[5]["at_once"], true);
 
-    let ran = world.run(&["inspect", "a.kdl", "--tensor", "product", "--plan"]);
-    let text = ran.good();
+    let ran = sandbox.run(&["inspect", "a.kdl", "--tensor", "product", "--plan"]);
+    let text = ran.success();
     assert!(text.starts_with("product (instance of matmul, a.kdl)\n"), "{text}");
     assert!(text.contains("block           A_block 8 by 8 in k_outer\n"), "{text}");
     assert!(text.contains("for k_outer in 0..4:"), "{text}");
     // Without the flag: the definition, and no loops.
-    let ran = world.run(&["inspect", "a.kdl", "--tensor", "product"]);
-    assert!(!ran.good().contains("loops"), "{}", ran.out);
+    let ran = sandbox.run(&["inspect", "a.kdl", "--tensor", "product"]);
+    assert!(!ran.success().contains("loops"), "{}", ran.out);
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::{Client, edited, position, range};
-use crate::world::{BLOCKED, BROKEN, World};
+use crate::sandbox::{BLOCKED, BROKEN, Sandbox};
 
 const COMMON: &str = "\
 const LANES 4
@@ -28,8 +28,8 @@ tensor other like=input {
 convert input to=other
 ";
 
-fn project() -> World {
-    World::new(&[
+fn project() -> Sandbox {
+    Sandbox::new(&[
         ("layoutc.toml", ""),
         ("layouts/common.kdl", COMMON),
         ("layouts/user.kdl", USER),
@@ -48,8 +48,8 @@ fn labels(list: &Value) -> Vec<&str> {
 
 #[test]
 fn the_project_of_the_folder_is_checked_without_an_open_file() {
-    let world = project();
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     let found = client.diagnostics("layouts/broken.kdl");
     assert_eq!(codes(&found), ["map::not_injective"]);
     assert_eq!(found[0]["severity"], 1);
@@ -62,8 +62,8 @@ fn the_project_of_the_folder_is_checked_without_an_open_file() {
 
 #[test]
 fn an_error_comes_with_the_edit_and_goes_with_its_fix() {
-    let world = project();
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     client.open("layouts/broken.kdl", BLOCKED);
     client.change(
         "layouts/broken.kdl",
@@ -87,8 +87,8 @@ fn an_error_comes_with_the_edit_and_goes_with_its_fix() {
 
 #[test]
 fn what_was_meant_by_a_mistyped_word_is_a_fix() {
-    let world = World::new(&[]);
-    let mut client = Client::start(&world);
+    let sandbox = Sandbox::new(&[]);
+    let mut client = Client::start(&sandbox);
     for (wrong, right) in [
         ("tensor t dtpye=f32 { shape { n 4 } }\n", "tensor t dtype=f32 { shape { n 4 } }\n"),
         ("tensor t dtype=float32 { shape { n 4 } }\n", "tensor t dtype=f32 { shape { n 4 } }\n"),
@@ -128,8 +128,8 @@ fn what_was_meant_by_a_mistyped_word_is_a_fix() {
 
 #[test]
 fn the_configuration_has_fixes_too() {
-    let world = project();
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     let wrong = "[project]\nnmae = \"x\"\n\n[target.c]\nstandard = \"c9\"\n";
     client.open_as("layoutc.toml", "toml", wrong);
     let found = client.diagnostics("layoutc.toml");
@@ -148,12 +148,12 @@ fn the_configuration_has_fixes_too() {
 }
 
 #[test]
-fn a_place_that_a_fault_refers_to_is_told_with_it() {
-    let world = World::new(&[]);
+fn a_diagnostic_carries_its_related_locations() {
+    let sandbox = Sandbox::new(&[]);
     let text = "const N 4\nconst N 5\ntensor t dtype=f32 { shape { n N } }\n";
     let capabilities =
         json!({ "textDocument": { "publishDiagnostics": { "relatedInformation": true } } });
-    let mut client = Client::with(&world, capabilities);
+    let mut client = Client::with(&sandbox, capabilities);
     client.open("alone.kdl", text);
     let found = client.diagnostics("alone.kdl");
     assert_eq!(codes(&found), ["name::duplicate"]);
@@ -164,8 +164,8 @@ fn a_place_that_a_fault_refers_to_is_told_with_it() {
 
 #[test]
 fn hovering_tells_what_is_known_of_a_tensor() {
-    let world = project();
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     client.open("layouts/user.kdl", USER);
     let hover = client.at("textDocument/hover", "layouts/user.kdl", &position(USER, "input", 2));
     assert_eq!(
@@ -191,14 +191,17 @@ memory          global
         "```kdl\nconst LANES 4\n```\n\nin `layouts/common.kdl`\n"
     );
     let hover = client.at("textDocument/hover", "layouts/user.kdl", &position(USER, "split", 0));
-    let told = hover["contents"]["value"].as_str().expect("a text");
-    assert!(told.contains("split c by=4") && told.contains("quotient and remainder"), "{told}");
+    let report = hover["contents"]["value"].as_str().expect("a text");
+    assert!(
+        report.contains("split c by=4") && report.contains("quotient and remainder"),
+        "{report}"
+    );
 }
 
 #[test]
 fn completion_proposes_what_may_stand_there() {
-    let world = project();
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     let mut proposed = |text: &str| {
         let at = text.find('^').expect("a mark");
         let text = text.replace('^', "");
@@ -239,8 +242,8 @@ fn completion_proposes_what_may_stand_there() {
 
 #[test]
 fn a_name_is_found_where_it_is_declared() {
-    let world = project();
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     client.open("layouts/user.kdl", USER);
     for (part, nth, path, text) in [
         ("blocked", 0, "layouts/common.kdl", COMMON),
@@ -261,8 +264,8 @@ fn a_name_is_found_where_it_is_declared() {
 
 #[test]
 fn a_new_name_goes_through_all_that_see_it() {
-    let world = project();
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     client.open("layouts/common.kdl", COMMON);
     let place = position(COMMON, "LANES", 0);
     let prepared = client.at("textDocument/prepareRename", "layouts/common.kdl", &place);
@@ -314,8 +317,8 @@ fn a_new_name_goes_through_all_that_see_it() {
 
 #[test]
 fn the_axes_after_each_step_stand_beside_it() {
-    let world = project();
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     client.open("layouts/user.kdl", USER);
     let params = json!({
         "textDocument": { "uri": client.uri("layouts/user.kdl") },
@@ -342,8 +345,8 @@ fn the_axes_after_each_step_stand_beside_it() {
 
 #[test]
 fn items_are_listed_and_blocks_fold() {
-    let world = project();
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     client.open("layouts/user.kdl", USER);
     let document = json!({ "textDocument": { "uri": client.uri("layouts/user.kdl") } });
     let items = client.request("textDocument/documentSymbol", document.clone());
@@ -362,8 +365,8 @@ fn items_are_listed_and_blocks_fold() {
 
 #[test]
 fn a_manifest_is_formatted_by_a_change_of_the_lines_that_differ() {
-    let world = project();
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     let untidy = "// The image.\ntensor  a   dtype=f32 {\n  shape {n 2;c 3}  // Pixels.\n}\n";
     client.open("layouts/common.kdl", untidy);
     let document = json!({ "uri": client.uri("layouts/common.kdl") });
@@ -384,33 +387,33 @@ fn a_manifest_is_formatted_by_a_change_of_the_lines_that_differ() {
 #[test]
 fn a_manifest_that_only_another_uses_is_checked_when_it_is_open() {
     let text = "tensor t dtype=float { shape { n 4 } }\n";
-    let world = World::new(&[
+    let sandbox = Sandbox::new(&[
         ("layoutc.toml", ""),
         ("layouts/b.kdl", "use \"../common.kdl\"\n"),
         ("common.kdl", text),
     ]);
-    let mut client = Client::start(&world);
+    let mut client = Client::start(&sandbox);
     client.open("common.kdl", text);
     assert_eq!(codes(&client.diagnostics("common.kdl")), ["dtype::unknown"]);
     assert_eq!(client.finish(), Some(0));
 }
 
 #[test]
-fn what_is_said_of_a_circle_of_uses_does_not_depend_on_the_last_edit() {
+fn diagnostics_of_a_use_cycle_do_not_depend_on_edits() {
     let circle = ["a", "b", "c", "user"].into_iter().zip(["b", "c", "a", "b"]);
     let texts: Vec<(String, String)> = circle
         .map(|(file, used)| (format!("layouts/{file}.kdl"), format!("use \"{used}.kdl\"\n")))
         .collect();
     let mut manifests = vec![("layoutc.toml", "")];
     manifests.extend(texts.iter().map(|(file, text)| (file.as_str(), text.as_str())));
-    let world = World::new(&manifests);
-    let mut client = Client::start(&world);
+    let sandbox = Sandbox::new(&manifests);
+    let mut client = Client::start(&sandbox);
     let own = "layouts/c.kdl";
     let first = client.diagnostics(own);
     assert_eq!(codes(&first), ["name::cycle"]);
-    let way = ["a", "b", "c", "a"].map(|file| format!("layouts/{file}.kdl")).join(" → ");
+    let cycle = ["a", "b", "c", "a"].map(|file| format!("layouts/{file}.kdl")).join(" → ");
     let message = first[0]["message"].as_str().expect("a message");
-    assert!(message.contains(&way), "{message}");
+    assert!(message.contains(&cycle), "{message}");
     // Breaking and fixing each file in turn reports the cycle in the same words.
     for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]] {
         for (file, text) in order.map(|k| &texts[k]) {
@@ -419,14 +422,14 @@ fn what_is_said_of_a_circle_of_uses_does_not_depend_on_the_last_edit() {
                 client.change(file, json!([{ "text": edited }]));
                 let mut is_told = false;
                 while !is_told {
-                    let told = client.next()["params"].clone();
-                    let found = told["diagnostics"].as_array().cloned().unwrap_or_default();
+                    let report = client.next()["params"].clone();
+                    let found = report["diagnostics"].as_array().cloned().unwrap_or_default();
                     let (cycles, others): (Vec<Value>, Vec<Value>) =
-                        found.into_iter().partition(|told| told["code"] == "name::cycle");
-                    let is_own = told["uri"] == client.uri(own);
+                        found.into_iter().partition(|report| report["code"] == "name::cycle");
+                    let is_own = report["uri"] == client.uri(own);
                     assert_eq!(cycles, if is_own { first.clone() } else { Vec::new() }, "{file}");
                     let is_wrong = edited.len() > text.len();
-                    is_told = told["uri"] == client.uri(file) && is_wrong != others.is_empty();
+                    is_told = report["uri"] == client.uri(file) && is_wrong != others.is_empty();
                 }
             }
             client.close(file);

@@ -5,20 +5,20 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::client::{Client, position, range};
-use crate::world::{BLOCKED, BROKEN, World};
+use crate::sandbox::{BLOCKED, BROKEN, Sandbox};
 
 fn codes(diagnostics: &[Value]) -> Vec<&str> {
     diagnostics.iter().filter_map(|diagnostic| diagnostic["code"].as_str()).collect()
 }
 
-fn project() -> World {
-    World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED)])
+fn project() -> Sandbox {
+    Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED)])
 }
 
 #[test]
 fn garbage_between_messages_is_answered_and_passed_over() {
-    let world = project();
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     for garbage in [
         "nonsense\r\n\r\n",
         "Content-Length: -5\r\n\r\n",
@@ -27,9 +27,9 @@ fn garbage_between_messages_is_answered_and_passed_over() {
         "Content-Length: 2\r\n\r\n[]",
     ] {
         client.raw(garbage.as_bytes());
-        let told = client.next();
-        assert_eq!(told["error"]["code"], -32700, "{garbage}: {told}");
-        assert_eq!(told["id"], Value::Null);
+        let report = client.next();
+        assert_eq!(report["error"]["code"], -32700, "{garbage}: {report}");
+        assert_eq!(report["id"], Value::Null);
     }
     client.raw(b"Content-Length: 4\r\n\r\n\"\xff\xfe\"");
     assert_eq!(client.next()["error"]["code"], -32700);
@@ -41,8 +41,8 @@ fn garbage_between_messages_is_answered_and_passed_over() {
 
 #[test]
 fn requests_that_are_out_of_place_are_refused() {
-    let world = project();
-    let mut client = Client::silent(&world);
+    let sandbox = project();
+    let mut client = Client::silent(&sandbox);
     let code = |client: &mut Client, method: &str| {
         let id = client.ask(method, json!({}));
         client.answer(id)["error"]["code"].as_i64()
@@ -62,20 +62,20 @@ fn requests_that_are_out_of_place_are_refused() {
 
 #[test]
 fn a_client_that_vanishes_ends_the_server() {
-    let world = project();
-    assert_eq!(Client::start(&world).vanish(), Some(1));
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    assert_eq!(Client::start(&sandbox).vanish(), Some(1));
+    let mut client = Client::start(&sandbox);
     client.notify("exit", Value::Null);
     assert_eq!(client.vanish(), Some(1));
-    let mut client = Client::start(&world);
+    let mut client = Client::start(&sandbox);
     client.raw(b"Content-Length: 100\r\n\r\n{");
     assert_eq!(client.vanish(), Some(1));
 }
 
 #[test]
 fn a_request_that_was_taken_back_is_not_worked_on() {
-    let world = project();
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     // One write, so that the last message has arrived when the first is handled.
     let mut all = String::new();
     for message in [
@@ -105,8 +105,8 @@ fn a_request_that_was_taken_back_is_not_worked_on() {
 
 #[test]
 fn edits_out_of_range_end_at_the_text() {
-    let world = project();
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     client.open("layouts/a.kdl", BLOCKED);
     let far = json!({ "line": 4_000_000_000_u32, "character": 4_000_000_000_u32 });
     client.change("layouts/a.kdl", json!([{ "range": { "start": far, "end": far }, "text": "x" }]));
@@ -132,7 +132,7 @@ fn edits_out_of_range_end_at_the_text() {
 
 #[test]
 fn characters_are_counted_as_the_client_counts_them() {
-    let world = World::new(&[]);
+    let sandbox = Sandbox::new(&[]);
     let text = "/* 😀ü */ tensor t dtype=flot { shape { n 4 } }\n";
     let utf16 = range(text, "flot", 0);
     let column = text.find("flot").expect("there");
@@ -141,7 +141,7 @@ fn characters_are_counted_as_the_client_counts_them() {
     });
     let capabilities = json!({ "general": { "positionEncodings": ["utf-16", "utf-8"] } });
     for (capabilities, wanted) in [(json!({}), utf16), (capabilities, utf8)] {
-        let mut client = Client::with(&world, capabilities);
+        let mut client = Client::with(&sandbox, capabilities);
         client.open("a.kdl", text);
         let found = client.diagnostics("a.kdl");
         assert_eq!(codes(&found), ["dtype::unknown"]);
@@ -153,8 +153,8 @@ fn characters_are_counted_as_the_client_counts_them() {
 
 #[test]
 fn every_prefix_of_a_manifest_is_answered() {
-    let world = World::new(&[]);
-    let mut client = Client::start(&world);
+    let sandbox = Sandbox::new(&[]);
+    let mut client = Client::start(&sandbox);
     let text = "const L 4\ntransform x b=2 { map \"(*o, c) -> (*o, c // b, c % b)\" }\n\
         tensor t dtype=f32 { shape { n 4; c \"L * 2\" }; layout { apply x b=L; order ... c_outer } }\n\
         kernel k { operands A B; compute \"B[i] = 2 * A[i]\" }\n/- gone { /* x */ }\n";
@@ -174,9 +174,9 @@ fn every_prefix_of_a_manifest_is_answered() {
 }
 
 #[test]
-fn what_is_good_is_answered_while_another_item_is_wrong() {
-    let world = project();
-    let mut client = Client::start(&world);
+fn queries_of_valid_items_are_answered_beside_an_invalid_one() {
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     let text = format!("{BLOCKED}tensor second dtype=f32 {{ shape {{ n \"4 }}\n");
     client.open("layouts/a.kdl", &text);
     assert!(!client.diagnostics("layouts/a.kdl").is_empty());
@@ -189,32 +189,32 @@ fn what_is_good_is_answered_while_another_item_is_wrong() {
 
 #[test]
 fn files_on_disk_come_and_go() {
-    let world = project();
+    let sandbox = project();
     let capabilities =
         json!({ "workspace": { "didChangeWatchedFiles": { "dynamicRegistration": true } } });
-    let mut client = Client::with(&world, capabilities);
-    let asked = client.next();
-    assert_eq!(asked["method"], "client/registerCapability");
-    let watchers = &asked["params"]["registrations"][0]["registerOptions"]["watchers"];
+    let mut client = Client::with(&sandbox, capabilities);
+    let registration = client.next();
+    assert_eq!(registration["method"], "client/registerCapability");
+    let watchers = &registration["params"]["registrations"][0]["registerOptions"]["watchers"];
     assert_eq!(watchers[0]["globPattern"], "**/*.kdl");
-    let told = |client: &mut Client, path: &str, kind: u8| {
+    let report = |client: &mut Client, path: &str, kind: u8| {
         let changes = json!([{ "uri": client.uri(path), "type": kind }]);
         client.notify("workspace/didChangeWatchedFiles", json!({ "changes": changes }));
     };
-    world.write("layouts/b.kdl", BROKEN);
-    told(&mut client, "layouts/b.kdl", 1);
+    sandbox.write("layouts/b.kdl", BROKEN);
+    report(&mut client, "layouts/b.kdl", 1);
     assert_eq!(codes(&client.diagnostics("layouts/b.kdl")), ["map::not_injective"]);
-    world.write("layouts/b.kdl", BLOCKED);
-    told(&mut client, "layouts/b.kdl", 2);
+    sandbox.write("layouts/b.kdl", BLOCKED);
+    report(&mut client, "layouts/b.kdl", 2);
     assert_eq!(client.diagnostics("layouts/b.kdl"), [] as [Value; 0]);
-    world.write_bytes("layouts/b.kdl", b"tensor \xff");
-    told(&mut client, "layouts/b.kdl", 2);
+    sandbox.write("layouts/b.kdl", b"tensor \xff");
+    report(&mut client, "layouts/b.kdl", 2);
     assert_eq!(codes(&client.diagnostics("layouts/b.kdl")), ["name::file"]);
-    fs::remove_file(world.path("layouts/b.kdl")).expect("a file");
-    told(&mut client, "layouts/b.kdl", 3);
+    fs::remove_file(sandbox.path("layouts/b.kdl")).expect("a file");
+    report(&mut client, "layouts/b.kdl", 3);
     assert_eq!(client.diagnostics("layouts/b.kdl"), [] as [Value; 0]);
-    world.write("layoutc.toml", "[project]\nnames = 1\n");
-    told(&mut client, "layoutc.toml", 2);
+    sandbox.write("layoutc.toml", "[project]\nnames = 1\n");
+    report(&mut client, "layoutc.toml", 2);
     assert_eq!(codes(&client.diagnostics("layoutc.toml")), ["config::unknown_key"]);
     // Open documents override files on disk.
     client.open("layouts/a.kdl", BROKEN);
@@ -225,8 +225,8 @@ fn files_on_disk_come_and_go() {
 
 #[test]
 fn files_of_other_programs_are_left_alone() {
-    let world = project();
-    let mut client = Client::start(&world);
+    let sandbox = project();
+    let mut client = Client::start(&sandbox);
     client.open_as("zellij.kdl", "kdl", "keybinds {\n  normal {\n  }\n}\n");
     client.open_as("notes.md", "markdown", "tensor t dtype=f32 {}\n");
     client.open_as("free.kdl", "kdl", BROKEN);
@@ -241,8 +241,8 @@ fn files_of_other_programs_are_left_alone() {
 
 #[test]
 fn a_large_text_is_taken() {
-    let world = World::new(&[]);
-    let mut client = Client::start(&world);
+    let sandbox = Sandbox::new(&[]);
+    let mut client = Client::start(&sandbox);
     let comment = format!("/* {} */\n", "x".repeat(3 << 20));
     client.open("a.kdl", &format!("{comment}{BROKEN}"));
     assert_eq!(codes(&client.diagnostics("a.kdl")), ["map::not_injective"]);

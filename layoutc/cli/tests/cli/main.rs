@@ -18,8 +18,6 @@ mod farm;
 mod fmt;
 mod hermetic;
 mod hostile;
-#[path = "../../../compiler/tests/hostile/mod.rs"]
-mod hostile_templates;
 mod import;
 mod incremental;
 mod index;
@@ -29,24 +27,21 @@ mod library;
 mod lsp;
 mod lsp_editors;
 mod lsp_hostile;
+#[path = "../common/manifests.rs"]
+mod manifests;
 mod marks;
 mod pack;
 mod pack_pieces;
 mod page;
 mod project;
-#[path = "../common/ran.rs"]
-mod ran;
+mod sandbox;
 mod schemas;
 mod shardings;
 mod shells;
 mod show;
 mod solve;
-mod tools;
 mod trace;
 mod translate;
 mod views;
-#[path = "../common/waiting.rs"]
-mod waiting;
 mod watch;
 mod watching;
-mod world;

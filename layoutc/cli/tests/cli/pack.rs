@@ -2,7 +2,7 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use crate::world::{Ran, World};
+use crate::sandbox::Sandbox;
 
 const TENSORS: &str = "\
 symbol batch min=2 max=8 multiple=2
@@ -40,32 +40,16 @@ fn floats(values: impl IntoIterator<Item = u8>) -> Vec<u8> {
     values.into_iter().flat_map(|value| f32::from(value).to_le_bytes()).collect()
 }
 
-struct Packing(World);
+fn sandbox() -> Sandbox {
+    Sandbox::new(&[("a.kdl", TENSORS)])
+}
 
-impl Packing {
-    fn new() -> Self {
-        Self(World::new(&[("a.kdl", TENSORS)]))
-    }
-
-    fn put(&self, path: &str, bytes: &[u8]) {
-        fs::write(self.0.path(path), bytes).expect("a file");
-    }
-
-    fn get(&self, path: &str) -> Vec<u8> {
-        fs::read(self.0.path(path)).expect("a file")
-    }
-
-    fn run(&self, command: &str, tensor: &str, more: &[&str]) -> Ran {
-        self.0.run(&[&[command, "a.kdl", tensor], more].concat())
-    }
-
-    /// Standard error of a run that fails with an error in the input.
-    fn fault(&self, command: &str, tensor: &str, more: &[&str]) -> String {
-        let ran = self.run(command, tensor, more);
-        assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{}", ran.err);
-        assert!(!self.0.path("out").exists() && !self.0.path("out.npy").exists());
-        ran.err
-    }
+/// Standard error of a conversion that fails with an error in the input.
+fn fault(sandbox: &Sandbox, command: &str, tensor: &str, more: &[&str]) -> String {
+    let ran = sandbox.convert(command, tensor, more);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{}", ran.err);
+    assert!(!sandbox.path("out").exists() && !sandbox.path("out.npy").exists());
+    ran.err
 }
 
 /// `[h, w]` of 3 x 5 in blocks of four along w, with padding 9.
@@ -76,21 +60,21 @@ fn laid_out() -> Vec<u8> {
 }
 
 #[test]
-fn a_raw_tensor_is_laid_out_and_back() {
-    let world = Packing::new();
-    world.put("in", &floats(0..15));
+fn a_raw_tensor_is_packed_and_unpacked() {
+    let sandbox = sandbox();
+    sandbox.write("in", &floats(0..15));
     assert_eq!(
-        world.run("pack", "t", &["in", "-o", "out.bin"]).good(),
+        sandbox.convert("pack", "t", &["in", "-o", "out.bin"]).success(),
         "written    out.bin: 96 bytes\n"
     );
-    assert_eq!(world.get("out.bin"), laid_out());
-    world.run("unpack", "t", &["out.bin", "-o", "back"]).good();
-    assert_eq!(world.get("back"), floats(0..15));
+    assert_eq!(sandbox.bytes("out.bin"), laid_out());
+    sandbox.convert("unpack", "t", &["out.bin", "-o", "back"]).success();
+    assert_eq!(sandbox.bytes("back"), floats(0..15));
 }
 
 #[test]
-fn a_npy_is_laid_out_and_back_whatever_its_order_and_its_bytes() {
-    let world = Packing::new();
+fn npy_files_of_both_orders_and_byte_orders_are_converted_and_back() {
+    let sandbox = sandbox();
     let dense = floats(0..15);
     let big: Vec<u8> = dense.chunks(4).flat_map(|f| f.iter().rev().copied()).collect();
     let columns = floats((0..5).flat_map(|w| (0..3).map(move |h| h * 5 + w)));
@@ -100,16 +84,16 @@ fn a_npy_is_laid_out_and_back_whatever_its_order_and_its_bytes() {
         npy("<f4", "(3, 5)", "True", &columns),
     ];
     for file in files {
-        world.put("in.npy", &file);
-        world.run("pack", "t", &["in.npy", "-o", "out.bin"]).good();
-        assert_eq!(world.get("out.bin"), laid_out());
+        sandbox.write("in.npy", &file);
+        sandbox.convert("pack", "t", &["in.npy", "-o", "out.bin"]).success();
+        assert_eq!(sandbox.bytes("out.bin"), laid_out());
     }
-    world.run("pack", "t", &["in.npy", "-o", "out.npy"]).good();
-    let packed = world.get("out.npy");
+    sandbox.convert("pack", "t", &["in.npy", "-o", "out.npy"]).success();
+    let packed = sandbox.bytes("out.npy");
     assert!(packed.ends_with(&laid_out()) && packed.len() == 128 + 96);
     assert!(String::from_utf8_lossy(&packed).contains("'shape': (24,), }"));
-    world.run("unpack", "t", &["out.npy", "-o", "back.npy"]).good();
-    let back = world.get("back.npy");
+    sandbox.convert("unpack", "t", &["out.npy", "-o", "back.npy"]).success();
+    let back = sandbox.bytes("back.npy");
     assert!(String::from_utf8_lossy(&back).contains("'descr': '<f4'"));
     assert!(String::from_utf8_lossy(&back).contains("'shape': (3, 5), }"));
     assert!(back.ends_with(&dense) && back.len() == 128 + 60);
@@ -117,28 +101,28 @@ fn a_npy_is_laid_out_and_back_whatever_its_order_and_its_bytes() {
 
 #[test]
 fn types_that_numpy_does_not_have_are_their_bits() {
-    let world = Packing::new();
+    let sandbox = sandbox();
     let numbers: Vec<u8> = (0..6_u16).flat_map(u16::to_le_bytes).collect();
     let turned: Vec<u8> = [0, 3, 1, 4, 2, 5_u16].into_iter().flat_map(u16::to_le_bytes).collect();
     for (tensor, descr) in [("half", "<f2"), ("brain", "<u2"), ("brain", "|V2")] {
-        world.put("in.npy", &npy(descr, "(2, 3)", "False", &numbers));
-        world.run("pack", tensor, &["in.npy", "-o", "out.bin"]).good();
-        assert_eq!(world.get("out.bin"), turned);
+        sandbox.write("in.npy", &npy(descr, "(2, 3)", "False", &numbers));
+        sandbox.convert("pack", tensor, &["in.npy", "-o", "out.bin"]).success();
+        assert_eq!(sandbox.bytes("out.bin"), turned);
     }
     let parts = floats(0..12);
     let order = [0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11];
-    world.put("pair.npy", &npy("<f4", "(3, 2, 2)", "False", &parts));
-    world.put("wave.npy", &npy("<c8", "(3, 2)", "False", &parts));
+    sandbox.write("pair.npy", &npy("<f4", "(3, 2, 2)", "False", &parts));
+    sandbox.write("wave.npy", &npy("<c8", "(3, 2)", "False", &parts));
     for tensor in ["pair", "wave"] {
         let file = format!("{tensor}.npy");
-        world.run("pack", tensor, &[&file, "-o", "out.bin"]).good();
-        assert_eq!(world.get("out.bin"), floats(order));
+        sandbox.convert("pack", tensor, &[&file, "-o", "out.bin"]).success();
+        assert_eq!(sandbox.bytes("out.bin"), floats(order));
     }
 }
 
 #[test]
 fn records_are_structured_types_or_bare_bytes_in_a_npy() {
-    let world = Packing::new();
+    let sandbox = sandbox();
     // Each record is five bytes that identify it.
     let record = |k: u8| [k, 0x10, 0x20 + k, 0x30, 0x40];
     let dense: Vec<u8> = (0..6).flat_map(record).collect();
@@ -161,181 +145,183 @@ fn records_are_structured_types_or_bare_bytes_in_a_npy() {
         structured(fields, "(2, 3)", "True", &columns),
         npy("|V5", "(2, 3)", "False", &dense),
     ] {
-        world.put("in.npy", &file);
-        world.run("pack", "blocks", &["in.npy", "-o", "out.bin"]).good();
-        assert_eq!(world.get("out.bin"), wanted);
+        sandbox.write("in.npy", &file);
+        sandbox.convert("pack", "blocks", &["in.npy", "-o", "out.bin"]).success();
+        assert_eq!(sandbox.bytes("out.bin"), wanted);
     }
-    world.run("pack", "blocks", &["in.npy", "-o", "laid.npy"]).good();
+    sandbox.convert("pack", "blocks", &["in.npy", "-o", "laid.npy"]).success();
     let header = format!("{{'descr': {fields}, 'fortran_order': False, 'shape': (9,), }}");
-    assert!(String::from_utf8_lossy(&world.get("laid.npy")).contains(&header));
-    world.run("unpack", "blocks", &["laid.npy", "-o", "back.npy"]).good();
-    let back = world.get("back.npy");
+    assert!(String::from_utf8_lossy(&sandbox.bytes("laid.npy")).contains(&header));
+    sandbox.convert("unpack", "blocks", &["laid.npy", "-o", "back.npy"]).success();
+    let back = sandbox.bytes("back.npy");
     let header = format!("{{'descr': {fields}, 'fortran_order': False, 'shape': (2, 3), }}");
     assert!(String::from_utf8_lossy(&back).contains(&header) && back.ends_with(&dense));
     for other in ["[('d', '>f2'), ('q', '|u1', (3,))]", "[('e', '<f2'), ('q', '|u1', (3,))]", "[]"]
     {
-        world.put("in.npy", &structured(other, "(2, 3)", "False", &dense));
-        let ran = world.fault("pack", "blocks", &["in.npy", "-o", "out"]);
-        let said = format!(
+        sandbox.write("in.npy", &structured(other, "(2, 3)", "False", &dense));
+        let ran = fault(&sandbox, "pack", "blocks", &["in.npy", "-o", "out"]);
+        let message = format!(
             "error[dtype::data]: `in.npy` holds `{other}`, but `blocks` has elements of `{{ d f16; q u4 6 }}`\n"
         );
-        assert!(ran.starts_with(&said) && ran.contains(&format!("save it as `{fields}`")), "{ran}");
+        assert!(
+            ran.starts_with(&message) && ran.contains(&format!("save it as `{fields}`")),
+            "{ran}"
+        );
     }
     let fields = "[('tag', '|i1'), ('', '|V3'), ('x', '<f4', (2,)), ('v', '<f4', (2, 2))]";
     let dense: Vec<u8> = (0..56).collect();
-    world.put("in.npy", &structured(fields, "(2,)", "False", &dense));
-    world.run("pack", "gaps", &["in.npy", "-o", "laid.npy"]).good();
-    let packed = world.get("laid.npy");
+    sandbox.write("in.npy", &structured(fields, "(2,)", "False", &dense));
+    sandbox.convert("pack", "gaps", &["in.npy", "-o", "laid.npy"]).success();
+    let packed = sandbox.bytes("laid.npy");
     assert!(String::from_utf8_lossy(&packed).contains(fields) && packed.ends_with(&dense));
-    let array = world.run("pack", "gaps", &["in.npy", "--c-array"]);
+    let array = sandbox.convert("pack", "gaps", &["in.npy", "--c-array"]);
     assert!(array.out.contains("static const layoutc_tag_i8_x_f32x2_v_f32x2x2_"), "{}", array.out);
 }
 
 #[test]
 fn elements_that_share_bytes_have_one_each_in_a_npy() {
-    let world = Packing::new();
+    let sandbox = sandbox();
     let signed = [0_i8, 1, 2, -8, -7, 7, -1, 3, 4];
     let dense: Vec<u8> = signed.iter().map(|value| value.cast_unsigned()).collect();
-    world.put("in.npy", &npy("|i1", "(3, 3)", "False", &dense));
-    world.run("pack", "small", &["in.npy", "-o", "out.bin"]).good();
-    assert_eq!(world.get("out.bin"), [0x80, 0x1F, 0x39, 0x72, 0x04]);
-    world.run("unpack", "small", &["out.bin", "-o", "back.npy"]).good();
-    assert!(world.get("back.npy").ends_with(&dense));
-    world.run("unpack", "small", &["out.bin", "-o", "back"]).good();
-    assert_eq!(world.get("back"), [0x10, 0x82, 0x79, 0x3F, 0x04]);
+    sandbox.write("in.npy", &npy("|i1", "(3, 3)", "False", &dense));
+    sandbox.convert("pack", "small", &["in.npy", "-o", "out.bin"]).success();
+    assert_eq!(sandbox.bytes("out.bin"), [0x80, 0x1F, 0x39, 0x72, 0x04]);
+    sandbox.convert("unpack", "small", &["out.bin", "-o", "back.npy"]).success();
+    assert!(sandbox.bytes("back.npy").ends_with(&dense));
+    sandbox.convert("unpack", "small", &["out.bin", "-o", "back"]).success();
+    assert_eq!(sandbox.bytes("back"), [0x10, 0x82, 0x79, 0x3F, 0x04]);
     let bits: Vec<u8> = dense.iter().map(|byte| byte & 15).collect();
-    world.put("bits.npy", &npy("|u1", "(3, 3)", "False", &bits));
-    world.run("pack", "small", &["bits.npy", "-o", "bits.bin"]).good();
-    assert_eq!(world.get("bits.bin"), world.get("out.bin"));
-    world.put("in.npy", &npy("|i1", "(3, 3)", "False", &[0, 0, 0, 0, 8, 0, 0, 0, 0]));
-    world.put("low.npy", &npy("|i1", "(3, 3)", "False", &[0, 0, 0, 0, 0xF7, 0, 0, 0, 0]));
-    let ran = world.fault("pack", "small", &["low.npy", "-o", "out"]);
+    sandbox.write("bits.npy", &npy("|u1", "(3, 3)", "False", &bits));
+    sandbox.convert("pack", "small", &["bits.npy", "-o", "bits.bin"]).success();
+    assert_eq!(sandbox.bytes("bits.bin"), sandbox.bytes("out.bin"));
+    sandbox.write("in.npy", &npy("|i1", "(3, 3)", "False", &[0, 0, 0, 0, 8, 0, 0, 0, 0]));
+    sandbox.write("low.npy", &npy("|i1", "(3, 3)", "False", &[0, 0, 0, 0, 0xF7, 0, 0, 0, 0]));
+    let ran = fault(&sandbox, "pack", "small", &["low.npy", "-o", "out"]);
     let line = "error[dtype::data]: element 4 of `low.npy` is -9, out of range for `i4`\n";
     assert!(ran.starts_with(line), "{ran}");
-    let ran = world.fault("pack", "small", &["in.npy", "-o", "out"]);
+    let ran = fault(&sandbox, "pack", "small", &["in.npy", "-o", "out"]);
     assert!(ran.contains("element 4 of `in.npy` is 8, out of range for `i4`"), "{ran}");
 }
 
 #[test]
 fn elements_of_3_and_6_bits_are_a_stream_in_memory_and_bytes_in_a_npy() {
-    let world = Packing::new();
+    let sandbox = sandbox();
     let dense = [0, 1, 2, 3, 4, 5, 6, 7, 1];
-    world.put("in.npy", &npy("|u1", "(3, 3)", "False", &dense));
-    world.run("pack", "threes", &["in.npy", "-o", "out.bin"]).good();
+    sandbox.write("in.npy", &npy("|u1", "(3, 3)", "False", &dense));
+    sandbox.convert("pack", "threes", &["in.npy", "-o", "out.bin"]).success();
     let turned = [0_u32, 3, 6, 1, 4, 7, 2, 5, 1];
     let stream = (0..).zip(turned).fold(0, |all, (k, value)| all | value << (3 * k));
-    assert_eq!(world.get("out.bin"), stream.to_le_bytes());
-    world.run("unpack", "threes", &["out.bin", "-o", "back.npy"]).good();
-    assert!(world.get("back.npy").ends_with(&dense));
-    world.put("in.npy", &npy("|u1", "(3, 3)", "False", &[0, 0, 8, 0, 0, 0, 0, 0, 0]));
-    let ran = world.fault("pack", "threes", &["in.npy", "-o", "out"]);
+    assert_eq!(sandbox.bytes("out.bin"), stream.to_le_bytes());
+    sandbox.convert("unpack", "threes", &["out.bin", "-o", "back.npy"]).success();
+    assert!(sandbox.bytes("back.npy").ends_with(&dense));
+    sandbox.write("in.npy", &npy("|u1", "(3, 3)", "False", &[0, 0, 8, 0, 0, 0, 0, 0, 0]));
+    let ran = fault(&sandbox, "pack", "threes", &["in.npy", "-o", "out"]);
     assert!(ran.contains("element 2 of `in.npy` is 8, out of range for `u3`"), "{ran}");
     // 1.0, 28.0, -0.0625 and a value out of range.
     let floats = [1.0_f32, 28.0, -0.0625, 100.0];
     let bytes: Vec<u8> = floats.into_iter().flat_map(f32::to_le_bytes).collect();
-    world.put("in.npy", &npy("<f4", "(2, 2)", "False", &bytes));
-    world.run("pack", "sixes", &["in.npy", "-o", "sixes.bin"]).good();
+    sandbox.write("in.npy", &npy("<f4", "(2, 2)", "False", &bytes));
+    sandbox.convert("pack", "sixes", &["in.npy", "-o", "sixes.bin"]).success();
     let stream = (0..).zip([0x0C_u32, 0x21, 0x1F, 0x1F]).fold(0, |all, (k, v)| all | v << (6 * k));
-    assert_eq!(world.get("sixes.bin"), stream.to_le_bytes()[..3]);
-    world.put("in.npy", &npy("|V1", "(2, 2)", "False", &[0x0C, 0x1F, 0x21, 0x1F]));
-    world.run("pack", "plain_sixes", &["in.npy", "-o", "plain.bin"]).good();
-    assert_eq!(world.get("plain.bin"), world.get("sixes.bin"));
+    assert_eq!(sandbox.bytes("sixes.bin"), stream.to_le_bytes()[..3]);
+    sandbox.write("in.npy", &npy("|V1", "(2, 2)", "False", &[0x0C, 0x1F, 0x21, 0x1F]));
+    sandbox.convert("pack", "plain_sixes", &["in.npy", "-o", "plain.bin"]).success();
+    assert_eq!(sandbox.bytes("plain.bin"), sandbox.bytes("sixes.bin"));
     let floats = [1.0_f32, -0.0, f32::NAN, -1e9];
     let bytes: Vec<u8> = floats.into_iter().flat_map(f32::to_le_bytes).collect();
-    world.put("in.npy", &npy("<f4", "(2, 2)", "False", &bytes));
-    world.run("pack", "minus", &["in.npy", "-o", "minus.bin"]).good();
-    assert_eq!(world.get("minus.bin"), [0x40, 0, 0x80, 0xFF]);
+    sandbox.write("in.npy", &npy("<f4", "(2, 2)", "False", &bytes));
+    sandbox.convert("pack", "minus", &["in.npy", "-o", "minus.bin"]).success();
+    assert_eq!(sandbox.bytes("minus.bin"), [0x40, 0, 0x80, 0xFF]);
 }
 
 #[test]
 fn the_shape_of_a_npy_gives_symbols_their_values() {
-    let world = Packing::new();
+    let sandbox = sandbox();
     let numbers: Vec<u8> = (0..12_u16).flat_map(u16::to_le_bytes).collect();
-    world.put("in.npy", &npy("<i2", "(4, 3)", "False", &numbers));
-    world.run("pack", "run", &["in.npy", "-o", "out.bin"]).good();
-    world.run("unpack", "run", &["out.bin", "-o", "back", "--set", "batch=4"]).good();
-    assert_eq!(world.get("back"), numbers);
-    world.run("pack", "run", &["back", "--set", "batch=4", "-o", "again.bin"]).good();
-    assert_eq!(world.get("again.bin"), world.get("out.bin"));
-    let ran = world.run("pack", "run", &["back", "-o", "out"]);
+    sandbox.write("in.npy", &npy("<i2", "(4, 3)", "False", &numbers));
+    sandbox.convert("pack", "run", &["in.npy", "-o", "out.bin"]).success();
+    sandbox.convert("unpack", "run", &["out.bin", "-o", "back", "--set", "batch=4"]).success();
+    assert_eq!(sandbox.bytes("back"), numbers);
+    sandbox.convert("pack", "run", &["back", "--set", "batch=4", "-o", "again.bin"]).success();
+    assert_eq!(sandbox.bytes("again.bin"), sandbox.bytes("out.bin"));
+    let ran = sandbox.convert("pack", "run", &["back", "-o", "out"]);
     let line = "error: `run` depends on symbols: add --set batch=VALUE\n";
-    assert_eq!(ran.refused(), (Some(2), line));
-    world.put("odd.npy", &npy("<i2", "(3, 3)", "False", &numbers[..18]));
-    let ran = world.fault("pack", "run", &["odd.npy", "-o", "out"]);
+    assert_eq!(ran.failure(), (Some(2), line));
+    sandbox.write("odd.npy", &npy("<i2", "(3, 3)", "False", &numbers[..18]));
+    let ran = fault(&sandbox, "pack", "run", &["odd.npy", "-o", "out"]);
     assert!(ran.contains("`odd.npy` has shape (3, 3), where `batch` is 3"), "{ran}");
-    let ran = world.fault("pack", "run", &["in.npy", "-o", "out", "--set", "batch=2"]);
+    let ran = fault(&sandbox, "pack", "run", &["in.npy", "-o", "out", "--set", "batch=2"]);
     assert!(ran.contains("`in.npy` has shape (4, 3), but `run` has shape (2, 3)"), "{ran}");
 }
 
 #[test]
 fn a_file_that_holds_something_else_is_refused() {
-    let world = Packing::new();
-    world.put("short", &floats(0..14));
-    let ran = world.fault("pack", "t", &["short", "-o", "out"]);
+    let sandbox = sandbox();
+    sandbox.write("short", &floats(0..14));
+    let ran = fault(&sandbox, "pack", "t", &["short", "-o", "out"]);
     let line = "error[shape::data]: `short` holds 56 bytes, but dense `t` has 60\n";
     assert!(ran.starts_with(line), "{ran}");
-    let ran = world.fault("unpack", "t", &["short", "-o", "out"]);
+    let ran = fault(&sandbox, "unpack", "t", &["short", "-o", "out"]);
     assert!(ran.contains("`short` holds 56 bytes, but physical `t` has 96"), "{ran}");
-    world.put("in.npy", &npy("<f8", "(3, 5)", "False", &[0; 120]));
-    let ran = world.fault("pack", "t", &["in.npy", "-o", "out"]);
+    sandbox.write("in.npy", &npy("<f8", "(3, 5)", "False", &[0; 120]));
+    let ran = fault(&sandbox, "pack", "t", &["in.npy", "-o", "out"]);
     let line = "error[dtype::data]: `in.npy` holds `<f8`, but `t` has elements of `f32`\n  = help: save it as `<f4`";
     assert!(ran.starts_with(line), "{ran}");
-    world.put("in.npy", &npy("<f4", "(5, 3)", "False", &[0; 60]));
-    let ran = world.fault("pack", "t", &["in.npy", "-o", "out"]);
+    sandbox.write("in.npy", &npy("<f4", "(5, 3)", "False", &[0; 60]));
+    let ran = fault(&sandbox, "pack", "t", &["in.npy", "-o", "out"]);
     assert!(ran.contains("`in.npy` has shape (5, 3), but `t` has shape (3, 5)"), "{ran}");
-    let ran = world.run("pack", "t", &["gone.npy", "-o", "out"]);
-    assert_eq!(ran.refused(), (Some(2), "error: `gone.npy` does not exist\n"));
-    world.put("good", &[0; 60]);
-    let ran = world.run("pack", "t", &["good", "-o", "no/out"]);
-    assert_eq!(ran.refused(), (Some(2), "error: the folder of `no/out` does not exist\n"));
-    let ran = world.run("pack", "t", &["in.npy"]);
+    let ran = sandbox.convert("pack", "t", &["gone.npy", "-o", "out"]);
+    assert_eq!(ran.failure(), (Some(2), "error: `gone.npy` does not exist\n"));
+    sandbox.write("good", &[0; 60]);
+    let ran = sandbox.convert("pack", "t", &["good", "-o", "no/out"]);
+    assert_eq!(ran.failure(), (Some(2), "error: the folder of `no/out` does not exist\n"));
+    let ran = sandbox.convert("pack", "t", &["in.npy"]);
     assert_eq!(ran.code, Some(2));
 }
 
 #[test]
 fn every_beginning_of_a_npy_is_refused_and_none_is_a_panic() {
-    let world = Packing::new();
+    let sandbox = sandbox();
     let file = npy("<f4", "(3, 5)", "False", &floats(0..15));
     for end in 0..file.len() {
-        world.put("in.npy", &file[..end]);
-        let ran = world.fault("pack", "t", &["in.npy", "-o", "out"]);
+        sandbox.write("in.npy", &file[..end]);
+        let ran = fault(&sandbox, "pack", "t", &["in.npy", "-o", "out"]);
         assert!(ran.starts_with("error[shape::data]: `in.npy` "), "{end}: {ran}");
     }
-    world.put("in.npy", &[file.as_slice(), &[0]].concat());
-    let ran = world.fault("pack", "t", &["in.npy", "-o", "out"]);
+    sandbox.write("in.npy", &[file.as_slice(), &[0]].concat());
+    let ran = fault(&sandbox, "pack", "t", &["in.npy", "-o", "out"]);
     assert!(ran.contains("has 61 bytes of elements, but its header declares 60"), "{ran}");
 }
 
 #[test]
-fn what_is_read_is_not_overwritten() {
-    let world = Packing::new();
-    world.put("in", &floats(0..15));
-    let ran = world.run("pack", "t", &["in", "-o", "./in"]);
+fn inputs_are_not_overwritten() {
+    let sandbox = sandbox();
+    sandbox.write("in", &floats(0..15));
+    let ran = sandbox.convert("pack", "t", &["in", "-o", "./in"]);
     let line = "error: output `./in` would overwrite the input `in`\n";
-    assert_eq!(ran.refused(), (Some(2), line));
-    let ran = world.run("pack", "t", &["in", "-o", "a.kdl"]);
+    assert_eq!(ran.failure(), (Some(2), line));
+    let ran = sandbox.convert("pack", "t", &["in", "-o", "a.kdl"]);
     assert_eq!(ran.code, Some(2));
-    assert_eq!(world.get("in"), floats(0..15));
-    assert_eq!(world.0.files("."), ["a.kdl", "in"]);
+    assert_eq!(sandbox.bytes("in"), floats(0..15));
+    assert_eq!(sandbox.files("."), ["a.kdl", "in"]);
 }
 
 #[test]
 fn a_link_to_nothing_is_kept() {
-    let world = Packing::new();
-    world.put("in", &floats(0..15));
-    std::os::unix::fs::symlink("gone/out", world.0.path("out")).expect("a link");
-    let ran = world.run("pack", "t", &["in", "-o", "out"]);
+    let sandbox = sandbox();
+    sandbox.write("in", &floats(0..15));
+    std::os::unix::fs::symlink("gone/out", sandbox.path("out")).expect("a link");
+    let ran = sandbox.convert("pack", "t", &["in", "-o", "out"]);
     let line = "error: `out` is a link to a missing file; remove the link, or create the file\n";
-    assert_eq!(ran.refused(), (Some(2), line));
-    assert!(world.0.path("out").is_symlink());
+    assert_eq!(ran.failure(), (Some(2), line));
+    assert!(sandbox.path("out").is_symlink());
 }
 
 #[test]
 fn standard_input_and_output_are_files_too() {
-    let world = Packing::new();
+    let sandbox = sandbox();
     let through = |args: &[&str], input: &[u8]| {
-        let mut child = world
-            .0
+        let mut child = sandbox
             .command(".", args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -359,22 +345,25 @@ fn standard_input_and_output_are_files_too() {
 
 #[test]
 fn programs_get_one_object() {
-    let world = Packing::new();
-    world.put("in", &floats(0..15));
+    let sandbox = sandbox();
+    sandbox.write("in", &floats(0..15));
     let object = concat!(
         r#"{"version":1,"kind":"pack","tensor":"t","input":"in","output":"out","bytes":96}"#,
         "\n"
     );
-    assert_eq!(world.run("pack", "t", &["in", "-o", "out", "--format", "json"]).good(), object);
-    assert_eq!(world.run("pack", "t", &["in", "-o", "out", "-q"]).good(), "");
-    world.put("in", &[0]);
-    let ran = world.run("pack", "t", &["in", "-o", "other", "--format", "json"]);
+    assert_eq!(
+        sandbox.convert("pack", "t", &["in", "-o", "out", "--format", "json"]).success(),
+        object
+    );
+    assert_eq!(sandbox.convert("pack", "t", &["in", "-o", "out", "-q"]).success(), "");
+    sandbox.write("in", &[0]);
+    let ran = sandbox.convert("pack", "t", &["in", "-o", "other", "--format", "json"]);
     assert!(ran.out.contains(r#""code":"shape::data""#), "{}", ran.out);
 }
 
 #[test]
 fn a_c_array_holds_every_bit() {
-    let world = Packing::new();
+    let sandbox = sandbox();
     let odd = [f32::MIN_POSITIVE / 2.0, f32::INFINITY, -0.0, 0.1, f32::MAX, f32::EPSILON];
     let values: Vec<f32> =
         (0_u8..15).map(|k| odd.get(usize::from(k)).copied().unwrap_or(f32::from(k))).collect();
@@ -397,55 +386,55 @@ fn a_c_array_holds_every_bit() {
     let mut wanted = Vec::new();
     let mut main = String::new();
     for (name, bytes) in &dense {
-        world.put("in", bytes);
-        world.run("pack", name, &["in", "-o", "out.bin"]).good();
-        wanted.extend(world.get("out.bin"));
-        let ran = world.run("pack", name, &["in", "--c-array"]);
-        source.push_str(ran.good());
+        sandbox.write("in", bytes);
+        sandbox.convert("pack", name, &["in", "-o", "out.bin"]).success();
+        wanted.extend(sandbox.bytes("out.bin"));
+        let ran = sandbox.convert("pack", name, &["in", "--c-array"]);
+        source.push_str(ran.success());
         main.push_str(&format!("    fwrite({name}_data, 1, sizeof {name}_data, stdout);\n"));
-        world.run("pack", name, &["in", "--c-array", "-o", "array.h"]).good();
-        assert_eq!(world.get("array.h"), ran.out.as_bytes());
+        sandbox.convert("pack", name, &["in", "--c-array", "-o", "array.h"]).success();
+        assert_eq!(sandbox.bytes("array.h"), ran.out.as_bytes());
     }
     source.push_str(&format!("int main(void) {{\n{main}    return 0;\n}}\n"));
-    world.put("a.c", source.as_bytes());
+    sandbox.write("a.c", source.as_bytes());
     let flags = ["-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Wconversion", "-Werror"];
     let compiled = Command::new("cc")
         .args(flags)
         .args(["a.c", "-o", "a.out"])
-        .current_dir(world.0.path("."))
+        .current_dir(sandbox.path("."))
         .output()
         .expect("a compiler");
-    let said = String::from_utf8_lossy(&compiled.stderr);
-    assert!(compiled.status.success(), "{said}\n{source}");
-    let ran = Command::new(world.0.path("a.out")).output().expect("it runs");
+    let message = String::from_utf8_lossy(&compiled.stderr);
+    assert!(compiled.status.success(), "{message}\n{source}");
+    let ran = Command::new(sandbox.path("a.out")).output().expect("it runs");
     assert_eq!(ran.stdout, wanted, "{source}");
 }
 
 #[test]
 fn the_dense_side_is_of_the_type_that_the_tensor_is_packed_from() {
-    let world = Packing::new();
+    let sandbox = sandbox();
     let singles = |values: [f32; 4]| values.map(f32::to_le_bytes).concat();
     let dense = singles([1.5, 1e9, f32::NEG_INFINITY, 2.0]);
-    world.put("in.npy", &npy("<f4", "(2, 2)", "False", &dense));
-    world.run("pack", "kept", &["in.npy", "-o", "out.npy"]).good();
-    let packed = world.get("out.npy");
+    sandbox.write("in.npy", &npy("<f4", "(2, 2)", "False", &dense));
+    sandbox.convert("pack", "kept", &["in.npy", "-o", "out.npy"]).success();
+    let packed = sandbox.bytes("out.npy");
     let halves = [0x3E00_u16, 0xFBFF, 0x7BFF, 0x4000].map(u16::to_le_bytes).concat();
     assert!(String::from_utf8_lossy(&packed).contains("'descr': '<f2'"));
     assert!(packed.ends_with(&halves) && packed.len() == 128 + 8);
-    world.run("unpack", "kept", &["out.npy", "-o", "back.npy"]).good();
-    let back = world.get("back.npy");
+    sandbox.convert("unpack", "kept", &["out.npy", "-o", "back.npy"]).success();
+    let back = sandbox.bytes("back.npy");
     assert!(String::from_utf8_lossy(&back).contains("'descr': '<f4'"));
     assert!(back.ends_with(&singles([1.5, 65504.0, -65504.0, 2.0])) && back.len() == 128 + 16);
-    world.put("in", &singles([1.5, -9.0, 2.5, 7.2]));
-    world.run("pack", "nibbles", &["in", "-o", "out.bin"]).good();
-    assert_eq!(world.get("out.bin"), [0x22, 0x78]);
-    world.run("unpack", "nibbles", &["out.bin", "-o", "back"]).good();
-    assert_eq!(world.get("back"), singles([2.0, -8.0, 2.0, 7.0]));
-    fs::remove_file(world.0.path("out.npy")).expect("it goes");
-    world.put("in.npy", &npy("<f2", "(2, 2)", "False", &halves));
-    let said = world.fault("pack", "kept", &["in.npy", "-o", "out"]);
+    sandbox.write("in", &singles([1.5, -9.0, 2.5, 7.2]));
+    sandbox.convert("pack", "nibbles", &["in", "-o", "out.bin"]).success();
+    assert_eq!(sandbox.bytes("out.bin"), [0x22, 0x78]);
+    sandbox.convert("unpack", "nibbles", &["out.bin", "-o", "back"]).success();
+    assert_eq!(sandbox.bytes("back"), singles([2.0, -8.0, 2.0, 7.0]));
+    fs::remove_file(sandbox.path("out.npy")).expect("it goes");
+    sandbox.write("in.npy", &npy("<f2", "(2, 2)", "False", &halves));
+    let message = fault(&sandbox, "pack", "kept", &["in.npy", "-o", "out"]);
     let wanted = "error[dtype::data]: `in.npy` holds `<f2`, but `kept` is packed from `f32`";
-    assert!(said.contains(wanted) && said.contains("save it as `<f4`"), "{said}");
+    assert!(message.contains(wanted) && message.contains("save it as `<f4`"), "{message}");
 }
 
 /// A .npy of version 2 with this header and 24 floats.
@@ -458,14 +447,14 @@ fn headed(header: &str) -> Vec<u8> {
 #[test]
 fn headers_that_readers_take_differently_are_refused() {
     let tensor = "tensor filters dtype=f32 { shape { o 6; i 4 }; layout { tile 4 2; fill -1 } }\n";
-    let world = World::new(&[("f.kdl", tensor)]);
+    let sandbox = Sandbox::new(&[("f.kdl", tensor)]);
     let rest = "'fortran_order': False, 'shape': (6, 4)";
     let pack = |header: &str| {
-        world.write_bytes("a.npy", &headed(header));
-        world.run(&["pack", "f.kdl", "filters", "a.npy", "-o", "out.npy"])
+        sandbox.write("a.npy", &headed(header));
+        sandbox.run(&["pack", "f.kdl", "filters", "a.npy", "-o", "out.npy"])
     };
-    pack(&format!("{{'descr': '<f4', {rest}}}\n")).good();
-    pack(&format!("{{{rest}, 'descr': '<f4', }}   \n")).good();
+    pack(&format!("{{'descr': '<f4', {rest}}}\n")).success();
+    pack(&format!("{{{rest}, 'descr': '<f4', }}   \n")).success();
     for (header, reason) in [
         (format!("{{'descr': '<f4', 'descr': '<f8', {rest}}}\n"), "duplicate key `descr`"),
         (format!("{{'descr': '<f4', {rest}, 'shape': (6, 4)}}\n"), "duplicate key `shape`"),

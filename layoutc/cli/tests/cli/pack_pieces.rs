@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::pack::npy;
-use crate::world::{Ran, World};
+use crate::sandbox::Sandbox;
+use layoutc_testing::process::Finished;
 
 const TENSORS: &str = "\
 symbol batch min=1 max=64
@@ -54,11 +55,11 @@ fn bytes(seed: u64, count: usize) -> Vec<u8> {
     std::iter::repeat_with(next).take(count).collect()
 }
 
-struct Pieces(World);
+struct Pieces(Sandbox);
 
 impl Pieces {
     fn new() -> Self {
-        Self(World::new(&[("a.kdl", TENSORS)]))
+        Self(Sandbox::new(&[("a.kdl", TENSORS)]))
     }
 
     fn put(&self, path: &str, bytes: &[u8]) {
@@ -69,7 +70,7 @@ impl Pieces {
         fs::read(self.0.path(path)).expect("a file")
     }
 
-    fn run(&self, command: &str, tensor: &str, more: &[&str]) -> Ran {
+    fn run(&self, command: &str, tensor: &str, more: &[&str]) -> Finished {
         self.0.run(&[&[command, "a.kdl", tensor], more].concat())
     }
 
@@ -89,14 +90,14 @@ impl Pieces {
         let count = said.lines().next().expect("a line").parse().expect("a number");
         let dense = bytes(7, count);
         self.put("dense", &dense);
-        self.run("pack", tensor, &[&["dense", "-o", "slots"], set].concat()).good();
-        self.run("unpack", tensor, &[&["slots", "-o", "again"], set].concat()).good();
+        self.run("pack", tensor, &[&["dense", "-o", "slots"], set].concat()).success();
+        self.run("unpack", tensor, &[&["slots", "-o", "again"], set].concat()).success();
         (self.get("again"), self.get("slots"))
     }
 
     /// Number of chunks of a successful run.
-    fn count(ran: &Ran) -> u64 {
-        let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+    fn count(ran: &Finished) -> u64 {
+        let object: Value = serde_json::from_str(ran.success()).expect("JSON");
         object["pieces"].as_u64().expect("a count")
     }
 
@@ -109,46 +110,46 @@ impl Pieces {
 
 #[test]
 fn every_layout_and_type_is_the_same_in_pieces() {
-    let world = Pieces::new();
+    let sandbox = Pieces::new();
     for tensor in NAMES {
-        let (dense, slots) = world.sample(tensor);
+        let (dense, slots) = sandbox.sample(tensor);
         let set: &[&str] = if tensor == "rows" { &["--set", "batch=20"] } else { &[] };
         let more = [&LITTLE, set, &["--format", "json"]].concat();
-        let ran = world.run("pack", tensor, &[&["dense", "-o", "large"], &more[..]].concat());
+        let ran = sandbox.run("pack", tensor, &[&["dense", "-o", "large"], &more[..]].concat());
         assert!(Pieces::count(&ran) > 2, "{tensor}: {}", ran.out);
-        assert!(world.get("large") == slots, "{tensor} packed");
-        let ran = world.run("unpack", tensor, &[&["slots", "-o", "back"], &more[..]].concat());
+        assert!(sandbox.get("large") == slots, "{tensor} packed");
+        let ran = sandbox.run("unpack", tensor, &[&["slots", "-o", "back"], &more[..]].concat());
         assert!(Pieces::count(&ran) > 2, "{tensor}: {}", ran.out);
-        assert!(world.get("back") == dense, "{tensor} unpacked");
-        assert_eq!(world.parts(), [""; 0]);
+        assert!(sandbox.get("back") == dense, "{tensor} unpacked");
+        assert_eq!(sandbox.parts(), [""; 0]);
     }
 }
 
 #[test]
 fn npys_are_the_same_in_pieces_whatever_their_order_and_their_bytes() {
-    let world = Pieces::new();
+    let sandbox = Pieces::new();
     for tensor in [
         "blocks", "small", "odd", "threes", "fives", "sixes", "nibbles", "rows", "wave", "curve",
         "lanes",
     ] {
         let set: &[&str] = if tensor == "rows" { &["--set", "batch=20"] } else { &[] };
-        world.sample(tensor);
-        world.run("unpack", tensor, &[&["slots", "-o", "a.npy"], set].concat()).good();
-        world.run("pack", tensor, &["a.npy", "-o", "b.npy"]).good();
+        sandbox.sample(tensor);
+        sandbox.run("unpack", tensor, &[&["slots", "-o", "a.npy"], set].concat()).success();
+        sandbox.run("pack", tensor, &["a.npy", "-o", "b.npy"]).success();
         let more = ["--memory", "64 KiB", "--format", "json"];
-        let ran = world.run("pack", tensor, &[&["a.npy", "-o", "c.npy"], &more[..]].concat());
+        let ran = sandbox.run("pack", tensor, &[&["a.npy", "-o", "c.npy"], &more[..]].concat());
         assert!(Pieces::count(&ran) > 1, "{tensor}");
-        assert!(world.get("b.npy") == world.get("c.npy"), "{tensor} packed");
+        assert!(sandbox.get("b.npy") == sandbox.get("c.npy"), "{tensor} packed");
         let ran =
-            world.run("unpack", tensor, &[&["b.npy", "-o", "d.npy"], set, &more[..]].concat());
+            sandbox.run("unpack", tensor, &[&["b.npy", "-o", "d.npy"], set, &more[..]].concat());
         assert!(Pieces::count(&ran) > 1, "{tensor}");
-        assert!(world.get("a.npy") == world.get("d.npy"), "{tensor} unpacked");
+        assert!(sandbox.get("a.npy") == sandbox.get("d.npy"), "{tensor} unpacked");
     }
-    let (dense, slots) = world.sample("blocks");
+    let (dense, slots) = sandbox.sample("blocks");
     let big: Vec<u8> = dense.chunks(4).flat_map(|f| f.iter().rev().copied()).collect();
-    world.put("big.npy", &npy(">f4", "(3, 40, 40, 18)", "False", &big));
-    world.run("pack", "blocks", &[&["big.npy", "-o", "out"], &LITTLE[..]].concat()).good();
-    assert!(world.get("out") == slots);
+    sandbox.put("big.npy", &npy(">f4", "(3, 40, 40, 18)", "False", &big));
+    sandbox.run("pack", "blocks", &[&["big.npy", "-o", "out"], &LITTLE[..]].concat()).success();
+    assert!(sandbox.get("out") == slots);
     let mut columns = Vec::new();
     for c in 0..18 {
         for w in 0..40 {
@@ -160,30 +161,32 @@ fn npys_are_the_same_in_pieces_whatever_their_order_and_their_bytes() {
             }
         }
     }
-    world.put("turned.npy", &npy("<f4", "(3, 40, 40, 18)", "True", &columns));
-    world.run("pack", "blocks", &[&["turned.npy", "-o", "turned"], &LITTLE[..]].concat()).good();
-    assert!(world.get("turned") == slots);
+    sandbox.put("turned.npy", &npy("<f4", "(3, 40, 40, 18)", "True", &columns));
+    sandbox
+        .run("pack", "blocks", &[&["turned.npy", "-o", "turned"], &LITTLE[..]].concat())
+        .success();
+    assert!(sandbox.get("turned") == slots);
 }
 
 #[test]
 fn what_is_no_value_is_refused_by_its_number() {
-    let world = Pieces::new();
+    let sandbox = Pieces::new();
     let mut values = vec![0_u8; 600 * 1000];
     values[543_210] = 8;
-    world.put("in.npy", &npy("|i1", "(600, 1000)", "False", &values));
-    let ran = world.run("pack", "small", &[&["in.npy", "-o", "out"], &LITTLE[..]].concat());
+    sandbox.put("in.npy", &npy("|i1", "(600, 1000)", "False", &values));
+    let ran = sandbox.run("pack", "small", &[&["in.npy", "-o", "out"], &LITTLE[..]].concat());
     let line = "error[dtype::data]: element 543210 of `in.npy` is 8, out of range for `i4`\n";
     assert!(ran.code == Some(1) && ran.err.starts_with(line), "{}", ran.err);
-    assert!(!world.0.path("out").exists());
-    world.put("turned.npy", &npy("<f4", "(100, 200, 3)", "True", &bytes(1, 240_000)));
-    let ran = world.run("pack", "lanes", &[&["turned.npy", "-o", "out"], &LITTLE[..]].concat());
+    assert!(!sandbox.0.path("out").exists());
+    sandbox.put("turned.npy", &npy("<f4", "(100, 200, 3)", "True", &bytes(1, 240_000)));
+    let ran = sandbox.run("pack", "lanes", &[&["turned.npy", "-o", "out"], &LITTLE[..]].concat());
     let wanted = "is in Fortran order and too large to transpose in memory";
     assert!(ran.err.contains(wanted) && ran.err.contains("`--memory 489"), "{}", ran.err);
-    world.put("short", &bytes(1, 300_000));
-    let ran = world.run("pack", "blocks", &[&["short", "-o", "out"], &LITTLE[..]].concat());
+    sandbox.put("short", &bytes(1, 300_000));
+    let ran = sandbox.run("pack", "blocks", &[&["short", "-o", "out"], &LITTLE[..]].concat());
     let line = "error[shape::data]: `short` holds 300000 bytes, but dense `blocks` has 345600\n";
     assert!(ran.err.starts_with(line), "{}", ran.err);
-    assert_eq!(world.parts(), [""; 0]);
+    assert_eq!(sandbox.parts(), [""; 0]);
 }
 
 /// A tensor of some MiB, whose conversion takes a while.
@@ -195,32 +198,32 @@ tensor wound dtype=f16 { shape { h 1024; w 1024 }; layout { map \"(h, w) -> (mor
 /// Command, tensor, input, and expected output.
 type Move = (&'static str, &'static str, &'static str, Vec<u8>);
 
-/// A world with these tensors, and both conversions of each.
+/// A sandbox with these tensors, and both conversions of each.
 fn long() -> (Pieces, Vec<Move>) {
-    let world = Pieces(World::new(&[("a.kdl", LONG)]));
+    let sandbox = Pieces(Sandbox::new(&[("a.kdl", LONG)]));
     let mut moves = Vec::new();
     for (tensor, count) in [("long", 2 * 96 * 96 * 64 * 4), ("wound", 2 << 20)] {
         let dense = bytes(3, count);
-        world.put("dense", &dense);
-        world.run("pack", tensor, &["dense", "-o", "slots"]).good();
+        sandbox.put("dense", &dense);
+        sandbox.run("pack", tensor, &["dense", "-o", "slots"]).success();
         let (from, to) = if tensor == "long" { ("a", "b") } else { ("c", "d") };
-        fs::rename(world.0.path("dense"), world.0.path(from)).expect("it is renamed");
-        fs::rename(world.0.path("slots"), world.0.path(to)).expect("it is renamed");
-        moves.push(("pack", tensor, from, world.get(to)));
+        fs::rename(sandbox.0.path("dense"), sandbox.0.path(from)).expect("it is renamed");
+        fs::rename(sandbox.0.path("slots"), sandbox.0.path(to)).expect("it is renamed");
+        moves.push(("pack", tensor, from, sandbox.get(to)));
         moves.push(("unpack", tensor, to, dense));
     }
-    (world, moves)
+    (sandbox, moves)
 }
 
 /// Runs a conversion and ends it some time after its part file exists; returns its output unless it finished first.
 fn ended(
-    world: &Pieces,
+    sandbox: &Pieces,
     (command, tensor, from): (&str, &str, &str),
     after: Duration,
     end: impl FnOnce(&mut Child),
 ) -> Option<std::process::Output> {
-    let mut child = world.start(command, tensor, &[&[from, "-o", "out"], &LITTLE[..]].concat());
-    let part = world.0.path("out.part");
+    let mut child = sandbox.start(command, tensor, &[&[from, "-o", "out"], &LITTLE[..]].concat());
+    let part = sandbox.0.path("out.part");
     while !part.exists() && child.try_wait().expect("a child").is_none() {
         thread::sleep(Duration::from_micros(100));
     }
@@ -236,21 +239,22 @@ fn kill(child: &mut Child) {
 
 #[test]
 fn a_move_that_is_killed_anywhere_leaves_no_output_and_the_next_one_is_whole() {
-    let (world, moves) = long();
+    let (sandbox, moves) = long();
     let mut kills = 0;
     for (command, tensor, from, wanted) in moves {
         for after in [0, 3, 9] {
-            let killed = ended(&world, (command, tensor, from), Duration::from_millis(after), kill);
+            let killed =
+                ended(&sandbox, (command, tensor, from), Duration::from_millis(after), kill);
             if let Some(killed) = killed {
                 assert_eq!(killed.status.signal(), Some(9));
                 kills += 1;
             }
-            let out = world.0.path("out");
-            assert!(!out.exists() || world.get("out") == wanted);
+            let out = sandbox.0.path("out");
+            assert!(!out.exists() || sandbox.get("out") == wanted);
             let more = [&[from, "-o", "out"], &LITTLE[..], &["--format", "json"]].concat();
-            assert!(Pieces::count(&world.run(command, tensor, &more)) > 10);
-            assert!(world.get("out") == wanted, "{command} {tensor} after a kill at {after} ms");
-            assert_eq!(world.parts(), [""; 0]);
+            assert!(Pieces::count(&sandbox.run(command, tensor, &more)) > 10);
+            assert!(sandbox.get("out") == wanted, "{command} {tensor} after a kill at {after} ms");
+            assert_eq!(sandbox.parts(), [""; 0]);
             fs::remove_file(out).expect("it is there");
         }
     }
@@ -259,47 +263,47 @@ fn a_move_that_is_killed_anywhere_leaves_no_output_and_the_next_one_is_whole() {
 
 #[test]
 fn a_part_that_was_left_is_replaced_and_what_is_no_file_is_not() {
-    let (world, moves) = long();
+    let (sandbox, moves) = long();
     let (command, tensor, from, wanted) = moves.into_iter().next().expect("a move");
     let more = [&[from, "-o", "out"], &LITTLE[..]].concat();
     // One byte, and more than the output has.
     for bytes in [1, wanted.len() + 4096] {
-        world.put("out.part", &vec![0xA5; bytes]);
-        world.run(command, tensor, &more).good();
-        assert!(world.get("out") == wanted, "{bytes}");
-        assert_eq!(world.parts(), [""; 0]);
+        sandbox.put("out.part", &vec![0xA5; bytes]);
+        sandbox.run(command, tensor, &more).success();
+        assert!(sandbox.get("out") == wanted, "{bytes}");
+        assert_eq!(sandbox.parts(), [""; 0]);
     }
-    fs::create_dir(world.0.path("out.part")).expect("a folder");
+    fs::create_dir(sandbox.0.path("out.part")).expect("a folder");
     let line = "error: `out.part` is not a file; remove or rename it\n";
-    assert_eq!(world.run(command, tensor, &more).refused(), (Some(2), line));
-    fs::rename(world.0.path("a"), world.0.path("x.part")).expect("it is renamed");
-    let ran = world.run("pack", "long", &[&["x.part", "-o", "x"], &LITTLE[..]].concat());
+    assert_eq!(sandbox.run(command, tensor, &more).failure(), (Some(2), line));
+    fs::rename(sandbox.0.path("a"), sandbox.0.path("x.part")).expect("it is renamed");
+    let ran = sandbox.run("pack", "long", &[&["x.part", "-o", "x"], &LITTLE[..]].concat());
     let line = "error: output `x.part` would overwrite the input `x.part`\n";
-    assert_eq!(ran.refused(), (Some(2), line));
+    assert_eq!(ran.failure(), (Some(2), line));
 }
 
 #[test]
 fn a_second_process_at_one_output_is_refused() {
-    let (world, moves) = long();
+    let (sandbox, moves) = long();
     let (command, tensor, from, wanted) = moves.into_iter().next().expect("a move");
-    let part = File::create(world.0.path("out.part")).expect("a file");
+    let part = File::create(sandbox.0.path("out.part")).expect("a file");
     part.lock().expect("it can be locked");
     let more = [&[from, "-o", "out"], &LITTLE[..]].concat();
     let said = "error[output::io]: another process is writing `out`\n  = help: wait until it ends, or choose another output\n\n1 error\n";
-    let ran = world.run(command, tensor, &more);
+    let ran = sandbox.run(command, tensor, &more);
     assert_eq!((ran.code, ran.err.as_str()), (Some(3), said));
     // An existing output is named as given, too.
-    world.put("out", b"whole");
-    let ran = world.run(command, tensor, &more);
+    sandbox.put("out", b"whole");
+    let ran = sandbox.run(command, tensor, &more);
     assert_eq!((ran.code, ran.err.as_str()), (Some(3), said));
     drop(part);
-    assert_eq!(world.run(command, tensor, &more).code, Some(0));
-    assert!(world.get("out") == wanted);
+    assert_eq!(sandbox.run(command, tensor, &more).code, Some(0));
+    assert!(sandbox.get("out") == wanted);
 }
 
 #[test]
 fn an_interrupt_removes_the_part() {
-    let (world, moves) = long();
+    let (sandbox, moves) = long();
     let (command, tensor, from, _) = moves.into_iter().next().expect("a move");
     let interrupt = |child: &mut Child| {
         let id = rustix::process::Pid::from_child(child);
@@ -308,27 +312,27 @@ fn an_interrupt_removes_the_part() {
     let asked = Instant::now();
     let ended = loop {
         let after = Duration::from_millis(1);
-        if let Some(ended) = ended(&world, (command, tensor, from), after, interrupt) {
+        if let Some(ended) = ended(&sandbox, (command, tensor, from), after, interrupt) {
             break ended;
         }
-        fs::remove_file(world.0.path("out")).expect("it is there");
+        fs::remove_file(sandbox.0.path("out")).expect("it is there");
         assert!(asked.elapsed() < Duration::from_secs(20));
     };
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!((ended.status.code(), said.as_str()), (Some(130), ""));
-    assert_eq!((world.parts(), world.0.path("out").exists()), (Vec::<String>::new(), false));
+    assert_eq!((sandbox.parts(), sandbox.0.path("out").exists()), (Vec::<String>::new(), false));
 }
 
 #[test]
 fn memory_that_is_no_size_is_refused() {
-    let world = Pieces::new();
+    let sandbox = Pieces::new();
     for (size, wanted) in [
         ("much", "expected a size such as `256 MiB`"),
         ("12 XB", "expected a size such as `256 MiB`"),
         ("1 KiB", "the minimum is 64 KiB"),
         ("0", "the minimum is 64 KiB"),
     ] {
-        let ran = world.run("pack", "blocks", &["in", "-o", "out", "--memory", size]);
+        let ran = sandbox.run("pack", "blocks", &["in", "-o", "out", "--memory", size]);
         assert!(ran.code == Some(2) && ran.err.contains(wanted), "{}", ran.err);
         assert!(ran.err.contains("--memory <SIZE>"), "{}", ran.err);
     }
@@ -336,17 +340,17 @@ fn memory_that_is_no_size_is_refused() {
 
 #[test]
 fn files_that_memory_holds_are_moved_at_once_and_so_is_what_is_no_file() {
-    let world = Pieces::new();
-    let (dense, slots) = world.sample("blocks");
-    let object = |more: &[&str]| world.run("pack", "blocks", more).good().to_owned();
+    let sandbox = Pieces::new();
+    let (dense, slots) = sandbox.sample("blocks");
+    let object = |more: &[&str]| sandbox.run("pack", "blocks", more).success().to_owned();
     let at_once = object(&["dense", "-o", "out", "--memory", "1 MiB", "--format", "json"]);
     assert!(!at_once.contains("pieces"), "{at_once}");
     let in_pieces = object(&["dense", "-o", "out", "--memory", "512 KiB", "--format", "json"]);
     assert!(in_pieces.contains(r#""pieces":"#), "{in_pieces}");
-    let output = world
+    let output = sandbox
         .0
         .command(".", &["pack", "a.kdl", "blocks", "-", "--raw", "-o", "-", "--memory", "64KiB"])
-        .stdin(File::open(world.0.path("dense")).expect("a file"))
+        .stdin(File::open(sandbox.0.path("dense")).expect("a file"))
         .output()
         .expect("it ends");
     assert!(output.stdout == slots && !dense.is_empty());

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::tools::find;
-use crate::world::World;
+use crate::sandbox::Sandbox;
+use layoutc_testing::process::needed_program;
 
 const LAYOUTS: &str = "\
 tensor t dtype=bf16 { shape { h 4; w 8 }; layout { tile 2 4; tile 2 1 } }
@@ -27,22 +27,22 @@ tensor padded dtype=f32 {
 ";
 
 /// Result of a script run in a page: its last expression.
-fn used(world: &World, tensor: &str, script: &str) -> Option<Value> {
-    let chromium = find("chromium")?;
-    world.run(&["show", "a.kdl", tensor, "--html", "page.html", "-q"]).good();
-    let page = world.read("page.html").expect("a page");
+fn used(sandbox: &Sandbox, tensor: &str, script: &str) -> Option<Value> {
+    let chromium = needed_program("chromium")?;
+    sandbox.run(&["show", "a.kdl", tensor, "--html", "page.html", "-q"]).success();
+    let page = sandbox.read("page.html").expect("a page");
     // The page's own script has finished when this one starts.
     let driver = format!(
         "<script>\nconst said = (() => {{ {HELPERS}\n{script} }})();\n\
          document.body.replaceChildren(Object.assign(document.createElement('pre'), \
          {{ id: 'answer', textContent: JSON.stringify(said) }}));\n</script>\n</html>"
     );
-    world.write("driven.html", &page.replace("</html>", &driver));
+    sandbox.write("driven.html", &page.replace("</html>", &driver));
     let output = Command::new(chromium)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
-        .arg(format!("--user-data-dir={}", world.path("profile").display()))
+        .arg(format!("--user-data-dir={}", sandbox.path("profile").display()))
         .arg("--dump-dom")
-        .arg(format!("file://{}", world.path("driven.html").display()))
+        .arg(format!("file://{}", sandbox.path("driven.html").display()))
         .output()
         .expect("it ends");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -68,31 +68,31 @@ const way = () => at('way').textContent;
 ";
 
 #[test]
-fn a_cell_that_is_pointed_at_lights_up_and_tells_its_way() {
-    let world = World::new(&[("a.kdl", LAYOUTS)]);
+fn a_hovered_cell_is_highlighted_with_its_index_through_the_steps() {
+    let sandbox = Sandbox::new(&[("a.kdl", LAYOUTS)]);
     for (tensor, index, set) in
         [("t", "3,5", None), ("texture", "0,0,1,7", None), ("padded", "0,5,9", Some("batch=1"))]
     {
         let script =
             format!("hover(cell('{index}')); return [way(), lit(), at('places').textContent];");
-        let Some(said) = used(&world, tensor, &script) else { return };
+        let Some(message) = used(&sandbox, tensor, &script) else { return };
         let set: Vec<&str> = set.iter().flat_map(|set| ["--set", *set]).collect();
-        let traced = world.run(&[&["trace", "a.kdl", tensor, index], set.as_slice()].concat());
-        assert_eq!(said[0], traced.good());
-        assert_eq!(said[1].as_array().map(Vec::len), Some(2), "{said}");
+        let traced = sandbox.run(&[&["trace", "a.kdl", tensor, index], set.as_slice()].concat());
+        assert_eq!(message[0], traced.success());
+        assert_eq!(message[1].as_array().map(Vec::len), Some(2), "{message}");
     }
     let script = "hover(slot('3,5')); return [lit(), at('places').textContent];";
-    let Some(said) = used(&world, "t", script) else { return };
+    let Some(message) = used(&sandbox, "t", script) else { return };
     let places = "logical[3, 5]storage[1, 1, 0, 1, 1, 0]physical[27]offset27";
-    assert_eq!(said, json!([["27", "3,5"], places]));
+    assert_eq!(message, json!([["27", "3,5"], places]));
 }
 
 #[test]
-fn an_index_that_is_typed_is_found_or_told_why_not() {
-    let world = World::new(&[("a.kdl", LAYOUTS)]);
+fn a_typed_index_is_located_or_rejected_with_a_reason() {
+    let sandbox = Sandbox::new(&[("a.kdl", LAYOUTS)]);
     let script =
         "return ['3, 5', '[0,1]', '4,0', '1', 'x,y'].map(text => [find(text), lit()[0] ?? null]);";
-    let Some(said) = used(&world, "t", script) else { return };
+    let Some(message) = used(&sandbox, "t", script) else { return };
     let wanted = json!([
         ["[3,5] is at offset 27", "27"],
         ["[0,1] is at offset 2", "2"],
@@ -100,19 +100,21 @@ fn an_index_that_is_typed_is_found_or_told_why_not() {
         ["an index has 2 integers: h, w", "2"],
         ["an index has 2 integers: h, w", "2"],
     ]);
-    assert_eq!(said, wanted);
-    let Some(said) = used(&world, "texture", "return [find('1,1,0,0'), lit()];") else { return };
+    assert_eq!(message, wanted);
+    let Some(message) = used(&sandbox, "texture", "return [find('1,1,0,0'), lit()];") else {
+        return;
+    };
     let line = "[1,1,0,0] is not drawn; layoutc trace shows its steps, --at and --axes select another slice";
-    assert_eq!(said, json!([line, []]));
+    assert_eq!(message, json!([line, []]));
 }
 
 #[test]
 fn the_slider_goes_through_the_steps_and_keeps_what_is_lit() {
-    let world = World::new(&[("a.kdl", LAYOUTS)]);
+    let sandbox = Sandbox::new(&[("a.kdl", LAYOUTS)]);
     let script = "\
 find('3,5');
 return [0, 1, 2, 3].map(to => [step(to), cell('3,5').textContent, at('memory-name').textContent, lit()]);";
-    let Some(said) = used(&world, "t", script) else { return };
+    let Some(message) = used(&sandbox, "t", script) else { return };
     let wanted = json!([
         ["0 of 3: logical order", "29", "In order of h 4, w 8", ["29", "3,5"]],
         [
@@ -129,12 +131,12 @@ return [0, 1, 2, 3].map(to => [step(to), cell('3,5').textContent, at('memory-nam
         ],
         ["3 of 3: memory", "27", "Memory: 32 slots, 4 rows of 8", ["27", "3,5"]],
     ]);
-    assert_eq!(said, wanted);
+    assert_eq!(message, wanted);
 }
 
 #[test]
 fn the_keyboard_goes_everywhere_and_every_cell_has_a_name() {
-    let world = World::new(&[("a.kdl", LAYOUTS)]);
+    let sandbox = Sandbox::new(&[("a.kdl", LAYOUTS)]);
     let script = "\
 const stops = at('grid').querySelectorAll(\"td[tabindex='0']\").length;
 at('grid').querySelector(\"td[tabindex='0']\").focus();
@@ -143,21 +145,21 @@ const seen = ['ArrowRight', 'ArrowDown', 'End', 'ArrowLeft', 'Home', 'ArrowUp', 
 const label = document.activeElement.getAttribute('aria-label');
 key('Escape');
 return [stops, seen, label, lit()];";
-    let Some(said) = used(&world, "t", script) else { return };
+    let Some(message) = used(&sandbox, "t", script) else { return };
     let seen = ["0,1", "1,1", "1,7", "1,6", "1,0", "0,0", "0,0"];
-    assert_eq!(said, json!([1, seen, "h 0, w 0: offset 0", []]));
+    assert_eq!(message, json!([1, seen, "h 0, w 0: offset 0", []]));
 }
 
 #[test]
 fn a_page_needs_nothing_from_elsewhere() {
-    let world = World::new(&[("a.kdl", LAYOUTS)]);
-    world.run(&["show", "a.kdl", "t", "--html", "page.html", "-q"]).good();
-    let page = world.read("page.html").expect("a page");
+    let sandbox = Sandbox::new(&[("a.kdl", LAYOUTS)]);
+    sandbox.run(&["show", "a.kdl", "t", "--html", "page.html", "-q"]).success();
+    let page = sandbox.read("page.html").expect("a page");
     for word in
         ["http:", "https:", "src=", "@import", "url(", "<!--", "/*DATA", "/*STYLE", "/*SCRIPT"]
     {
         assert!(!page.contains(word), "{word}");
     }
-    let ran = world.run(&["show", "a.kdl", "t", "--html", "-"]);
-    assert_eq!(ran.good(), page);
+    let ran = sandbox.run(&["show", "a.kdl", "t", "--html", "-"]);
+    assert_eq!(ran.success(), page);
 }

@@ -1,4 +1,4 @@
-use crate::world::{BLOCKED, BROKEN, World};
+use crate::sandbox::{BLOCKED, BROKEN, Sandbox};
 
 /// The `file:line:column` of every `┌─` line.
 fn places(err: &str) -> Vec<&str> {
@@ -7,28 +7,28 @@ fn places(err: &str) -> Vec<&str> {
 
 #[test]
 fn without_paths_the_project_of_a_folder_above_is_checked() {
-    let world = World::new(&[
+    let sandbox = Sandbox::new(&[
         ("layoutc.toml", ""),
         ("layouts/b.kdl", BROKEN),
         ("layouts/deep/a.kdl", BROKEN),
         ("layouts/.hidden/x.kdl", BROKEN),
         ("other/x.kdl", BROKEN),
     ]);
-    let ran = world.run(&["check"]);
+    let ran = sandbox.run(&["check"]);
     assert_eq!(ran.code, Some(1));
     assert_eq!(places(&ran.err), ["layouts/b.kdl:4:28", "layouts/deep/a.kdl:4:28"]);
     let closing = "\n\n2 errors\nfor more information, run `layoutc explain map::not_injective`\n";
     assert!(ran.err.ends_with(closing), "{}", ran.err);
-    let ran = world.run_in("layouts/deep", &["check"], "");
+    let ran = sandbox.run_in("layouts/deep", &["check"], "");
     assert_eq!(places(&ran.err), ["../b.kdl:4:28", "a.kdl:4:28"]);
-    let ran = world.run_in("other", &["check"], "");
+    let ran = sandbox.run_in("other", &["check"], "");
     assert_eq!(places(&ran.err), ["../layouts/b.kdl:4:28", "../layouts/deep/a.kdl:4:28"]);
 }
 
 #[test]
 fn paths_are_printed_as_they_were_given() {
-    let world = World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BROKEN)]);
-    let absolute = world.path("layouts/a.kdl");
+    let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BROKEN)]);
+    let absolute = sandbox.path("layouts/a.kdl");
     let absolute = absolute.to_str().expect("Unicode");
     let expected = format!("{absolute}:4:28");
     for (given, printed) in [
@@ -38,37 +38,37 @@ fn paths_are_printed_as_they_were_given() {
         (".", "layouts/a.kdl:4:28"),
         (absolute, expected.as_str()),
     ] {
-        assert_eq!(places(&world.run(&["check", given]).err), [printed], "{given}");
+        assert_eq!(places(&sandbox.run(&["check", given]).err), [printed], "{given}");
     }
 }
 
 #[test]
 fn a_manifest_named_outside_the_sources_is_checked_all_the_same() {
-    let world = World::new(&[("layoutc.toml", ""), ("draft.kdl", BROKEN)]);
-    assert_eq!(places(&world.run(&["check", "draft.kdl"]).err), ["draft.kdl:4:28"]);
+    let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("draft.kdl", BROKEN)]);
+    assert_eq!(places(&sandbox.run(&["check", "draft.kdl"]).err), ["draft.kdl:4:28"]);
 }
 
 #[test]
 fn a_folder_without_a_project_holds_manifests_and_projects() {
-    let world = World::new(&[
+    let sandbox = Sandbox::new(&[
         ("all/one.kdl", BROKEN),
         ("all/p/layoutc.toml", ""),
         ("all/p/layouts/a.kdl", BROKEN),
         ("all/p/unrelated.kdl", BROKEN),
     ]);
-    let ran = world.run(&["check", "all"]);
+    let ran = sandbox.run(&["check", "all"]);
     assert_eq!(places(&ran.err), ["all/one.kdl:4:28", "all/p/layouts/a.kdl:4:28"]);
 }
 
 #[test]
 fn a_project_without_manifests_and_no_project_at_all_are_told_apart() {
-    let world = World::new(&[("p/layoutc.toml", ""), ("q/x.txt", "")]);
-    let ran = world.run_in("p", &["check"], "");
+    let sandbox = Sandbox::new(&[("p/layoutc.toml", ""), ("q/x.txt", "")]);
+    let ran = sandbox.run_in("p", &["check"], "");
     assert_eq!(ran.code, Some(1));
     assert!(ran.err.starts_with("error[config::no_sources]: no manifest matches"), "{}", ran.err);
-    let ran = world.run_in("q", &["check"], "");
+    let ran = sandbox.run_in("q", &["check"], "");
     assert_eq!(
-        ran.refused(),
+        ran.failure(),
         (
             Some(2),
             "error: no layoutc.toml in this folder or a parent; pass a manifest, as in \
@@ -76,37 +76,38 @@ fn a_project_without_manifests_and_no_project_at_all_are_told_apart() {
         )
     );
     for command in ["build", "inspect", "clean", "outputs", "watch"] {
-        let way = format!("pass a manifest, as in `layoutc {command} a.kdl`\n");
-        let ran = world.run_in("q", &[command], "");
-        assert!(ran.code == Some(2) && ran.err.ends_with(&way), "{}", ran.err);
+        let help = format!("pass a manifest, as in `layoutc {command} a.kdl`\n");
+        let ran = sandbox.run_in("q", &[command], "");
+        assert!(ran.code == Some(2) && ran.err.ends_with(&help), "{}", ran.err);
     }
-    let ran = world.run_in("q", &["templates", "eject", "c/header.h.j2"], "");
+    let ran = sandbox.run_in("q", &["templates", "eject", "c/header.h.j2"], "");
     assert!(ran.err.ends_with("; create a project with `layoutc init`\n"), "{}", ran.err);
-    assert_eq!(world.run(&["check", "q"]).code, Some(2));
+    assert_eq!(sandbox.run(&["check", "q"]).code, Some(2));
 }
 
 #[test]
 fn a_bad_configuration_is_the_inputs_fault() {
-    let world = World::new(&[("layoutc.toml", "[project]\nnmae = \"x\"\n"), ("a.kdl", BLOCKED)]);
-    let ran = world.run(&["check", "a.kdl"]);
+    let sandbox =
+        Sandbox::new(&[("layoutc.toml", "[project]\nnmae = \"x\"\n"), ("a.kdl", BLOCKED)]);
+    let ran = sandbox.run(&["check", "a.kdl"]);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert_eq!(places(&ran.err), ["layoutc.toml:2:1"]);
 }
 
 #[test]
 fn sources_say_which_manifests_there_are() {
-    let world = World::new(&[
+    let sandbox = Sandbox::new(&[
         ("layoutc.toml", "[project]\nsources = [\"*.kdl\"]\n"),
         ("a.kdl", BROKEN),
         ("layouts/b.kdl", BROKEN),
     ]);
-    assert_eq!(places(&world.run(&["check"]).err), ["a.kdl:4:28"]);
+    assert_eq!(places(&sandbox.run(&["check"]).err), ["a.kdl:4:28"]);
 }
 
 #[test]
 fn diagnostics_as_json_come_after_the_result_on_standard_output() {
-    let world = World::new(&[("a.kdl", BROKEN)]);
-    let ran = world.run(&["check", "a.kdl", "--format", "json"]);
+    let sandbox = Sandbox::new(&[("a.kdl", BROKEN)]);
+    let ran = sandbox.run(&["check", "a.kdl", "--format", "json"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""));
     let objects: Vec<serde_json::Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
@@ -122,19 +123,19 @@ fn diagnostics_as_json_come_after_the_result_on_standard_output() {
 #[cfg(unix)]
 #[test]
 fn a_manifest_that_is_a_pipe_is_refused_and_not_waited_for() {
-    let world = World::new(&[]);
-    let made = std::process::Command::new("mkfifo").arg(world.path("a.kdl")).status();
-    assert!(made.is_ok_and(|status| status.success()));
-    let ran = world.run(&["check", "a.kdl"]);
+    let sandbox = Sandbox::new(&[]);
+    let created = std::process::Command::new("mkfifo").arg(sandbox.path("a.kdl")).status();
+    assert!(created.is_ok_and(|status| status.success()));
+    let ran = sandbox.run(&["check", "a.kdl"]);
     assert!(ran.err.contains("not a regular file"), "{}", ran.err);
     assert_ne!(ran.code, Some(0));
 }
 
 #[test]
-fn a_good_check_says_how_much_was_proven() {
-    let world = World::new(&[("a.kdl", BLOCKED)]);
-    let ran = world.run(&["check", "a.kdl"]);
-    assert!(ran.good().starts_with("1 tensor in 1 manifest proven in "), "{}", ran.out);
-    assert_eq!(world.run(&["check", "a.kdl", "-q"]).good(), "");
-    assert_eq!(world.files("."), ["./a.kdl".trim_start_matches("./")]);
+fn a_successful_check_reports_the_number_of_proofs() {
+    let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
+    let ran = sandbox.run(&["check", "a.kdl"]);
+    assert!(ran.success().starts_with("1 tensor in 1 manifest proven in "), "{}", ran.out);
+    assert_eq!(sandbox.run(&["check", "a.kdl", "-q"]).success(), "");
+    assert_eq!(sandbox.files("."), ["./a.kdl".trim_start_matches("./")]);
 }

@@ -13,16 +13,18 @@ use serde_json::Value;
 use facets::{Schema, faults};
 use printed::{commands, printed};
 
-use crate::tools::find;
-use crate::world::World;
+use crate::sandbox::Sandbox;
+use layoutc_testing::files;
+use layoutc_testing::process::needed_program;
+use layoutc_testing::recorded::assert_recorded;
 
 /// Schemas of other files, which are generated.
 const OTHERS: &[&str] = &["layoutc"];
 
 #[test]
-fn what_commands_print_fits_its_schema_and_shows_all_of_it() {
+fn printed_json_matches_its_schema_and_covers_it() {
     let schemas = schemas();
-    let has_compiler = find("cc").is_some();
+    let has_compiler = needed_program("cc").is_some();
     let printed = printed(has_compiler);
     let mut wrong = Vec::new();
     for name in printed.keys().filter(|name| !schemas.contains_key(*name)) {
@@ -56,21 +58,17 @@ fn schemas_allow_nothing_that_they_do_not_tell_of() {
 #[test]
 fn the_book_lists_every_schema() {
     let path = root().join("book/src/json.md");
-    let page = fs::read_to_string(&path).expect("the page");
+    let page = files::read(&path);
     let (before, rest) = page.split_once(HEAD).expect("the table");
     let (_, after) = rest.split_once("\n\n").expect("a line behind the table");
-    let wanted = format!("{before}{HEAD}{}\n{after}", table());
-    if std::env::var_os("BLESS").is_some() && wanted != page {
-        fs::write(&path, &wanted).expect("it can be written");
-    }
-    assert!(wanted == page, "the table is (BLESS=1 writes it)\n{HEAD}{}", table());
+    assert_recorded(path, &format!("{before}{HEAD}{}\n{after}", table()));
 }
 
 #[test]
 fn every_command_is_among_those_whose_objects_are_looked_at() {
-    let world = World::new(&[]);
-    let ran = world.run(&["man", "--out", "pages", "--format", "json"]);
-    let object: Value = serde_json::from_str(ran.good()).expect("JSON");
+    let sandbox = Sandbox::new(&[]);
+    let ran = sandbox.run(&["man", "--out", "pages", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.success()).expect("JSON");
     let known: Vec<String> = commands().into_iter().map(|command| command.1 + " ").collect();
     let mut missing = Vec::new();
     for file in object["files"].as_array().expect("a list") {

@@ -1,15 +1,15 @@
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::sandbox::Sandbox;
 
-fn said(text: &str, args: &[&str]) -> (Option<i32>, String, String) {
+fn translated(text: &str, args: &[&str]) -> (Option<i32>, String, String) {
     let words = [&["translate", text, "--from", "xla-sharding"], args].concat();
-    let ran = World::new(&[]).run(&words);
+    let ran = Sandbox::new(&[]).run(&words);
     (ran.code, ran.out, ran.err)
 }
 
 fn objects(text: &str, args: &[&str]) -> (Option<i32>, Vec<Value>) {
-    let (code, out, err) = said(text, &[args, &["--format", "json"]].concat());
+    let (code, out, err) = translated(text, &[args, &["--format", "json"]].concat());
     assert_eq!(err, "");
     (code, out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
 }
@@ -29,9 +29,9 @@ fn a_sharding_is_printed_in_the_other_forms() {
         ),
     ] {
         let wanted = (Some(0), format!("{wanted}\n"), String::new());
-        assert_eq!(said(text, &["--to", to]), wanted, "{text}");
+        assert_eq!(translated(text, &["--to", to]), wanted, "{text}");
     }
-    let (code, out, _) = said("{manual}", &["--to", "all"]);
+    let (code, out, _) = translated("{manual}", &["--to", "all"]);
     let wanted = "\
 xla-v1  {manual}
 xla-v2  {manual}
@@ -42,7 +42,7 @@ jax     - `jax` cannot express `{manual}` without a mesh
 }
 
 #[test]
-fn json_says_what_each_device_holds() {
+fn json_lists_the_contents_of_each_device() {
     let (code, objects) = objects(
         "{devices=[3,1,2]<=[6] last_tile_dim_replicate}",
         &["--to", "xla-v3", "--shape", "4,5"],
@@ -68,7 +68,7 @@ fn json_says_what_each_device_holds() {
 }
 
 #[test]
-fn what_is_not_known_is_null() {
+fn unknown_values_are_null() {
     let (_, all) = objects("{manual}", &["--to", "xla-v2", "--shape", "4"]);
     let wanted = json!({ "devices": null, "parts": null, "mesh": null, "over": null, "part": null, "held": null });
     assert_eq!(all[0]["sharding"], wanted);
@@ -86,22 +86,22 @@ fn what_is_not_known_is_null() {
 }
 
 #[test]
-fn the_parts_are_shown_with_more_said() {
+fn verbose_output_lists_the_shards() {
     let text = "{devices=[64]<=[64]}";
-    let (_, out, _) = said(text, &["--to", "xla-v2", "--shape", "100", "-v"]);
+    let (_, out, _) = translated(text, &["--to", "xla-v2", "--shape", "100", "-v"]);
     assert!(out.ends_with("31       [62:64]  [2]\n… and 32 more shards\n"), "{out}");
-    let (_, out, _) = said(text, &["--to", "xla-v2", "--shape", "100"]);
+    let (_, out, _) = translated(text, &["--to", "xla-v2", "--shape", "100"]);
     assert_eq!(out, format!("{text}\n"));
     let replicated = "{devices=[2,32]<=[64] last_tile_dim_replicate}";
-    let (_, out, _) = said(replicated, &["--to", "xla-v2", "--shape", "3", "-v"]);
+    let (_, out, _) = translated(replicated, &["--to", "xla-v2", "--shape", "3", "-v"]);
     assert!(out.contains("0, 1, 2, 3, 4, 5, 6, 7 and 24 more"), "{out}");
-    let (_, out, _) = said("{unknown}", &["--to", "xla-v2", "--shape", "3", "-v"]);
+    let (_, out, _) = translated("{unknown}", &["--to", "xla-v2", "--shape", "3", "-v"]);
     assert_eq!(out, "{unknown}\nthe shards of the devices are not listed: `{unknown}`\n");
 }
 
 #[test]
 fn a_fault_of_the_text_is_at_its_byte_and_one_of_the_form_is_the_whole_text() {
-    let (code, out, err) = said("{devices=[2,2]0,1,1,3}", &["--to", "xla-v2"]);
+    let (code, out, err) = translated("{devices=[2,2]0,1,1,3}", &["--to", "xla-v2"]);
     let wanted = "\
 error[notation::value]: device 1 occurs twice
   ┌─ <text>:1:19
@@ -113,7 +113,7 @@ error[notation::value]: device 1 occurs twice
 for more information, run `layoutc explain notation::value`
 ";
     assert_eq!((code, out.as_str(), err.as_str()), (Some(1), "", wanted));
-    let (code, _, err) = said("{devices=[2]1,0}", &["--to", "jax"]);
+    let (code, _, err) = translated("{devices=[2]1,0}", &["--to", "jax"]);
     assert_eq!(code, Some(1));
     assert!(
         err.starts_with(
@@ -121,7 +121,7 @@ for more information, run `layoutc explain notation::value`
         ),
         "{err}"
     );
-    let (code, _, err) = said("{devices=[2]<=[2]}", &["--to", "xla-v1", "--shape", "2,2"]);
+    let (code, _, err) = translated("{devices=[2]<=[2]}", &["--to", "xla-v1", "--shape", "2,2"]);
     assert_eq!(code, Some(1));
     assert!(
         err.starts_with("error[notation::axes]: the sharding has 1 axis for 2 axes\n"),
@@ -130,7 +130,7 @@ for more information, run `layoutc explain notation::value`
 }
 
 #[test]
-fn what_may_not_be_typed_is_told_of() {
+fn invalid_input_is_reported() {
     for (args, line) in [
         (vec!["--to", "xla-v4"], "unknown sharding notation `xla-v4`; did you mean `xla-v1`?"),
         (
@@ -140,9 +140,9 @@ fn what_may_not_be_typed_is_told_of() {
         (vec!["--to", "jax", "--dtype", "f32"], "`--dtype` does not apply to shardings; remove it"),
     ] {
         let wanted = (Some(2), String::new(), format!("error: {line}\n"));
-        assert_eq!(said("{replicated}", &args), wanted);
+        assert_eq!(translated("{replicated}", &args), wanted);
     }
-    let ran = World::new(&[]).run(&["translate", "NC", "--from", "tvm", "--to", "jax"]);
+    let ran = Sandbox::new(&[]).run(&["translate", "NC", "--from", "tvm", "--to", "jax"]);
     let line = "error: `jax` is a notation of shardings: use `--from xla-sharding --to xla-v2`\n";
     assert_eq!((ran.code, ran.err.as_str()), (Some(2), line));
 }

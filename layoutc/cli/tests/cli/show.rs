@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::sandbox::Sandbox;
 
 const LAYOUTS: &str = "\
 symbol batch min=3 max=64 multiple=4
@@ -33,20 +33,20 @@ view part of=plain { shape { y 1; x 2 }; map \"(y, x) -> (y + 1, x + 1)\" }
 view same of=plain { shape { y 4; x 2 }; map \"(y, x) -> (0, x + 1)\" }
 ";
 
-fn world() -> World {
-    World::new(&[("a.kdl", LAYOUTS)])
+fn sandbox() -> Sandbox {
+    Sandbox::new(&[("a.kdl", LAYOUTS)])
 }
 
 /// Text of a picture, with escape characters made visible.
-fn shown(world: &World, args: &[&str]) -> String {
+fn shown(sandbox: &Sandbox, args: &[&str]) -> String {
     let all = [&["show", "a.kdl"], args].concat();
-    world.run(&all).good().replace('\x1b', "␛")
+    sandbox.run(&all).success().replace('\x1b', "␛")
 }
 
 #[test]
 fn tiles_padding_and_memory_are_drawn_without_colors() {
     assert_eq!(
-        shown(&world(), &["small"]),
+        shown(&sandbox(), &["small"]),
         "\
 small: f32 [h 3, w 5]
 storage: h_outer 2, w_outer 3, h_inner 2, w_inner 2
@@ -75,7 +75,7 @@ memory: 24 slots, 6 rows of 4
 #[test]
 fn a_separator_is_a_rule_between_the_axes_and_between_their_elements() {
     assert_eq!(
-        shown(&world(), &["texture", "--at", "n=1, h=1"]),
+        shown(&sandbox(), &["texture", "--at", "n=1, h=1"]),
         "\
 texture: f32 [n 2, h 2, w 2, c 8]
 storage: n 2, c_outer 2, h 2 | w 2, c_inner 4
@@ -103,9 +103,9 @@ memory: n, c_outer, h down, w, c_inner across
 
 #[test]
 fn a_terminal_gets_the_colors_that_it_has() {
-    let world = world();
+    let sandbox = sandbox();
     let painted = |term: &str, color: &str| {
-        let mut command = world.command(".", &["show", "a.kdl", "plain", "--color", "always"]);
+        let mut command = sandbox.command(".", &["show", "a.kdl", "plain", "--color", "always"]);
         let output = command.env("TERM", term).env("COLORTERM", color).output().expect("it ends");
         String::from_utf8(output.stdout).expect("UTF-8").replace('\x1b', "␛")
     };
@@ -119,18 +119,18 @@ fn a_terminal_gets_the_colors_that_it_has() {
     let text = painted("xterm", "truecolor");
     let second = "␛[38;2;17;17;17;48;2;245;185;77m 3 ␛[0m";
     assert!(text.contains(second), "{text}");
-    let plain = shown(&world, &["plain"]);
+    let plain = shown(&sandbox, &["plain"]);
     assert!(!plain.contains('␛'), "{plain}");
 }
 
 #[test]
-fn every_line_fits_the_width_that_is_asked_for() {
-    let world = world();
+fn every_line_fits_the_requested_width() {
+    let sandbox = sandbox();
     for tensor in ["small", "two", "tiled", "blocked", "curve", "texture"] {
         for width in [40, 72, 100, 200] {
             for color in ["always", "never"] {
-                let asked = width.to_string();
-                let text = shown(&world, &[tensor, "--width", &asked, "--color", color]);
+                let argument = width.to_string();
+                let text = shown(&sandbox, &[tensor, "--width", &argument, "--color", color]);
                 let is_caption =
                     |line: &&str| ["memory:", "offsets:"].iter().any(|word| line.starts_with(word));
                 let tables = text.lines().skip_while(|line| !line.is_empty());
@@ -152,64 +152,64 @@ fn unpainted(line: &str) -> String {
 
 #[test]
 fn tensors_of_every_rank_are_drawn() {
-    let world = world();
-    let text = shown(&world, &["scalar"]);
+    let sandbox = sandbox();
+    let text = shown(&sandbox, &["scalar"]);
     assert!(
         text.ends_with("offsets: one element\n\n   0A\n\nmemory: 1 slot\n    +0\n 0  []A\n"),
         "{text}"
     );
-    let text = shown(&world, &["vector"]);
+    let text = shown(&sandbox, &["vector"]);
     assert!(
         text.contains("offsets: n across\n   0   1   2   3   4\n   0A  1A  2A  3A  4A\n"),
         "{text}"
     );
-    let text = shown(&world, &["blocked", "--axes", "c"]);
+    let text = shown(&sandbox, &["blocked", "--axes", "c"]);
     assert!(text.contains("offsets: c across, h = 0, w = 0\n"), "{text}");
-    let text = shown(&world, &["blocked", "--axes", "c,h", "--at", "w=5"]);
+    let text = shown(&sandbox, &["blocked", "--axes", "c,h", "--at", "w=5"]);
     assert!(text.contains("offsets: c down, h across, w = 5\n"), "{text}");
-    assert_eq!(shown(&world, &["none"]), "none: f32 [a 0, b 3]\nstorage: a 0, b 3\nno element\n");
+    assert_eq!(shown(&sandbox, &["none"]), "none: f32 [a 0, b 3]\nstorage: a 0, b 3\nno element\n");
 }
 
 #[test]
 fn symbols_have_their_least_value_unless_one_is_given() {
-    let world = world();
-    let text = shown(&world, &["sym"]);
+    let sandbox = sandbox();
+    let text = shown(&sandbox, &["sym"]);
     assert!(text.starts_with("sym: f32 [n 4, h 2] where batch = 4\n"), "{text}");
     assert!(text.contains("\n    -1    0    1    2\n 0  ░0░   1A   2A  ░3░\n"), "{text}");
-    let text = shown(&world, &["sym", "--set", "batch=8"]);
+    let text = shown(&sandbox, &["sym", "--set", "batch=8"]);
     assert!(text.starts_with("sym: f32 [n 8, h 2] where batch = 8\n"), "{text}");
 }
 
 #[test]
 fn a_view_is_drawn_in_the_memory_that_it_sees() {
-    let world = world();
-    let text = shown(&world, &["part"]);
+    let sandbox = sandbox();
+    let text = shown(&sandbox, &["part"]);
     let memory = "\
 memory: 6 slots
      +0    +1    +2     +3    +4    +5
  0    ·     ·     ·  ╎   ·   0,0A  0,1A
 ";
     assert!(text.ends_with(memory) && text.contains("· outside of the view"), "{text}");
-    let text = shown(&world, &["same"]);
+    let text = shown(&sandbox, &["same"]);
     assert!(text.contains(" 0  1A  2A\n 1  1A  2A\n"), "{text}");
 }
 
 #[test]
 fn what_is_too_large_is_sampled_and_takes_no_longer() {
-    let world = world();
+    let sandbox = sandbox();
     for tensor in ["huge", "padded", "curve"] {
-        let text = shown(&world, &[tensor]);
+        let text = shown(&sandbox, &[tensor]);
         assert!(text.lines().count() < 80, "{text}");
         for option in ["--svg", "--html"] {
-            let bytes = shown(&world, &[tensor, option, "-"]).len();
+            let bytes = shown(&sandbox, &[tensor, option, "-"]).len();
             assert!(bytes < 8 << 20, "{tensor} {option}: {bytes}");
         }
     }
 }
 
 #[test]
-fn what_cannot_be_drawn_is_refused_in_one_line() {
-    let world = world();
+fn a_tensor_that_cannot_be_drawn_is_refused_in_one_line() {
+    let sandbox = sandbox();
     for (args, line) in [
         (&["smal"][..], "unknown tensor `smal`; did you mean `small`?"),
         (&["small", "--axes", "h,x"], "`small`: there is no axis `x`; there are `h`, `w`"),
@@ -226,21 +226,21 @@ fn what_cannot_be_drawn_is_refused_in_one_line() {
         ),
         (&["small", "--svg", "no/a.svg"], "the folder of `no/a.svg` does not exist"),
     ] {
-        let ran = world.run(&[&["show", "a.kdl"], args].concat());
-        let refused = ran.refused();
+        let ran = sandbox.run(&[&["show", "a.kdl"], args].concat());
+        let refused = ran.failure();
         assert_eq!(refused.0, Some(2), "{args:?}: {}", ran.err);
         assert!(ran.err.starts_with(&format!("error: {line}")), "{args:?}: {}", ran.err);
     }
-    world.write("bad.kdl", crate::world::BROKEN);
-    let ran = world.run(&["show", "bad.kdl", "t"]);
+    sandbox.write("bad.kdl", crate::sandbox::BROKEN);
+    let ran = sandbox.run(&["show", "bad.kdl", "t"]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.err.contains("error[map::not_injective]"), "{}", ran.err);
 }
 
 #[test]
 fn programs_get_one_object() {
-    let world = world();
-    let text = shown(&world, &["small", "--format", "json"]);
+    let sandbox = sandbox();
+    let text = shown(&sandbox, &["small", "--format", "json"]);
     let object: Value = serde_json::from_str(&text).expect("one object");
     assert_eq!(text.lines().count(), 1);
     assert_eq!(object["kind"], "picture");
@@ -253,14 +253,14 @@ fn programs_get_one_object() {
     assert_eq!(object["cells"][2][4], element);
     assert_eq!(object["cells"][3][0], json!({ "kind": "padding", "offset": 14 }));
     assert_eq!(object["memory"]["drawn"][2]["slots"][1], json!({ "kind": "padding" }));
-    let text = shown(&world, &["small", "--svg", "a.svg", "--format", "json"]);
+    let text = shown(&sandbox, &["small", "--svg", "a.svg", "--format", "json"]);
     let object: Value = serde_json::from_str(&text).expect("one object");
-    let bytes = world.read("a.svg").expect("a figure").len();
-    let told = json!({
+    let bytes = sandbox.read("a.svg").expect("a figure").len();
+    let report = json!({
         "version": 1, "kind": "show", "tensor": "small", "picture": "svg", "output": "a.svg",
         "bytes": bytes,
     });
-    assert_eq!(object, told);
+    assert_eq!(object, report);
 }
 
 /// A text of a figure: position and width in pixels.
@@ -309,11 +309,11 @@ fn words(svg: &str) -> Vec<Words> {
 
 #[test]
 fn no_text_of_a_figure_meets_another_or_leaves_it() {
-    let world = world();
+    let sandbox = sandbox();
     for tensor in
         ["small", "two", "tiled", "blocked", "texture", "sym", "scalar", "none", "huge", "curve"]
     {
-        let svg = shown(&world, &[tensor, "--svg", "-"]);
+        let svg = shown(&sandbox, &[tensor, "--svg", "-"]);
         let size = svg.split("viewBox=\"0 0 ").nth(1).and_then(|rest| rest.split('"').next());
         let (width, height) = size.and_then(|size| size.split_once(' ')).expect("a size");
         let (width, height): (f64, f64) =
@@ -338,9 +338,9 @@ fn no_text_of_a_figure_meets_another_or_leaves_it() {
 
 #[test]
 fn a_figure_is_xml_with_a_title_for_light_and_dark() {
-    let world = world();
+    let sandbox = sandbox();
     for tensor in ["small", "texture", "none"] {
-        let svg = shown(&world, &[tensor, "--svg", "-"]);
+        let svg = shown(&sandbox, &[tensor, "--svg", "-"]);
         let parse = "import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.stdin.buffer)";
         let mut child = Command::new("python3")
             .args(["-c", parse])
@@ -354,7 +354,7 @@ fn a_figure_is_xml_with_a_title_for_light_and_dark() {
             "{svg}"
         );
     }
-    let svg = shown(&world, &["small", "--svg", "-"]);
+    let svg = shown(&sandbox, &["small", "--svg", "-"]);
     // Nine slots of padding: in the grid, in the memory, and once in the legend.
     assert_eq!(svg.matches("class=\"c p\"").count(), 9 + 9 + 1, "{svg}");
 }

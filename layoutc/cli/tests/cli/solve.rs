@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::tools::find;
-use crate::world::World;
+use crate::sandbox::Sandbox;
+use layoutc_testing::process::needed_program;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -19,10 +19,10 @@ fn block() -> String {
 }
 
 #[test]
-fn json_says_what_the_contract_says() {
-    let world = World::new(&[("block.kdl", &block())]);
-    let ran = world.run(&["solve", "block.kdl", "--format", "json"]);
-    let object: Value = serde_json::from_str(ran.good()).expect("one object");
+fn solve_json_has_the_documented_fields() {
+    let sandbox = Sandbox::new(&[("block.kdl", &block())]);
+    let ran = sandbox.run(&["solve", "block.kdl", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.success()).expect("one object");
     assert_eq!(object["version"], 1);
     let graph = &object["graphs"][0];
     assert_eq!(graph["name"], "block");
@@ -37,26 +37,26 @@ fn json_says_what_the_contract_says() {
     assert_eq!(graph["constants"].as_array().map(Vec::len), Some(2));
     // An unconstrained layout is chosen, and reported as such.
     let text = block().replace("input x dtype=f32 layout=NHWC", "input x dtype=f32");
-    world.write("block.kdl", &text);
-    let ran = world.run(&["solve", "block.kdl", "--format", "json"]);
-    let object: Value = serde_json::from_str(ran.good()).expect("one object");
+    sandbox.write("block.kdl", &text);
+    let ran = sandbox.run(&["solve", "block.kdl", "--format", "json"]);
+    let object: Value = serde_json::from_str(ran.success()).expect("one object");
     assert_eq!(object["graphs"][0]["inputs"], serde_json::json!({ "x": "NCHW16c" }));
 }
 
 #[test]
 fn the_same_plan_comes_out_each_time() {
-    let world = World::new(&[("block.kdl", &block())]);
+    let sandbox = Sandbox::new(&[("block.kdl", &block())]);
     for format in ["text", "json", "dot"] {
-        let first = world.run(&["solve", "block.kdl", "--format", format]);
-        let again = world.run(&["solve", "block.kdl", "--format", format]);
-        assert_eq!(first.good(), again.good());
+        let first = sandbox.run(&["solve", "block.kdl", "--format", format]);
+        let again = sandbox.run(&["solve", "block.kdl", "--format", format]);
+        assert_eq!(first.success(), again.success());
     }
 }
 
 #[test]
 fn graphviz_gets_the_proof_and_the_bytes_of_conversions() {
-    let world = World::new(&[("block.kdl", &block())]);
-    let ran = world.run(&["solve", "block.kdl", "--format", "dot"]);
+    let sandbox = Sandbox::new(&[("block.kdl", &block())]);
+    let ran = sandbox.run(&["solve", "block.kdl", "--format", "dot"]);
     for line in [
         "digraph \"block\" {\n  graph [label=\"block: 301056 bytes, proven least\" ",
         " [shape=box label=\"conv1\\nconv, 50176 bytes\"]\n",
@@ -64,18 +64,18 @@ fn graphviz_gets_the_proof_and_the_bytes_of_conversions() {
         " fillcolor=\"#ffd9a0\" label=\"to OIHW16i16o\\nonce\"]\n",
         " [label=\"x NCHW16c, 50176 bytes\"]\n",
     ] {
-        assert!(ran.good().contains(line), "{line}{}", ran.out);
+        assert!(ran.success().contains(line), "{line}{}", ran.out);
     }
     assert_eq!(ran.out.matches(" -> ").count(), 13, "{}", ran.out);
 }
 
 #[test]
 fn what_cannot_be_asked_for_is_refused_in_one_line() {
-    let world = World::new(&[("block.kdl", &block()), ("none.kdl", "")]);
-    let ran = world.run(&["solve", "block.kdl", "--graph", "blok"]);
+    let sandbox = Sandbox::new(&[("block.kdl", &block()), ("none.kdl", "")]);
+    let ran = sandbox.run(&["solve", "block.kdl", "--graph", "blok"]);
     let line = "error: unknown graph `blok`; expected one of `block`\n";
-    assert_eq!(ran.refused(), (Some(2), line));
-    let ran = world.run(&["solve", "none.kdl"]);
+    assert_eq!(ran.failure(), (Some(2), line));
+    let ran = sandbox.run(&["solve", "none.kdl"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), "no graphs found\n"));
 }
 
@@ -84,14 +84,14 @@ fn a_graph_without_a_plan_is_an_error_of_every_command() {
     let text =
         block().replace("output y layout=NHWC", "output y layout=NHWC\n    keep x\n    keep t3");
     let text = text.replace("accepts cost-per-byte=6 { in NHWC OHWI; out NHWC }", "");
-    let world = World::new(&[("block.kdl", &text)]);
+    let sandbox = Sandbox::new(&[("block.kdl", &text)]);
     for command in ["check", "build", "solve"] {
-        let ran = world.run(&[command, "block.kdl"]);
+        let ran = sandbox.run(&[command, "block.kdl"]);
         assert_eq!(ran.code, Some(1), "{command}");
         let told = "error[graph::pinned]: no plan of `block` is possible";
         assert_eq!(ran.err.matches(told).count(), 1, "{}", ran.err);
     }
-    assert!(world.files("generated").is_empty());
+    assert!(sandbox.files("generated").is_empty());
 }
 
 #[test]
@@ -109,15 +109,15 @@ graph refused backend=device {
     output y
 }
 ";
-    let world = World::new(&[("a.kdl", refused), ("block.kdl", &block())]);
-    let told = world.run(&["check", "a.kdl"]).err;
-    assert!(told.contains("error[graph::unsatisfied]"), "{told}");
+    let sandbox = Sandbox::new(&[("a.kdl", refused), ("block.kdl", &block())]);
+    let report = sandbox.run(&["check", "a.kdl"]).err;
+    assert!(report.contains("error[graph::unsatisfied]"), "{report}");
     for format in ["text", "dot"] {
-        let ran = world.run(&["solve", "a.kdl", "--format", format]);
-        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(1), "", told.as_str()));
+        let ran = sandbox.run(&["solve", "a.kdl", "--format", format]);
+        assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (Some(1), "", report.as_str()));
     }
     // The other graphs are still solved.
-    let ran = world.run(&["solve", "a.kdl", "block.kdl", "--format", "json"]);
+    let ran = sandbox.run(&["solve", "a.kdl", "block.kdl", "--format", "json"]);
     assert_eq!(ran.code, Some(1));
     let first = ran.out.lines().next().expect("the plans");
     let object: Value = serde_json::from_str(first).expect("one object");
@@ -128,13 +128,13 @@ graph refused backend=device {
 
 #[test]
 fn the_schedule_of_the_example_computes_what_dense_arrays_do() {
-    let Some(gcc) = find("gcc") else { return };
-    let world = World::new(&[("layouts/block.kdl", &block())]);
+    let Some(gcc) = needed_program("gcc") else { return };
+    let sandbox = Sandbox::new(&[("layouts/block.kdl", &block())]);
     let main = root().join("examples/residual-block/main.c");
-    world.run(&["build", "layouts/block.kdl", "--out", "generated"]).good();
-    let folder = world.path("generated/c");
+    sandbox.run(&["build", "layouts/block.kdl", "--out", "generated"]).success();
+    let folder = sandbox.path("generated/c");
     let strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion"];
-    let program = world.path("block");
+    let program = sandbox.path("block");
     let compiled = Command::new(gcc)
         .args(strict)
         .args(["-Werror", "-O1", "-fsanitize=address,undefined", "-I"])
@@ -147,19 +147,19 @@ fn the_schedule_of_the_example_computes_what_dense_arrays_do() {
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
     // It frees nothing before it exits.
     let mut run = Command::new(&program);
-    let result = world.path("y.bin");
+    let result = sandbox.path("y.bin");
     let ran = run.env("ASAN_OPTIONS", "detect_leaks=0").arg(&result).output().expect("it runs");
-    let said = String::from_utf8_lossy(&ran.stdout);
-    assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
-    assert_eq!(said, "5 operators ran, 12544 elements agree\n");
+    let message = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{message}{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(message, "5 operators ran, 12544 elements agree\n");
     // If NumPy is available, as in the long campaigns, its result must agree.
     if let Some(numpy) = std::env::var_os("LAYOUTC_NUMPY") {
         let mut python = Command::new("python3");
         let ran = python.env("PYTHONPATH", numpy).args(["-c", NUMPY]).arg(&result).output();
         let ran = ran.expect("python runs");
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{said}");
-        assert_eq!(String::from_utf8_lossy(&ran.stdout), "equal\n", "{said}");
+        let message = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success(), "{message}");
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), "equal\n", "{message}");
     }
 }
 
@@ -182,13 +182,13 @@ print('equal' if np.array_equal(found, y) else np.argwhere(found != y)[:4])
 
 #[test]
 fn measured_conversions_are_priced_by_what_they_take() {
-    if find("gcc").is_none() {
+    if needed_program("gcc").is_none() {
         return;
     }
-    let world = World::new(&[("block.kdl", &block())]);
+    let sandbox = Sandbox::new(&[("block.kdl", &block())]);
     let args = ["solve", "block.kdl", "--measure", "--cc", "gcc", "--format", "json"];
-    let ran = world.run(&args);
-    let object: Value = serde_json::from_str(ran.good()).expect("one object");
+    let ran = sandbox.run(&args);
+    let object: Value = serde_json::from_str(ran.success()).expect("one object");
     let graph = &object["graphs"][0];
     assert_eq!((&graph["optimal"], &graph["cost"]), (&true.into(), &graph["lower_bound"]));
     // For any choice of conversions, the cost is the sum of their costs and those of the alternatives.
@@ -199,8 +199,8 @@ fn measured_conversions_are_priced_by_what_they_take() {
         .map(|node| if graph["choices"][node] == 1 { 50_176 } else { 301_056 })
         .sum();
     assert_eq!(graph["cost"], paid + own);
-    let ran = world.run(&["solve", "block.kdl", "--measure", "--cc", "no-such-compiler"]);
+    let ran = sandbox.run(&["solve", "block.kdl", "--measure", "--cc", "no-such-compiler"]);
     assert_eq!(ran.code, Some(3), "{}", ran.err);
-    let ran = world.run(&["solve", "block.kdl", "--cc", "gcc"]);
+    let ran = sandbox.run(&["solve", "block.kdl", "--cc", "gcc"]);
     assert_eq!(ran.code, Some(2), "{}", ran.err);
 }

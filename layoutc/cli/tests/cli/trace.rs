@@ -1,4 +1,4 @@
-use crate::world::World;
+use crate::sandbox::Sandbox;
 
 const TEXTURE: &str = "\
 tensor texture dtype=f32 {
@@ -20,9 +20,9 @@ tensor scalar dtype=f32 { shape {} }
 
 #[test]
 fn the_arithmetic_of_every_step_stands_in_columns_and_ends_at_the_offset() {
-    let world = World::new(&[("a.kdl", TEXTURE)]);
+    let sandbox = Sandbox::new(&[("a.kdl", TEXTURE)]);
     assert_eq!(
-        world.run(&["trace", "a.kdl", "texture", "11,37,23,101"]).good(),
+        sandbox.run(&["trace", "a.kdl", "texture", "11,37,23,101"]).success(),
         "\
 texture[11, 37, 23, 101]
   map \"(n, h, w, c) -> (n, c//4, h | w, c%4)\"
@@ -41,8 +41,8 @@ texture[11, 37, 23, 101]
 
 #[test]
 fn arithmetic_that_is_too_wide_for_a_line_has_one_for_each_part() {
-    let world = World::new(&[("a.kdl", TEXTURE)]);
-    let ran = world.run(&["trace", "a.kdl", "w", "999,321"]);
+    let sandbox = Sandbox::new(&[("a.kdl", TEXTURE)]);
+    let ran = sandbox.run(&["trace", "a.kdl", "w", "999,321"]);
     let physical = "
   physical
       p0 = (((o_outer * 8 + i_outer) * 4 + o_inner_outer) * 128 + i_inner_outer) * 2 + o_inner_inner + i_inner_inner
@@ -50,14 +50,14 @@ fn arithmetic_that_is_too_wide_for_a_line_has_one_for_each_part() {
          = 335055  of 516096
   offset = p0 = 335055
 ";
-    assert!(ran.good().ends_with(physical), "{}", ran.out);
+    assert!(ran.success().ends_with(physical), "{}", ran.out);
 }
 
 #[test]
 fn symbols_and_what_steps_say_beside_the_map_are_told() {
-    let world = World::new(&[("a.kdl", SYMBOLIC)]);
+    let sandbox = Sandbox::new(&[("a.kdl", SYMBOLIC)]);
     assert_eq!(
-        world.run(&["trace", "a.kdl", "s", "7,1", "--set", "batch=8"]).good(),
+        sandbox.run(&["trace", "a.kdl", "s", "7,1", "--set", "batch=8"]).success(),
         "\
 s[7, 1] where batch = 8
   order c n
@@ -71,15 +71,15 @@ s[7, 1] where batch = 8
 "
     );
     let scalar = "scalar[]\n  physical\n      p0 = 0  of 1\n  offset = p0 = 0\n";
-    assert_eq!(world.run(&["trace", "a.kdl", "scalar", ""]).good(), scalar);
-    let ran = world.run(&["trace", "a.kdl", "s", "7,1"]);
+    assert_eq!(sandbox.run(&["trace", "a.kdl", "scalar", ""]).success(), scalar);
+    let ran = sandbox.run(&["trace", "a.kdl", "s", "7,1"]);
     let line = "error: `s` depends on symbols: add --set batch=VALUE\n";
-    assert_eq!(ran.refused(), (Some(2), line));
+    assert_eq!(ran.failure(), (Some(2), line));
 }
 
 #[test]
 fn programs_get_one_object() {
-    let world = World::new(&[("a.kdl", SYMBOLIC)]);
+    let sandbox = Sandbox::new(&[("a.kdl", SYMBOLIC)]);
     let args = ["trace", "a.kdl", "s", "7,1", "--set", "batch=8", "--format", "json"];
     let axes = concat!(
         r#"{"name":"c","expr":"c","value":1,"extent":4},"#,
@@ -94,17 +94,17 @@ fn programs_get_one_object() {
         r#"]}],"physical":[{"name":"p0","expr":"c * 16 + n","value":23,"extent":64}],"#,
         r#""offset":{"expr":"p0","value":23}}"#,
     ];
-    assert_eq!(world.run(&args).good(), format!("{}\n", object.concat()));
+    assert_eq!(sandbox.run(&args).success(), format!("{}\n", object.concat()));
 }
 
 #[test]
 fn a_coordinate_that_is_none_is_underlined() {
-    let world = World::new(&[("a.kdl", SYMBOLIC)]);
+    let sandbox = Sandbox::new(&[("a.kdl", SYMBOLIC)]);
     let run = |index: &str, more: &[&str]| {
-        world.run(&[&["trace", "a.kdl", "s", index, "--set", "batch=8"], more].concat())
+        sandbox.run(&[&["trace", "a.kdl", "s", index, "--set", "batch=8"], more].concat())
     };
     assert_eq!(
-        run("8,1", &[]).refused(),
+        run("8,1", &[]).failure(),
         (
             Some(1),
             "\
@@ -122,19 +122,19 @@ for more information, run `layoutc explain shape::coordinate`
     let ran = run("7 1", &["--format", "json"]);
     let fault: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
     assert_eq!((ran.code, &fault["help"][0]), (Some(1), &"write `7,1`".into()));
-    assert_eq!(world.run(&["trace", "a.kdl", "s"]).code, Some(2));
+    assert_eq!(sandbox.run(&["trace", "a.kdl", "s"]).code, Some(2));
     let line = "error: unknown tensor `t`; expected one of `s`, `scalar`\n";
-    assert_eq!(world.run(&["trace", "a.kdl", "t", "0"]).refused(), (Some(2), line));
+    assert_eq!(sandbox.run(&["trace", "a.kdl", "t", "0"]).failure(), (Some(2), line));
 }
 
 #[test]
 fn colours_are_for_terminals_and_for_those_who_ask() {
-    let world = World::new(&[("a.kdl", SYMBOLIC)]);
-    let run = |more: &[&str]| world.run(&[&["trace", "a.kdl", "scalar", ""], more].concat());
-    assert!(!run(&[]).good().contains('\u{1b}'));
+    let sandbox = Sandbox::new(&[("a.kdl", SYMBOLIC)]);
+    let run = |more: &[&str]| sandbox.run(&[&["trace", "a.kdl", "scalar", ""], more].concat());
+    assert!(!run(&[]).success().contains('\u{1b}'));
     let painted = run(&["--color", "always"]);
     assert!(
-        painted.good().contains("\u{1b}[36mp0\u{1b}[0m = \u{1b}[1m0\u{1b}[0m"),
+        painted.success().contains("\u{1b}[36mp0\u{1b}[0m = \u{1b}[1m0\u{1b}[0m"),
         "{}",
         painted.out
     );

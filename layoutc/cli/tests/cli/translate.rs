@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::sandbox::Sandbox;
 
-fn said(args: &[&str]) -> (Option<i32>, String, String) {
-    let ran = World::new(&[]).run(&[&["translate"], args].concat());
+fn translated(args: &[&str]) -> (Option<i32>, String, String) {
+    let ran = Sandbox::new(&[]).run(&[&["translate"], args].concat());
     (ran.code, ran.out, ran.err)
 }
 
@@ -38,13 +38,14 @@ fn a_text_is_printed_in_the_other_notation() {
             "n (c c4) h -> n c h c4 --set c4=4\n",
         ),
     ] {
-        assert_eq!(said(&args), (Some(0), text.to_owned(), String::new()), "{args:?}");
+        assert_eq!(translated(&args), (Some(0), text.to_owned(), String::new()), "{args:?}");
     }
 }
 
 #[test]
-fn json_says_the_shape_and_what_is_worth_knowing() {
-    let (code, out, _) = said(&["NC4c", "--from", "tvm", "--to", "onednn", "--format", "json"]);
+fn json_has_the_shape_and_facts() {
+    let (code, out, _) =
+        translated(&["NC4c", "--from", "tvm", "--to", "onednn", "--format", "json"]);
     let object: Value = serde_json::from_str(&out).expect("JSON");
     let notes = ["proven for extents up to 134217728"];
     let wanted = json!({
@@ -52,7 +53,7 @@ fn json_says_the_shape_and_what_is_worth_knowing() {
     });
     assert_eq!((code, object), (Some(0), wanted));
     let args = ["NCH4c", "--from", "tvm", "--to", "all", "--shape", "2,8,3", "--format", "json"];
-    let (code, out, _) = said(&args);
+    let (code, out, _) = translated(&args);
     let objects: Vec<Value> =
         out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!((code, objects.len()), (Some(0), 10));
@@ -67,7 +68,7 @@ fn json_says_the_shape_and_what_is_worth_knowing() {
 
 #[test]
 fn what_a_notation_cannot_say_is_refused() {
-    let (code, out, err) = said(&["aBcd4b4b", "--from", "onednn", "--to", "glow"]);
+    let (code, out, err) = translated(&["aBcd4b4b", "--from", "onednn", "--to", "glow"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert!(
         err.starts_with(
@@ -75,7 +76,8 @@ fn what_a_notation_cannot_say_is_refused() {
         ),
         "{err}"
     );
-    let (code, out, err) = said(&["NC4c", "--from", "tvm", "--to", "cute", "--format", "json"]);
+    let (code, out, err) =
+        translated(&["NC4c", "--from", "tvm", "--to", "cute", "--format", "json"]);
     let object: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!((code, err.as_str()), (Some(1), ""));
     assert_eq!(object["code"], "notation::inexpressible");
@@ -84,7 +86,7 @@ fn what_a_notation_cannot_say_is_refused() {
 
 #[test]
 fn a_fault_of_the_text_is_at_its_byte() {
-    let (code, out, err) = said(&["NC4x", "--from", "tvm", "--to", "glow"]);
+    let (code, out, err) = translated(&["NC4x", "--from", "tvm", "--to", "glow"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
     let wanted = "\
 error[notation::value]: the block `x` has no axis `X`
@@ -97,7 +99,7 @@ error[notation::value]: the block `x` has no axis `X`
 for more information, run `layoutc explain notation::value`
 ";
     assert_eq!(err, wanted);
-    let (code, _, err) = said(&["(4,4):(1,1)", "--from", "cute", "--to", "mlir"]);
+    let (code, _, err) = translated(&["(4,4):(1,1)", "--from", "cute", "--to", "mlir"]);
     assert_eq!(code, Some(1));
     assert!(
         err.starts_with("error[map::not_injective]: two elements of `tensor` share a slot\n"),
@@ -134,7 +136,7 @@ fn what_must_be_said_beside_the_text_is_asked_for() {
             "`--axis-names` has 1 names for 2 axes",
         ),
     ] {
-        let (code, out, err) = said(&args);
+        let (code, out, err) = translated(&args);
         assert_eq!(
             (code, out.as_str(), err),
             (Some(2), "", format!("error: {line}\n")),
@@ -155,9 +157,9 @@ tensor g dtype=f32 { shape { n batch; c 4 }; layout { order c n } }
 
 #[test]
 fn two_tensors_are_the_same_or_differ_first_at_an_index() {
-    let world = World::new(&[("a.kdl", PAIRS)]);
+    let sandbox = Sandbox::new(&[("a.kdl", PAIRS)]);
     let same = |a: &str, b: &str| {
-        let ran = world.run(&["same", "a.kdl", a, b]);
+        let ran = sandbox.run(&["same", "a.kdl", a, b]);
         assert_eq!(ran.err, "");
         (ran.code, ran.out)
     };
@@ -185,9 +187,9 @@ f and g differ, first at [0, 1] for batch=2
 
 #[test]
 fn the_answer_in_json_has_both_places() {
-    let world = World::new(&[("a.kdl", PAIRS)]);
+    let sandbox = Sandbox::new(&[("a.kdl", PAIRS)]);
     let same = |a: &str, b: &str| -> (Option<i32>, Value) {
-        let ran = world.run(&["same", "a.kdl", a, b, "--format", "json"]);
+        let ran = sandbox.run(&["same", "a.kdl", a, b, "--format", "json"]);
         (ran.code, serde_json::from_str(&ran.out).expect("JSON"))
     };
     assert_eq!(same("a", "b"), (Some(0), json!({ "same": true, "equal_sizes": true })));
@@ -199,15 +201,15 @@ fn the_answer_in_json_has_both_places() {
     assert_eq!(same("f", "g").1["symbols"], json!({ "batch": 2 }));
     let (code, fault) = same("a", "f");
     assert_eq!((code, &fault["code"]), (Some(1), &json!("shape::same")));
-    let ran = world.run(&["same", "a.kdl", "a", "x"]);
+    let ran = sandbox.run(&["same", "a.kdl", "a", "x"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.starts_with("error: unknown tensor `x`"), "{}", ran.err);
 }
 
 #[test]
 fn inspect_shows_a_tensor_in_the_notations_that_can_say_it() {
-    let world = World::new(&[("a.kdl", PAIRS)]);
-    let ran = world.run(&["inspect", "a.kdl", "--format", "json"]);
+    let sandbox = Sandbox::new(&[("a.kdl", PAIRS)]);
+    let ran = sandbox.run(&["inspect", "a.kdl", "--format", "json"]);
     let object: Value = serde_json::from_str(&ran.out).expect("JSON");
     let notations = |k: usize| object["tensors"][k]["notations"].clone();
     let wanted = json!({
@@ -221,7 +223,7 @@ fn inspect_shows_a_tensor_in_the_notations_that_can_say_it() {
     // The extent is only known at run time.
     let wanted = json!({ "tvm": "CN", "xla": "{0,1}", "onednn": "ba", "cute": null, "glow": "CN" });
     assert_eq!(notations(5), wanted);
-    let text = world.run(&["inspect", "a.kdl", "--tensor", "d"]).out;
+    let text = sandbox.run(&["inspect", "a.kdl", "--tensor", "d"]).out;
     let lines = "\
   notations       tvm NHC
                   xla f32[2,8,3]{1,2,0}

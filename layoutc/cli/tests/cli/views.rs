@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::sandbox::Sandbox;
 
 const VIEWS: &str = "\
 tensor qkv dtype=f32 {
@@ -23,9 +23,9 @@ fn object(text: &str) -> Value {
 
 #[test]
 fn inspect_knows_views_behind_tensors() {
-    let world = World::new(&[("a.kdl", VIEWS)]);
-    let ran = world.run(&["inspect", "a.kdl", "--format", "json"]);
-    let all = object(ran.good());
+    let sandbox = Sandbox::new(&[("a.kdl", VIEWS)]);
+    let ran = sandbox.run(&["inspect", "a.kdl", "--format", "json"]);
+    let all = object(ran.success());
     let kinds: Vec<[&Value; 2]> = all["tensors"]
         .as_array()
         .expect("a list")
@@ -36,16 +36,16 @@ fn inspect_knows_views_behind_tensors() {
     assert_eq!(kind(0), ("tensor", Some("qkv")));
     assert_eq!(kind(1), ("view", Some("k")));
     assert_eq!(kinds.len(), 4);
-    let ran = world.run(&["inspect", "a.kdl", "--tensor", "k_x4", "--format", "json"]);
-    let all = object(ran.good());
+    let ran = sandbox.run(&["inspect", "a.kdl", "--tensor", "k_x4", "--format", "json"]);
+    let all = object(ran.success());
     let view = &all["tensors"][0];
     assert_eq!(view["of"], "k");
     assert_eq!(view["dtype"], "f32x4");
     assert_eq!((&view["origin"], &view["axis_strides"]), (&json!(2), &json!([6, 1])));
     assert_eq!((&view["bytes"], &view["physical_shape"]), (&json!(384), &json!([24])));
     assert_eq!((&view["writable"], &view["verdict"]), (&json!(true), &json!("padded")));
-    let ran = world.run(&["inspect", "a.kdl", "--tensor", "twice"]);
-    let text = ran.good();
+    let ran = sandbox.run(&["inspect", "a.kdl", "--tensor", "twice"]);
+    let text = ran.success();
     assert!(text.starts_with("twice (f32, view of qkv, a.kdl)\n"), "{text}");
     let line = "  verdict         broadcast: several elements share a slot, only read\n";
     assert!(text.contains(line), "{text}");
@@ -54,31 +54,31 @@ fn inspect_knows_views_behind_tensors() {
 
 #[test]
 fn index_finds_the_elements_of_views() {
-    let world = World::new(&[("a.kdl", VIEWS)]);
-    let ran = world.run(&["index", "a.kdl", "k", "2,3"]);
+    let sandbox = Sandbox::new(&[("a.kdl", VIEWS)]);
+    let ran = sandbox.run(&["index", "a.kdl", "k", "2,3"]);
     let line = "k[2, 3] -> storage [2, 1, 3], physical [59], offset 59\n";
-    assert_eq!(ran.good(), line);
-    let ran = world.run(&["index", "a.kdl", "k", "--inverse", "59", "60", "0"]);
+    assert_eq!(ran.success(), line);
+    let ran = sandbox.run(&["index", "a.kdl", "k", "--inverse", "59", "60", "0"]);
     assert_eq!(
-        ran.good(),
+        ran.success(),
         "physical [59] -> k[2, 3]\nphysical [60] -> k[2, 4]\nphysical [0] -> padding\n"
     );
-    let ran = world.run(&["index", "a.kdl", "k_x4", "2,1", "--format", "json"]);
+    let ran = sandbox.run(&["index", "a.kdl", "k_x4", "2,1", "--format", "json"]);
     let line = r#"{"logical":[2,1],"storage":[2,1,1],"physical":[15],"offset":15}"#;
-    assert_eq!(ran.good(), format!("{line}\n"));
-    let ran = world.run(&["index", "a.kdl", "twice", "--inverse", "0"]);
+    assert_eq!(ran.success(), format!("{line}\n"));
+    let ran = sandbox.run(&["index", "a.kdl", "twice", "--inverse", "0"]);
     let line = "error: `twice` is a broadcast: a slot can belong to several of its elements\n";
-    assert_eq!(ran.refused(), (Some(2), line));
+    assert_eq!(ran.failure(), (Some(2), line));
 }
 
 #[test]
 fn a_view_is_no_tensor_of_the_summary() {
-    let world = World::new(&[("a.kdl", VIEWS)]);
-    let ran = world.run(&["check", "a.kdl"]);
-    let text = ran.good();
+    let sandbox = Sandbox::new(&[("a.kdl", VIEWS)]);
+    let ran = sandbox.run(&["check", "a.kdl"]);
+    let text = ran.success();
     assert!(text.starts_with("1 tensor and 3 views in 1 manifest proven in "), "{text}");
-    let ran = world.run(&["build", "a.kdl"]);
-    let rows: Vec<&str> = ran.good().lines().take(4).collect();
+    let ran = sandbox.run(&["build", "a.kdl"]);
+    let rows: Vec<&str> = ran.success().lines().take(4).collect();
     assert_eq!(
         rows,
         [
@@ -89,10 +89,10 @@ fn a_view_is_no_tensor_of_the_summary() {
         ]
     );
     // A manifest that was not checked again gives the same rows.
-    let again = world.run(&["build", "a.kdl"]);
-    assert_eq!(again.good().lines().take(4).collect::<Vec<_>>(), rows);
-    let ran = world.run(&["build", "a.kdl", "--format", "json"]);
-    let all = object(ran.good());
+    let again = sandbox.run(&["build", "a.kdl"]);
+    assert_eq!(again.success().lines().take(4).collect::<Vec<_>>(), rows);
+    let ran = sandbox.run(&["build", "a.kdl", "--format", "json"]);
+    let all = object(ran.success());
     assert_eq!(all["tensors"][1]["of"], "qkv");
     assert_eq!(all["tensors"][1]["kind"], "view");
     assert_eq!(all["tensors"][1].get("bytes"), None);
@@ -100,8 +100,8 @@ fn a_view_is_no_tensor_of_the_summary() {
 
 #[test]
 fn a_view_is_not_locked_beside_its_tensor() {
-    let world =
-        World::new(&[("a.kdl", VIEWS), ("layoutc.toml", "[project]\nsources = [\"*.kdl\"]\n")]);
-    let ran = world.run(&["lock", "."]);
-    assert!(ran.good().ends_with(": 1 tensor\n"), "{}", ran.out);
+    let sandbox =
+        Sandbox::new(&[("a.kdl", VIEWS), ("layoutc.toml", "[project]\nsources = [\"*.kdl\"]\n")]);
+    let ran = sandbox.run(&["lock", "."]);
+    assert!(ran.success().ends_with(": 1 tensor\n"), "{}", ran.out);
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::waiting::{LONG, wait_for};
-use crate::world::World;
+use crate::sandbox::Sandbox;
+use layoutc_testing::process::{TIME_LIMIT, wait_for};
 
 pub(crate) struct Watching {
     child: Child,
@@ -19,9 +19,9 @@ pub(crate) struct Watching {
 }
 
 impl Watching {
-    /// Starts `layoutc watch` with these arguments in a folder of the world.
-    pub(crate) fn start(world: &World, folder: &str, args: &[&str]) -> Self {
-        let mut command = world.command(folder, &["watch"]);
+    /// Starts `layoutc watch` with these arguments in a folder of the sandbox.
+    pub(crate) fn start(sandbox: &Sandbox, folder: &str, args: &[&str]) -> Self {
+        let mut command = sandbox.command(folder, &["watch"]);
         command.args(args);
         Self::spawn(command)
     }
@@ -52,8 +52,8 @@ impl Watching {
     }
 
     /// Like [`Self::start`], after the first build.
-    pub(crate) fn built(world: &World, args: &[&str]) -> Self {
-        let mut watching = Self::start(world, ".", args);
+    pub(crate) fn built(sandbox: &Sandbox, args: &[&str]) -> Self {
+        let mut watching = Self::start(sandbox, ".", args);
         let line = watching.next();
         assert!(line.starts_with("built in "), "{line}\n{}", watching.err());
         watching
@@ -61,7 +61,7 @@ impl Watching {
 
     /// Next line of standard output.
     pub(crate) fn next(&mut self) -> String {
-        let line = self.lines.recv_timeout(LONG).ok();
+        let line = self.lines.recv_timeout(TIME_LIMIT).ok();
         assert!(line.is_some(), "no line came; standard error:\n{}", self.err());
         line.unwrap_or_default()
     }
@@ -74,7 +74,7 @@ impl Watching {
     }
 
     /// Waits until standard error contains a text.
-    pub(crate) fn told(&self, part: &str) {
+    pub(crate) fn wait_for_message(&self, part: &str) {
         wait_for(part, || self.err().contains(part).then_some(()));
     }
 

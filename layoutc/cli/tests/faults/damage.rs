@@ -2,22 +2,23 @@
 
 use std::fs;
 
-use crate::chance::seed;
-use crate::scene::{BLOCKED, Scene, is_full, same, wide};
+use crate::scene::{BLOCKED, Scene, same, wide};
+use layoutc_testing::campaign::seed;
+use layoutc_testing::is_full;
 
 /// Builds three times, so that the log has an older and a newer text; returns both sets of outputs.
 fn history() -> (Scene, crate::scene::Files, crate::scene::Files) {
     let scene = Scene::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED)]);
-    scene.run(&["build"]).good();
+    scene.run(&["build"]).success();
     let older = scene.files("generated");
     scene.write("layouts/a.kdl", wide(4));
-    scene.run(&["build"]).good();
+    scene.run(&["build"]).success();
     // From here on, file times are trusted.
     std::thread::sleep(std::time::Duration::from_millis(50));
     scene.write("layouts/b.kdl", BLOCKED);
-    scene.run(&["build"]).good();
+    scene.run(&["build"]).success();
     scene.remove("layouts/b.kdl");
-    scene.run(&["build"]).good();
+    scene.run(&["build"]).success();
     let newer = scene.files("generated");
     (scene, older, newer)
 }
@@ -45,8 +46,8 @@ fn each_damage(bytes: &[u8], full: usize, mut check: impl FnMut(&[u8], &str)) {
 fn a_damaged_memory_never_hides_a_change_nor_an_older_text() {
     let (scene, older, newer) = history();
     for (name, full) in [(".layoutc/log", 2), (".layoutc/memo", 7)] {
-        let good = fs::read(scene.path(name)).expect("there");
-        each_damage(&good, full, |damaged, what| {
+        let original = fs::read(scene.path(name)).expect("there");
+        each_damage(&original, full, |damaged, what| {
             let what = format!("{name} {what}");
             scene.write(name, damaged);
             let ran = scene.run(&["build", "-q"]);
@@ -60,7 +61,7 @@ fn a_damaged_memory_never_hides_a_change_nor_an_older_text() {
             same(&scene.files("generated"), &older, &what);
             scene.write("layouts/a.kdl", wide(4));
             let ran = scene.run(&["build", "--format", "json"]);
-            assert!(ran.good().contains("\"verdict\":\"bijective\""), "{what}: {}", ran.out);
+            assert!(ran.success().contains("\"verdict\":\"bijective\""), "{what}: {}", ran.out);
             same(&scene.files("generated"), &newer, &what);
         });
     }

@@ -3,8 +3,10 @@
 use std::fs::{self, File};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::chance::{Chance, seed};
-use crate::scene::{Files, Ran, Scene, is_full};
+use crate::scene::{Files, Scene};
+use layoutc_testing::campaign::seed;
+use layoutc_testing::process::Finished;
+use layoutc_testing::{Random, is_full};
 
 /// Manifests that the scripts add, edit and remove.
 const MANIFESTS: [&str; 6] = [
@@ -46,11 +48,11 @@ enum Edit {
 }
 
 impl Edit {
-    fn by(chance: &mut Chance) -> Self {
-        let file = chance.below(MANIFESTS.len());
-        let other = chance.below(MANIFESTS.len());
-        let number = chance.below(1 << 16);
-        match chance.below(20) {
+    fn by(random: &mut Random) -> Self {
+        let file = random.below(MANIFESTS.len());
+        let other = random.below(MANIFESTS.len());
+        let number = random.below(1 << 16);
+        match random.below(20) {
             0..=4 => Self::Manifest(file, number),
             5 => Self::Remove(file),
             6 => Self::Rename(file, other),
@@ -59,8 +61,8 @@ impl Edit {
             10 => Self::Touch(file, number),
             11..=12 => Self::Config(number),
             13 => Self::Template(number),
-            14..=16 => Self::Output(chance.below(OUTPUTS.len()), number),
-            17..=18 => Self::State(chance.below(2), number),
+            14..=16 => Self::Output(random.below(OUTPUTS.len()), number),
+            17..=18 => Self::State(random.below(2), number),
             _ => Self::Settle,
         }
     }
@@ -217,7 +219,7 @@ fn harm_state(scene: &Scene, name: &str, number: usize) {
 }
 
 /// Exit code and standard error of a build.
-fn said(ran: &Ran) -> (Option<i32>, String) {
+fn outcome(ran: &Finished) -> (Option<i32>, String) {
     (ran.code, ran.err.clone())
 }
 
@@ -237,7 +239,7 @@ fn outputs(scene: &Scene, part: &[&str]) -> Files {
 fn run(script: &[Edit]) -> Result<(), String> {
     let scene = crate::scene::project();
     scene.remove("generated");
-    scene.run(&["build"]).good();
+    scene.run(&["build"]).success();
     let mut harmed_data = false;
     for (number, edit) in script.iter().enumerate() {
         edit.apply(&scene);
@@ -256,7 +258,7 @@ fn run(script: &[Edit]) -> Result<(), String> {
         let ran = scene.run(part);
         let fresh = scene.copy_but(&[".layoutc", "generated", "other", "elsewhere"]);
         let expected = fresh.run(part);
-        if said(&ran) != said(&expected) {
+        if outcome(&ran) != outcome(&expected) {
             return Err(format!(
                 "step {number}, {edit:?}, {part:?}: {ran:?}\ninstead of {expected:?}"
             ));
@@ -311,8 +313,8 @@ fn after_any_edits_a_build_gives_what_a_first_one_would() {
             break;
         }
         let seed = seed().wrapping_add(number);
-        let mut chance = Chance::new(seed);
-        let script: Vec<Edit> = (0..length).map(|_| Edit::by(&mut chance)).collect();
+        let mut random = Random::new(seed);
+        let script: Vec<Edit> = (0..length).map(|_| Edit::by(&mut random)).collect();
         if let Err(error) = run(&script) {
             let short = shortest(script);
             let error = run(&short).err().unwrap_or(error);

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::chance::seed;
-use crate::scene::{Scene, Step, is_full, project, project_of_data, same};
+use crate::scene::{Scene, Step, project, project_of_data, same};
 use crate::strace::{self, Fate, Injected, each_point};
+use layoutc_testing::campaign::seed;
+use layoutc_testing::is_full;
 
 /// Calls, and the errors they may return.
 const FAILING: [(&str, &[&str]); 15] = [
@@ -140,17 +141,17 @@ fn fails_and_heals(step: &Step) {
 }
 
 #[test]
-fn a_first_build_whose_calls_fail_says_so_and_the_next_one_heals() {
+fn failing_system_calls_of_a_first_build_are_reported_and_the_next_build_repairs_the_rest() {
     fails_and_heals(&Step::first(project()));
 }
 
 #[test]
-fn a_build_after_edits_whose_calls_fail_says_so_and_the_next_one_heals() {
+fn failing_system_calls_of_a_rebuild_are_reported_and_the_next_build_repairs_the_rest() {
     fails_and_heals(&Step::next(project()));
 }
 
 #[test]
-fn a_clean_whose_calls_fail_says_so_and_the_next_build_heals() {
+fn failing_system_calls_of_a_clean_are_reported_and_the_next_build_repairs_the_rest() {
     fails_and_heals(&Step::clean(project()));
 }
 
@@ -176,7 +177,7 @@ fn does_no_harm(step: &Step, faults: &[(&str, &[&str])], is_forever: bool) {
 }
 
 #[test]
-fn what_can_be_tried_again_or_done_without_is_no_fault() {
+fn retryable_and_optional_errors_are_not_reported() {
     for step in [Step::next(project()), Step::first(project_of_data())] {
         does_no_harm(&step, &HARMLESS, false);
         if !is_full() {
@@ -209,7 +210,7 @@ fn outputs_that_cannot_be_moved_across_mounts_are_written_beside_their_places() 
 }
 
 #[test]
-fn a_write_that_the_disk_did_not_make_is_found_by_the_next_build() {
+fn a_lost_write_is_found_by_the_next_build() {
     // strace reports that one byte was written, which was not, as with a bad disk. The build cannot know, but its
     // stored state must not hide the missing byte.
     let step = Step::next(project());

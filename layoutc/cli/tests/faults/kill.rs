@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::scene::{Scene, Step, is_full, project, project_of_data, wide};
+use crate::scene::{Scene, Step, project, project_of_data, wide};
 use crate::strace::{self, Fate, each_point};
+use layoutc_testing::is_full;
 
 /// Calls that leave something behind, and those between which it is left.
 const CALLS: [&str; 9] = [
@@ -54,13 +55,13 @@ fn sweep(step: &Step, mut heal: impl FnMut(&Scene, &str)) {
 }
 
 #[test]
-fn a_first_build_that_is_killed_leaves_whole_outputs_and_the_next_one_heals() {
+fn a_killed_first_build_leaves_complete_outputs_and_the_next_build_repairs_the_rest() {
     let step = Step::first(project());
     sweep(&step, |scene, what| scene.heals(&step.built, what));
 }
 
 #[test]
-fn a_build_after_edits_that_is_killed_leaves_whole_outputs_and_the_next_one_heals() {
+fn a_killed_rebuild_leaves_complete_outputs_and_the_next_build_repairs_the_rest() {
     let step = Step::next(project());
     sweep(&step, |scene, what| scene.heals(&step.built, what));
 }
@@ -81,11 +82,11 @@ fn a_clean_that_is_killed_leaves_whole_outputs_and_removes_the_rest_later() {
 }
 
 #[test]
-fn a_kill_and_then_an_edit_are_healed_together() {
+fn a_build_after_a_kill_and_an_edit_repairs_both() {
     for step in [Step::next(project_of_data()), Step::first(project_of_data())] {
         let later = step.before.copy();
         later.write("layouts/a.kdl", wide(20));
-        later.run(&["build"]).good();
+        later.run(&["build"]).success();
         let built = later.files("generated");
         sweep(&step, |scene, what| {
             scene.write("layouts/a.kdl", wide(20));

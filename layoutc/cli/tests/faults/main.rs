@@ -12,7 +12,6 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::print_stderr, reason = "what could not be tried is said")]
 
-mod chance;
 mod damage;
 mod edits;
 mod errors;
@@ -24,6 +23,4 @@ mod races;
 mod scene;
 mod signals;
 mod strace;
-#[path = "../common/waiting.rs"]
-mod waiting;
 mod watched;

@@ -42,7 +42,7 @@ const SMALL: [&str; 5] = ["-t", "tmpfs", "-o", "size=256k", "none"];
 /// Outputs of a clean build of the project.
 fn expected(scene: &Scene) -> crate::scene::Files {
     let fresh = scene.copy_but(&[".layoutc", "generated/c/a", "generated/c/b", "generated/c/x"]);
-    fresh.run(&["build"]).good();
+    fresh.run(&["build"]).success();
     fresh.files("generated")
 }
 
@@ -52,7 +52,7 @@ fn a_small_disk_that_fills_up_is_named_and_keeps_the_old_outputs() {
     let Some(_mount) = Mount::new(&SMALL, scene.path("generated")) else { return };
     scene.write("generated/README", "mine\n");
     scene.write("generated/c/mine.h", "int mine;\n");
-    scene.run(&["build", "-q"]).good();
+    scene.run(&["build", "-q"]).success();
     let before = scene.files("generated");
     for k in 0..40 {
         scene.write(&format!("layouts/m{k}.kdl"), wide(4 + 4 * k));
@@ -84,9 +84,9 @@ fn a_state_on_a_full_disk_is_named() {
     assert_eq!(ran.code, Some(3), "{}", ran.err);
     scene.remove(".layoutc/filler");
     scene.remove(".layoutc/more");
-    scene.run(&["build", "-q"]).good();
+    scene.run(&["build", "-q"]).success();
     same(&scene.files("generated"), &expected(&scene), "there is space again");
-    scene.run(&["build", "--check"]).good();
+    scene.run(&["build", "--check"]).success();
 }
 
 #[test]
@@ -103,13 +103,13 @@ fn outputs_on_another_mount_are_written_and_leftovers_of_a_killed_build_swept() 
         for (path, text) in mine.iter().filter(|(path, _)| !path.ends_with('/')) {
             scene.write(&format!("generated/{path}"), text);
         }
-        scene.run(&["build", "-q"]).good();
+        scene.run(&["build", "-q"]).success();
         edit(&scene);
         scene.write("generated/c/.layoutc-1-0.tmp", "left behind\n");
-        scene.run(&["build", "-q"]).good();
+        scene.run(&["build", "-q"]).success();
         same(&scene.files("generated"), &expected(&scene), below);
-        scene.run(&["build", "--check"]).good();
-        scene.run(&["clean", "-q"]).good();
+        scene.run(&["build", "--check"]).success();
+        scene.run(&["clean", "-q"]).success();
         assert!(
             scene.path("generated/c/mine.h").exists() && !scene.path("generated/c/a.h").exists()
         );
@@ -127,24 +127,24 @@ fn a_read_only_project_can_be_looked_at() {
         scene.write(path, text);
     }
     mount.again("remount,ro");
-    scene.run(&["check", "-q"]).good();
-    scene.run(&["build", "--dry-run", "-q"]).good();
+    scene.run(&["check", "-q"]).success();
+    scene.run(&["build", "--dry-run", "-q"]).success();
     let ran = scene.run(&["build", "-q"]);
     assert_eq!(ran.code, Some(3), "{}", ran.err);
     assert!(ran.err.contains("read-only file system") && ran.err.contains('`'), "{}", ran.err);
     assert_eq!(scene.run(&["build", "--check", "-q"]).code, Some(1));
     mount.again("remount,rw");
-    scene.run(&["build", "-q"]).good();
+    scene.run(&["build", "-q"]).success();
     mount.again("remount,ro");
     for args in
         [&["check", "-q"][..], &["build", "-q"], &["build", "--check"], &["clean", "--dry-run"]]
     {
-        scene.run(args).good();
+        scene.run(args).success();
     }
     assert_eq!(scene.run(&["clean", "-q"]).code, Some(3));
     let elsewhere = Scene::new(&[]);
     let out = elsewhere.path("out");
-    scene.run(&["build", "-q", "--out", out.to_str().expect("UTF-8")]).good();
+    scene.run(&["build", "-q", "--out", out.to_str().expect("UTF-8")]).success();
     assert!(elsewhere.path("out/c/a.h").exists());
     // The stored state is of the current project, not of the earlier one.
     mount.again("remount,rw");

@@ -9,20 +9,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::scene::{BLOCKED, Files, Ran, Scene, binary, is_full, project, same, wide};
+use crate::scene::{BLOCKED, Files, Scene, binary, finished, project, same, wide};
+use layoutc_testing::is_full;
+use layoutc_testing::process::Finished;
 
 fn built() -> (Scene, Files) {
     let scene = project();
-    scene.run(&["build"]).good();
+    scene.run(&["build"]).success();
     let outputs = scene.files("generated");
     (scene, outputs)
 }
 
 /// Runs a shell command in which `$1` is the program.
-fn shell(scene: &Scene, line: &str) -> Ran {
+fn shell(scene: &Scene, line: &str) -> Finished {
     let mut command = Command::new("sh");
     command.current_dir(scene.path("")).args(["-c", line, "sh"]).arg(binary());
-    Ran::of(&command.stdin(Stdio::null()).output().expect("it starts"))
+    finished(&command.stdin(Stdio::null()).output().expect("it starts"))
 }
 
 #[test]
@@ -44,7 +46,7 @@ fn something_else_in_the_place_of_the_state_is_no_state_and_stays() {
         }
         if scene.run(&["build", "-q"]).code == Some(0) {
             same(&scene.files("generated"), &outputs, what);
-            scene.run(&["build", "--check"]).good();
+            scene.run(&["build", "--check"]).success();
         }
         assert!(!scene.path(".layoutc").is_dir() || what == "a link", "{what} is gone");
         assert_eq!(outside.files(""), theirs, "{what}");
@@ -89,7 +91,7 @@ fn a_huge_log_is_no_reason_to_fail() {
         // All but the first bytes are a hole.
         file.set_len(1 << 28).expect("longer");
         scene.write("layouts/a.kdl", wide(12));
-        scene.run(&["build", "-q"]).good();
+        scene.run(&["build", "-q"]).success();
         scene.write("layouts/a.kdl", BLOCKED);
         scene.heals(&outputs, name);
     }
@@ -114,13 +116,13 @@ fn the_umask_and_names_that_are_not_utf_8_matter_to_no_output() {
             assert_eq!(&scene.files("generated")[path], text, "{umask}: {path}");
         }
     }
-    scene.run(&["clean", "-q"]).good();
+    scene.run(&["clean", "-q"]).success();
     let left = scene.files("");
     assert_eq!(left.values().filter(|text| **text == b"mine\n").count(), 6, "{:?}", left.keys());
 }
 
 #[test]
-fn a_file_in_the_place_of_a_folder_of_outputs_is_named_and_kept() {
+fn a_file_where_an_output_folder_belongs_is_reported_and_kept() {
     for path in ["generated", "generated/c", "generated/c/x"] {
         let (scene, outputs) = built();
         scene.remove(path);
@@ -140,7 +142,7 @@ fn a_file_in_the_place_of_a_folder_of_outputs_is_named_and_kept() {
 }
 
 #[test]
-fn nobody_needs_to_read_what_a_build_says() {
+fn closed_standard_streams_do_not_fail_a_build() {
     let (scene, outputs) = built();
     let lines = [
         "\"$1\" build >&-",
@@ -156,7 +158,7 @@ fn nobody_needs_to_read_what_a_build_says() {
         let ran = shell(&scene, line);
         assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
         assert!(!ran.err.contains("panicked"), "{line}: {}", ran.err);
-        scene.run(&["build", "--check", "-q"]).good();
+        scene.run(&["build", "--check", "-q"]).success();
     }
     scene.write("layouts/a.kdl", BLOCKED);
     scene.heals(&outputs, "nobody reads");
@@ -175,20 +177,20 @@ fn two_projects_may_share_an_output_folder() {
     let args = ["build", "-q", "--out", out.to_str().expect("UTF-8")];
     for round in 0..3 {
         for scene in [&one, &other] {
-            scene.run(&args).good();
+            scene.run(&args).success();
         }
         let names = shared.files("out");
         assert!(names.contains_key("c/a.h") && names.contains_key("c/other.h"), "{round}");
         one.write("layouts/a.kdl", wide(12 + 4 * round));
     }
     for scene in [&one, &other] {
-        scene.run(&args).good();
-        scene.run(&[&args[..], &["--check"]].concat()).good();
+        scene.run(&args).success();
+        scene.run(&[&args[..], &["--check"]].concat()).success();
     }
 }
 
 #[test]
-fn a_used_file_that_vanishes_or_lies_outside_is_told_as_to_a_first_build() {
+fn a_missing_or_outside_used_file_is_reported_as_by_a_first_build() {
     let folder = Scene::new(&[
         ("p/layoutc.toml", ""),
         (
@@ -230,7 +232,7 @@ fn a_used_file_that_vanishes_or_lies_outside_is_told_as_to_a_first_build() {
 #[test]
 fn manifests_that_change_while_they_are_read_end_up_in_the_outputs() {
     let scene = project();
-    scene.run(&["build"]).good();
+    scene.run(&["build"]).success();
     let is_over = AtomicBool::new(false);
     let texts = [BLOCKED.to_owned(), wide(4), wide(4).replace("h 4", "h 2"), wide(12)];
     for round in 0..if is_full() { 60 } else { 6 } {
@@ -255,7 +257,7 @@ fn manifests_that_change_while_they_are_read_end_up_in_the_outputs() {
         });
         let fresh =
             scene.copy_but(&[".layoutc", "generated/c/a", "generated/c/b", "generated/c/x"]);
-        fresh.run(&["build", "-q"]).good();
+        fresh.run(&["build", "-q"]).success();
         scene.heals(&fresh.files("generated"), &format!("round {round}"));
     }
 }

@@ -4,8 +4,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::chance::seed;
-use crate::scene::{Scene, is_full};
+use layoutc_testing::campaign::seed;
+use layoutc_testing::is_full;
+
+use crate::scene::Scene;
 use crate::strace::{self, Fate};
 
 const TENSORS: &str = "\
@@ -58,7 +60,7 @@ fn scene() -> Scene {
         // Larger than the prefix that is read first.
         scene.write(tensor, dense);
         let packed = format!("{tensor}-packed");
-        scene.run(&["pack", "a.kdl", tensor, tensor, "-o", &packed]).good();
+        scene.run(&["pack", "a.kdl", tensor, tensor, "-o", &packed]).success();
     }
     scene
 }

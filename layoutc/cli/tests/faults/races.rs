@@ -10,17 +10,18 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::scene::{Ran, Scene, Step, edit, is_full, project, same, wide};
+use crate::scene::{Scene, Step, edit, finished, project, same, wide};
 use crate::strace::{self, Fate};
-use crate::waiting::wait_for;
+use layoutc_testing::is_full;
+use layoutc_testing::process::{Finished, wait_for};
 
 fn start(scene: &Scene, args: &[&str]) -> Child {
     let mut command = scene.command(args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
-fn end(child: Child) -> Ran {
-    Ran::of(&child.wait_with_output().expect("it ends"))
+fn end(child: Child) -> Finished {
+    finished(&child.wait_with_output().expect("it ends"))
 }
 
 #[test]
@@ -32,7 +33,7 @@ fn fifty_builds_at_once_all_succeed_and_give_one_result() {
         prepare();
         let fresh =
             scene.copy_but(&[".layoutc", "generated/c/a", "generated/c/b", "generated/c/x"]);
-        fresh.run(&["build"]).good();
+        fresh.run(&["build"]).success();
         let children: Vec<Child> = (0..50).map(|_| start(&scene, &["build", "-q"])).collect();
         for child in children {
             let ran = end(child);
@@ -46,9 +47,9 @@ fn fifty_builds_at_once_all_succeed_and_give_one_result() {
 }
 
 #[test]
-fn builds_beside_a_watch_agree_with_it() {
+fn builds_concurrent_with_a_watch_give_its_outputs() {
     let scene = project();
-    scene.run(&["build"]).good();
+    scene.run(&["build"]).success();
     let mut watch = start(&scene, &["watch"]);
     let mut lines = BufReader::new(watch.stdout.take().expect("a pipe")).lines();
     lines.next().expect("a line").expect("text");
@@ -57,12 +58,12 @@ fn builds_beside_a_watch_agree_with_it() {
         scene.write("layouts/a.kdl", wide(8 + 4 * round));
         let ran = scene.run(&["build", "-q"]);
         assert_eq!(ran.code, Some(0), "{round}: {}", ran.err);
-        scene.run(&["build", "--check", "-q"]).good();
+        scene.run(&["build", "--check", "-q"]).success();
         seen = round;
     }
     // The watch reaches the same result.
     thread::sleep(Duration::from_millis(300));
-    scene.run(&["build", "--check", "-q"]).good();
+    scene.run(&["build", "--check", "-q"]).success();
     kill_process(Pid::from_child(&watch), Signal::INT).expect("it runs");
     assert_eq!(end(watch).code, Some(130), "{seen}");
 }
@@ -97,7 +98,7 @@ impl Stopped {
     }
 
     /// Resumes the build and waits for its end.
-    fn end(mut self) -> Ran {
+    fn end(mut self) -> Finished {
         let mut strace = self.strace.take().expect("once");
         wait_for("the end", || {
             // strace may miss the signal while it handles another thread.
@@ -185,7 +186,7 @@ fn a_state_folder_that_is_removed_again_and_again_harms_no_build() {
 
 /// A `clean` removes the state folder in which a build is waiting: the build creates it again and succeeds.
 #[test]
-fn builds_beside_a_clean_end_well_and_so_does_the_clean() {
+fn builds_concurrent_with_a_clean_succeed() {
     let scene = project();
     for round in 0..if is_full() { 200 } else { 25 } {
         let build = || start(&scene, &["build", "-q"]);
@@ -197,7 +198,7 @@ fn builds_beside_a_clean_end_well_and_so_does_the_clean() {
         }
     }
     let fresh = scene.copy_but(&[".layoutc", "generated/c/a", "generated/c/b", "generated/c/x"]);
-    fresh.run(&["build"]).good();
+    fresh.run(&["build"]).success();
     scene.heals(&fresh.files("generated"), "beside a clean");
 }
 
@@ -205,7 +206,7 @@ fn builds_beside_a_clean_end_well_and_so_does_the_clean() {
 fn a_folder_that_becomes_a_link_and_back_never_leads_a_build_outside() {
     for flipped in ["generated", "generated/c", "generated/c/x"] {
         let scene = project();
-        scene.run(&["build"]).good();
+        scene.run(&["build"]).success();
         let outside = Scene::new(&[("a.h", "mine\n"), ("c/a.h", "mine\n"), ("x/c.h", "mine\n")]);
         let before = outside.files("");
         let (here, aside) = (scene.path(flipped), scene.path("aside"));

@@ -1,8 +1,11 @@
 //! A project between two builds, and the allowed states of its outputs.
 
+use layoutc_testing::files::TempFolder;
+use layoutc_testing::process::Finished;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
+use std::ops::Deref;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -23,11 +26,6 @@ tensor t dtype=f32 {
 /// [`BLOCKED`] with width `w`.
 pub(crate) fn wide(w: u32) -> String {
     BLOCKED.replace("w 8", &format!("w {w}"))
-}
-
-/// True if every point is tested.
-pub(crate) fn is_full() -> bool {
-    std::env::var_os("LAYOUTC_FULL").is_some()
 }
 
 /// The binary without debugging information, as it hashes itself before a first build.
@@ -58,29 +56,24 @@ pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 /// A temporary folder.
 #[derive(Debug)]
-pub(crate) struct Scene(tempfile::TempDir);
+pub(crate) struct Scene(TempFolder);
+
+impl Deref for Scene {
+    type Target = TempFolder;
+
+    fn deref(&self) -> &TempFolder {
+        &self.0
+    }
+}
 
 impl Scene {
+    /// In memory: a kill leaves the same state there, and hundreds of synced builds are fast.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
-        // In memory: a kill leaves the same state there, and hundreds of synced builds are fast.
-        let memory = Path::new("/dev/shm");
-        let folder =
-            if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-        let scene = Self(folder.expect("a folder"));
-        for (path, text) in files {
-            scene.write(path, text);
-        }
-        scene
+        Self(TempFolder::in_memory(files))
     }
 
-    pub(crate) fn path(&self, path: &str) -> PathBuf {
-        if path.is_empty() { self.0.path().to_owned() } else { self.0.path().join(path) }
-    }
-
-    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
-        let path = self.path(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
-        fs::write(path, text).expect("a file");
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        self.0.write(path, content.as_ref());
     }
 
     /// Removes a file or folder, if it exists.
@@ -131,8 +124,8 @@ impl Scene {
         command
     }
 
-    pub(crate) fn run(&self, args: &[&str]) -> Ran {
-        Ran::of(&self.command(args).output().expect("it starts"))
+    pub(crate) fn run(&self, args: &[&str]) -> Finished {
+        finished(&self.command(args).output().expect("it starts"))
     }
 
     /// Checks that a plain build gives the expected files, and then has nothing to do.
@@ -153,29 +146,12 @@ impl Scene {
     }
 }
 
-/// Result of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Ran {
-    pub(crate) code: Option<i32>,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-impl Ran {
-    pub(crate) fn of(output: &Output) -> Self {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let err = text(&output.stderr);
-        // Progress depends on the machine.
-        let err =
-            err.split_inclusive('\n').filter(|line| !line.starts_with("building: ")).collect();
-        Self { code: output.status.code(), out: text(&output.stdout), err }
-    }
-
-    /// Standard output of a successful run.
-    pub(crate) fn good(&self) -> &str {
-        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{}", self.out);
-        &self.out
-    }
+/// Result of a run, without its progress, which depends on the machine.
+pub(crate) fn finished(output: &Output) -> Finished {
+    let mut finished = Finished::of(output);
+    let lines = finished.err.split_inclusive('\n');
+    finished.err = lines.filter(|line| !line.starts_with("building: ")).collect();
+    finished
 }
 
 /// All files below a folder.
@@ -231,9 +207,9 @@ impl Step {
     fn new(name: &'static str, before: Scene, args: &'static [&'static str]) -> Self {
         let old = before.files("generated");
         let after = before.copy();
-        after.run(args).good();
+        after.run(args).success();
         let new = after.files("generated");
-        after.run(&["build"]).good();
+        after.run(&["build"]).success();
         Self { name, before, args, old, new, built: after.files("generated") }
     }
 
@@ -243,21 +219,21 @@ impl Step {
 
     /// A build with a manifest edited, one removed and one added.
     pub(crate) fn next(before: Scene) -> Self {
-        before.run(&["build"]).good();
+        before.run(&["build"]).success();
         edit(&before);
         Self::new("next build", before, &["build"])
     }
 
     /// A build with one manifest edited, as by a watch.
     pub(crate) fn rebuild(before: Scene) -> Self {
-        before.run(&["build"]).good();
+        before.run(&["build"]).success();
         before.write("layouts/a.kdl", wide(12));
         Self::new("rebuild", before, &["build"])
     }
 
     /// A removal of all outputs.
     pub(crate) fn clean(before: Scene) -> Self {
-        before.run(&["build"]).good();
+        before.run(&["build"]).success();
         Self::new("clean", before, &["clean"])
     }
 

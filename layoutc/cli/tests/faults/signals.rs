@@ -7,15 +7,16 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::chance::{Chance, seed};
-use crate::scene::{Ran, Step, is_full, project, same};
+use crate::scene::{Step, finished, project, same};
+use layoutc_testing::campaign::seed;
+use layoutc_testing::{Random, is_full};
 
 #[test]
 fn an_interrupt_at_any_moment_ends_a_build_at_once_and_leaves_whole_outputs() {
     let step = Step::next(project());
-    let mut chance = Chance::new(seed());
+    let mut random = Random::new(seed());
     let start = Instant::now();
-    step.before.copy().run(step.args).good();
+    step.before.copy().run(step.args).success();
     let usual = usize::try_from(start.elapsed().as_micros()).expect("short");
     let (mut codes, rounds) = (std::collections::BTreeMap::new(), if is_full() { 400 } else { 40 });
     for round in 0..rounds {
@@ -23,12 +24,12 @@ fn an_interrupt_at_any_moment_ends_a_build_at_once_and_leaves_whole_outputs() {
         let mut command = scene.command(step.args);
         let child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        thread::sleep(Duration::from_micros(chance.below(usual) as u64));
-        let signal = *chance.pick(&[Signal::INT, Signal::TERM]);
-        let asked = Instant::now();
+        thread::sleep(Duration::from_micros(random.below(usual) as u64));
+        let signal = *random.pick(&[Signal::INT, Signal::TERM]);
+        let signaled = Instant::now();
         let _ = kill_process(Pid::from_child(&child), signal);
         let output = child.wait_with_output().expect("it ends");
-        let (took, ran) = (asked.elapsed(), Ran::of(&output));
+        let (took, ran) = (signaled.elapsed(), finished(&output));
         let what = format!("seed {}, round {round}: {:?}, {}", seed(), output.status, ran.err);
         // Before the handler is installed, the signal ends the process; nothing is written yet.
         let early = output.status.signal().is_some_and(|signal| signal == 2 || signal == 15);
@@ -39,7 +40,7 @@ fn an_interrupt_at_any_moment_ends_a_build_at_once_and_leaves_whole_outputs() {
         if early || ran.code == Some(0) || round % 4 == 0 {
             scene.heals(&step.built, &what);
         } else {
-            scene.run(&["build", "-q"]).good();
+            scene.run(&["build", "-q"]).success();
             same(&scene.files("generated"), &step.built, &what);
         }
         *codes.entry(ran.code).or_insert(0) += 1;

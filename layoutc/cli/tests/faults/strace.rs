@@ -8,7 +8,10 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::scene::{Ran, Scene, binary, is_full, is_large};
+use crate::scene::{Scene, binary, finished, is_large};
+use layoutc_testing::campaign::is_available;
+use layoutc_testing::is_full;
+use layoutc_testing::process::Finished;
 
 /// Time limit of a run under strace.
 fn long() -> Duration {
@@ -33,7 +36,7 @@ pub(crate) enum Fate<'a> {
 /// Result of a run.
 #[derive(Debug)]
 pub(crate) struct Injected {
-    pub(crate) ran: Ran,
+    pub(crate) ran: Finished,
     /// Signal that ended the run.
     pub(crate) signal: Option<i32>,
     /// True if the call was reached.
@@ -45,12 +48,7 @@ pub(crate) fn is_there() -> bool {
     static THERE: OnceLock<bool> = OnceLock::new();
     *THERE.get_or_init(|| {
         let tried = Command::new("strace").args(["-o", "/dev/fd/2", "-f", "true"]).output();
-        let is_there = tried.is_ok_and(|output| output.status.success());
-        if !is_there {
-            assert!(std::env::var_os("CI").is_none(), "strace is needed here, and may not trace");
-            eprintln!("not tried: strace is not there, or may not trace");
-        }
-        is_there
+        is_available(tried.is_ok_and(|output| output.status.success()), "strace that may trace")
     })
 }
 
@@ -94,8 +92,8 @@ pub(crate) fn run(
     let traces = tempfile::tempdir().expect("a folder");
     let trace = traces.path().join("trace");
     // To files: a full pipe would block the process.
-    let said = ["out", "err"].map(|name| traces.path().join(name));
-    let [out, err] = said.each_ref().map(|path| File::create(path).expect("a file"));
+    let output_paths = ["out", "err"].map(|name| traces.path().join(name));
+    let [out, err] = output_paths.each_ref().map(|path| File::create(path).expect("a file"));
     let mut command = command(scene, args, at, fate, (paths, trace.clone()));
     let mut child = command.stdout(out).stderr(err).spawn().expect("strace starts");
     let start = Instant::now();
@@ -107,11 +105,11 @@ pub(crate) fn run(
         thread::sleep(Duration::from_millis(2));
     }
     let status = child.wait().expect("it ended");
-    let [stdout, stderr] = said.map(|path| fs::read(path).expect("what it said"));
+    let [stdout, stderr] = output_paths.map(|path| fs::read(path).expect("what it said"));
     let output = Output { status, stdout, stderr };
     let trace = fs::read_to_string(trace).unwrap_or_default();
     let is_hit = trace.contains("(INJECTED)") || trace.contains("killed by SIGKILL");
-    Injected { ran: Ran::of(&output), signal: output.status.signal(), is_hit }
+    Injected { ran: finished(&output), signal: output.status.signal(), is_hit }
 }
 
 /// Paths that a build of a scene may access, including temporary files.

@@ -50,7 +50,7 @@ fn is_killed(step: &Step, at: (&str, u32)) -> bool {
 }
 
 #[test]
-fn a_watch_that_is_killed_while_it_rebuilds_leaves_whole_outputs_and_a_build_heals() {
+fn a_killed_watch_leaves_complete_outputs_and_a_build_repairs_the_rest() {
     if !strace::is_there() {
         return;
     }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use layoutc_testing::recorded::assert_recorded;
+
 use super::*;
 
 const FULL: &str = include_str!("full.toml");
@@ -69,18 +71,10 @@ fn every_truncation_and_mutation_is_read_soundly() {
     sound("a.".repeat(5000).into_bytes());
 }
 
-/// `LAYOUTC_WRITE_SCHEMA=1 cargo test -p layoutc-compiler schema` rewrites the schema.
 #[test]
 fn the_schema_in_the_repository_is_that_of_the_types() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/layoutc.schema.json");
-    #[expect(clippy::disallowed_methods, reason = "a test of a file in the repository")]
-    if std::env::var("LAYOUTC_WRITE_SCHEMA").is_ok() {
-        std::fs::create_dir_all(std::path::Path::new(path).parent().unwrap()).unwrap();
-        std::fs::write(path, schema()).unwrap();
-    }
-    #[expect(clippy::disallowed_methods, reason = "a test of a file in the repository")]
-    let stored = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(stored, schema(), "set LAYOUTC_WRITE_SCHEMA=1 and run this test to write it anew");
+    assert_recorded(path, &schema());
 }
 
 #[test]

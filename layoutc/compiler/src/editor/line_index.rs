@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_go_there_and_back() {
+    fn offsets_and_positions_convert_both_ways() {
         let text = "a\r\nü😀b\rc\n";
         let lines = LineIndex::new(text);
         for encoding in [PositionEncoding::Utf8, PositionEncoding::Utf16] {

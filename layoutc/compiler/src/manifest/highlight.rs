@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn names_values_and_comments_are_told_apart() {
+    fn names_values_and_comments_get_different_tokens() {
         use HighlightKind::{Comment, Keyword, Node, Number, Property, String};
         let text = "// a\ntensor t dtype=f32 { shape { n -8; \"c d\" 0x1f } } /* b\n */ x #true \"s\" \\ // z\n 1\n/-y\n";
         assert_eq!(

@@ -8,6 +8,7 @@
     reason = "Rust's own conversions are defined, and are the reference"
 )]
 
+use layoutc_testing::Random;
 use std::collections::BTreeSet;
 
 /// Element types: name, bits, and for floats exponent bits and mantissa bits.
@@ -322,12 +323,9 @@ pub(crate) fn worth_trying(ty: &Type, all: &[Type]) -> Vec<u64> {
                 }
             }
         }
-        let mut state = 88_172_645_463_325_252_u64;
+        let mut random = Random::new(1);
         for _ in 0..4000 {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            around(state >> (state % u64::from(ty.bits)));
+            around(random.bits() >> random.below(u64::from(ty.bits)));
         }
     }
     found.into_iter().collect()

@@ -4,22 +4,20 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::made;
+use super::compile_cache;
 use layoutc_compiler::emit::{GeneratedFile, Settings, Templates, emit};
 use layoutc_compiler::model::Manifest;
+use layoutc_testing::process::{is_installed, output};
+use layoutc_testing::{files, is_full};
 
-const STRICT: &[&str] =
+/// Flags that reject what is not strictly conforming.
+pub const STRICT: &[&str] =
     &["-pedantic-errors", "-Wall", "-Wextra", "-Wconversion", "-Wsign-conversion", "-Werror"];
 
 const ADDRESS: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g"];
 
 /// Command, flags, and whether the compiled program is run.
 pub type CCompiler = (&'static str, Vec<&'static str>, bool);
-
-/// True if `LAYOUTC_FULL=1` requests the long campaigns.
-pub fn full() -> bool {
-    std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1")
-}
 
 /// Installed compilers with one set of flags each; more sets under `LAYOUTC_FULL=1`.
 pub fn compilers() -> Vec<CCompiler> {
@@ -37,25 +35,36 @@ pub fn compilers() -> Vec<CCompiler> {
         ("g++", [&["-std=c++17", "-fsyntax-only", "-x", "c++"], STRICT].concat(), false),
         ("clang++", [&["-std=c++17", "-O1", "-x", "c++"], STRICT].concat(), true),
     ];
-    let all = if full() { long.to_vec() } else { ordinary.to_vec() };
-    all.into_iter().filter(|(name, ..)| there(name)).collect()
+    let all = if is_full() { long.to_vec() } else { ordinary.to_vec() };
+    all.into_iter().filter(|(name, ..)| is_installed(name)).collect()
 }
 
-/// True if the compiler is installed.
-pub fn there(name: &str) -> bool {
-    Command::new(name).arg("-v").output().is_ok()
-}
-
+/// Folder of this name for the files of a test; it is kept between runs.
 pub fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&path).unwrap();
     path
 }
 
+/// Like [`folder`], without the files of earlier runs.
+pub fn empty_folder(name: &str) -> PathBuf {
+    let path = folder(name);
+    std::fs::remove_dir_all(&path).unwrap();
+    folder(name)
+}
+
 pub fn write(folder: &Path, outputs: &[GeneratedFile]) {
     for output in outputs {
-        std::fs::write(folder.join(&output.path), &output.text).unwrap();
+        files::write(folder.join(&output.path), &output.text);
     }
+}
+
+/// Compiles `program` in a folder by a command, unless it is up to date, and runs it there. Returns its output.
+#[track_caller]
+pub fn build_and_run(command: &mut Command, folder: &Path, program: &str) -> String {
+    compile_cache::compile(command, folder, Some(program), &[])
+        .and_then(|()| output(Command::new(folder.join(program)).current_dir(folder)))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Compiles and runs the test program of a manifest with every compiler. Returns the output of a run.
@@ -101,15 +110,9 @@ pub fn compile_and_run(
     command.args(sources);
     if runs {
         command.arg("-lm");
+        return Some(build_and_run(&mut command, folder, program));
     }
-    made::compile(&mut command, folder, runs.then_some(program), &[])
-        .unwrap_or_else(|said| panic!("{said}"));
-    if !runs {
-        return None;
-    }
-    let ran = Command::new(folder.join(program)).output().unwrap();
-    let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.success(), "{compiler} in {}:\n{printed}{said}", folder.display());
-    Some(printed)
+    compile_cache::compile(&mut command, folder, None, &[])
+        .unwrap_or_else(|error| panic!("{error}"));
+    None
 }

@@ -10,10 +10,12 @@
 )]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::made;
+use super::compile_cache;
+use layoutc_testing::campaign::is_available;
+use layoutc_testing::process::{is_installed, output};
 
 const GPU: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gpu");
 const TMP: &str = env!("CARGO_TARGET_TMPDIR");
@@ -43,15 +45,15 @@ pub fn platforms() -> Vec<Platform> {
     let demanded = [Platform::Pocl, Platform::Oclgrind];
     let there = |platform: &Platform| runner().is_some() && run_cl(*platform, TMP, &[]).is_ok();
     let mut found: Vec<Platform> = demanded.into_iter().filter(there).collect();
-    demand(found.len() == demanded.len(), "PoCL and Oclgrind");
+    is_available(found.len() == demanded.len(), "PoCL and Oclgrind");
     found.extend(Some(Platform::Nvidia).filter(there));
     found
 }
 
 /// Width, height and number of layers of the largest image of a platform.
 pub fn largest_image(platform: Platform) -> [usize; 3] {
-    let said = run_cl(platform, TMP, &[]).unwrap_or_default();
-    let last = said.lines().last().unwrap_or_default();
+    let message = run_cl(platform, TMP, &[]).unwrap_or_default();
+    let last = message.lines().last().unwrap_or_default();
     let mut numbers = last.split(' ').map(|number| number.parse().unwrap());
     [(); 3].map(|()| numbers.next().unwrap())
 }
@@ -72,12 +74,12 @@ pub fn run_cl(
     if let Some(name) = named {
         let mut command = Command::new(runner);
         command.env("POCL_CACHE_DIR", Path::new(TMP).join("pocl"));
-        return run(command.arg(name).args(jobs).current_dir(folder));
+        return output(command.arg(name).args(jobs).current_dir(folder));
     }
     let optimized = oclgrind(&runner, folder.as_ref(), jobs, "");
     match &optimized {
         // Oclgrind does not interpret every intrinsic that its clang emits: `llvm.abs` for `x < 0 ? -x : x`.
-        Err(said) if said.contains("Undefined external function: llvm.") => {
+        Err(message) if message.contains("Undefined external function: llvm.") => {
             oclgrind(&runner, folder.as_ref(), jobs, "-cl-opt-disable")
         }
         _ => optimized,
@@ -90,12 +92,12 @@ fn oclgrind(runner: &Path, folder: &Path, jobs: &[&str], options: &str) -> Resul
     let mut command = Command::new("oclgrind");
     command.args(["--build-options", options, "--data-races", "--log"]).arg(&log);
     command.arg(runner).arg("Oclgrind").args(jobs);
-    let mut result = run(command.current_dir(folder));
+    let mut result = output(command.current_dir(folder));
     let found = std::fs::read_to_string(&log).unwrap_or_default();
     let _gone = std::fs::remove_file(&log);
     if !found.trim().is_empty() {
-        let (Ok(said) | Err(said)) = result;
-        result = Err(format!("{said}{found}"));
+        let (Ok(message) | Err(message)) = result;
+        result = Err(format!("{message}{found}"));
     }
     result
 }
@@ -108,9 +110,8 @@ pub fn cuda_compilers() -> Vec<(&'static str, Vec<&'static str>)> {
         ("g++", [CUDA_WARNINGS, &["-O1"]].concat()),
     ];
     let count = all.len();
-    let there = |name: &str| Command::new(name).arg("--version").output().is_ok();
-    let found: Vec<_> = all.into_iter().filter(|(name, _)| there(name)).collect();
-    demand(found.len() == count, "clang++ and g++");
+    let found: Vec<_> = all.into_iter().filter(|(name, _)| is_installed(name)).collect();
+    is_available(found.len() == count, "clang++ and g++");
     found
 }
 
@@ -129,13 +130,13 @@ pub fn compile_for_cpu(
             let mut awk = Command::new("awk");
             awk.arg("-f").arg(format!("{shim}/launches.awk")).arg(source).current_dir(folder);
             let plain = format!("{source}.{compiler}.cpp");
-            std::fs::write(folder.join(&plain), run(&mut awk)?).unwrap();
+            std::fs::write(folder.join(&plain), output(&mut awk)?).unwrap();
             command.arg(plain);
         } else {
             command.arg(source);
         }
     }
-    made::compile(&mut command, folder, Some(program), &[Path::new(&shim)])?;
+    compile_cache::compile(&mut command, folder, Some(program), &[Path::new(&shim)])?;
     Ok(folder.join(program))
 }
 
@@ -144,7 +145,7 @@ pub fn run_program(program: &Path, arguments: &[&str]) -> Result<String, String>
     let mut command = Command::new(program);
     // Tests need not free what they allocate.
     command.env("ASAN_OPTIONS", "detect_leaks=0").args(arguments);
-    run(command.current_dir(program.parent().unwrap()))
+    output(command.current_dir(program.parent().unwrap()))
 }
 
 /// Path of nvcc: `LAYOUTC_NVCC`, or where `tools/cuda.sh` installs it.
@@ -152,7 +153,7 @@ pub fn nvcc() -> Option<PathBuf> {
     let named = std::env::var_os("LAYOUTC_NVCC").map(PathBuf::from);
     let put = Path::new(TMP).parent().unwrap().join("cuda/nvidia/cu13/bin/nvcc");
     let found = named.or(Some(put)).filter(|path| path.exists());
-    demand(found.is_some(), "nvcc");
+    is_available(found.is_some(), "nvcc");
     found
 }
 
@@ -170,13 +171,13 @@ pub fn compile_with_nvcc(
     for arch in archs {
         device.arg(format!("-gencode=arch=compute_{arch},code=sm_{arch}"));
     }
-    made::compile(&mut device, folder, Some(&binary), &[])?;
+    compile_cache::compile(&mut device, folder, Some(&binary), &[])?;
     let Some(arch) = archs.last() else { return Ok(()) };
     let object = format!("{source}.o");
     let mut host = Command::new(nvcc);
     host.args(strict).args(["-Xcompiler", "-Wall,-Wextra,-Werror"]);
     host.arg(format!("-arch=sm_{arch}")).args(["-c", source, "-o", &object]);
-    made::compile(&mut host, folder, Some(&object), &[])
+    compile_cache::compile(&mut host, folder, Some(&object), &[])
 }
 
 /// True if there is an NVIDIA GPU.
@@ -194,7 +195,7 @@ pub fn compile_for_gpu(
     let mut command = Command::new(nvcc);
     command.args(["-std=c++17", "-Werror", "all-warnings", "-o", program]).args(sources);
     command.arg(if gpu() { "-arch=native" } else { "-arch=sm_80" });
-    made::compile(&mut command, folder, Some(program), &[])?;
+    compile_cache::compile(&mut command, folder, Some(program), &[])?;
     Ok(folder.join(program))
 }
 
@@ -206,14 +207,14 @@ fn runner() -> Option<PathBuf> {
     if !path.exists() {
         let strict =
             ["-std=c99", "-O1", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Werror"];
-        let made = unique("run_cl");
+        let new = unique("run_cl");
         let mut cc = Command::new("cc");
-        cc.args(strict).arg(&source).arg("-o").arg(&made).arg("-lOpenCL");
-        if let Err(said) = run(&mut cc) {
-            demand(false, &format!("OpenCL's headers and loader ({said})"));
+        cc.args(strict).arg(&source).arg("-o").arg(&new).arg("-lOpenCL");
+        if let Err(message) = output(&mut cc) {
+            is_available(false, &format!("OpenCL's headers and loader ({message})"));
             return None;
         }
-        std::fs::rename(&made, &path).unwrap();
+        std::fs::rename(&new, &path).unwrap();
     }
     Some(path)
 }
@@ -223,19 +224,4 @@ fn unique(name: &str) -> PathBuf {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     Path::new(TMP).join(format!("{name}.{}.{count}", std::process::id()))
-}
-
-fn demand(there: bool, what: &str) {
-    assert!(there || !std::env::var("CI").is_ok_and(|value| value == "true"), "missing: {what}");
-}
-
-fn run(command: &mut Command) -> Result<String, String> {
-    let Output { status, stdout, stderr } =
-        command.output().map_err(|error| format!("{command:?}: {error}"))?;
-    let printed = String::from_utf8_lossy(&stdout).into_owned();
-    if status.success() {
-        return Ok(printed);
-    }
-    let said = String::from_utf8_lossy(&stderr);
-    Err(format!("{command:?}: {status}\n{printed}{said}"))
 }

@@ -15,11 +15,13 @@ mod numpy;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{gpu, made};
-use crate::common::cc::{compile_and_run, compilers, folder, full, write};
+use super::{compile_cache, gpu};
+use crate::common::cc::{compile_and_run, compilers, folder, write};
+use crate::common::check_text::check_valid;
 use layoutc_compiler::config::{Config, TargetC, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::{Settings, Templates, emit};
 use layoutc_compiler::{Compiler, MemorySources};
+use layoutc_testing::is_full;
 
 /// An operand of a kernel; instance `k` uses layout `k % layouts.len()`.
 pub struct Operand {
@@ -222,14 +224,15 @@ fn computes_in_opencl(kernel: &Kernel) {
     let program = folder.join("program");
     let mut gcc = std::process::Command::new("gcc");
     gcc.args(["-std=c11", "-O1", "-o", "program", "main.c", "a.c", "-lm"]);
-    made::compile(&mut gcc, &folder, Some("program"), &[]).unwrap_or_else(|said| panic!("{said}"));
+    compile_cache::compile(&mut gcc, &folder, Some("program"), &[])
+        .unwrap_or_else(|printed| panic!("{printed}"));
     gpu::run_program(&program, &["pack"]).unwrap();
     std::fs::write(folder.join("a.job"), job(kernel, &folder, &ranges)).unwrap();
     // Oclgrind checks for races and is slow.
-    let is_due = |platform: &gpu::Platform| full() || *platform != gpu::Platform::Oclgrind;
+    let is_due = |platform: &gpu::Platform| is_full() || *platform != gpu::Platform::Oclgrind;
     for platform in gpu::platforms().into_iter().filter(is_due) {
         gpu::run_cl(platform, &folder, &["a.job"])
-            .unwrap_or_else(|said| panic!("{}: {said}", folder.display()));
+            .unwrap_or_else(|printed| panic!("{}: {printed}", folder.display()));
         let ran = gpu::run_program(&program, &["check"]);
         assert!(ran.is_ok(), "{platform:?} in {}:\n{ran:?}", folder.display());
     }
@@ -344,9 +347,7 @@ pub fn computes(kernel: &Kernel) {
     cuda::computes(kernel);
     computes_in_opencl(kernel);
     let text = manifest(kernel, For::C);
-    let checked = Compiler::new(&MemorySources::of("a.kdl", &text), &Config::default())
-        .check(&["a.kdl".to_owned()]);
-    assert_eq!(checked.diagnostics, [], "{text}");
+    let checked = check_valid(&text);
     let stem = format!("kernel_{}", kernel.name);
     let outputs =
         emit(&checked.manifests[0], &Settings::c(), &stem, &Templates::default()).unwrap();
@@ -373,7 +374,7 @@ pub fn computes(kernel: &Kernel) {
         let threads = ("gcc", ["-std=c11", "-O2", "-fopenmp"].to_vec(), true);
         compile_and_run(&folder, &format!("{stem}_threads"), &["main.c", &source], threads);
     }
-    if full() {
+    if is_full() {
         numpy::compare(kernel, &folder, &stem);
     }
 }

@@ -9,14 +9,14 @@
 )]
 
 pub mod cc;
+pub mod check_text;
+pub mod compile_cache;
+pub mod element_slots;
 pub mod gpu;
 pub mod kernel;
-pub mod made;
 pub mod moves;
-pub mod placed;
 pub mod processors;
 pub mod report;
-pub mod told;
 
 use std::sync::LazyLock;
 

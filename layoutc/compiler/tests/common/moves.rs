@@ -14,6 +14,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::gpu::{self, Platform};
+use layoutc_testing::Random;
 
 /// Channel type of an image of elements of a type: its name in the OpenCL runner, and in CUDA.
 pub fn channels(dtype: &str) -> Option<(&'static str, &'static str)> {
@@ -177,19 +178,14 @@ impl Subject {
         unpacked
     }
 
-    /// Pseudo-random dense tensor of bytes up to 0x3F: they differ from 0xAA, and no element type reads them as NaN.
-    pub fn dense(&self, mut state: u64) -> Vec<u8> {
+    /// Random dense tensor of bytes up to 0x3F: they differ from 0xAA, and no element type reads them as NaN.
+    pub fn dense(&self, seed: u64) -> Vec<u8> {
+        let mut random = Random::new(seed);
         let mut dense = vec![0; self.elements.bytes(self.slot_of.len())];
-        let most = if self.elements.bits < 8 { (1 << self.elements.bits) - 1 } else { 0x3F };
+        let bound: u8 = if self.elements.bits < 8 { 1 << self.elements.bits } else { 0x40 };
         for k in 0..self.slot_of.len() {
-            let value: Vec<u8> = (0..self.elements.bits.div_ceil(8))
-                .map(|_| {
-                    state = state
-                        .wrapping_mul(6_364_136_223_846_793_005)
-                        .wrapping_add(1_442_695_040_888_963_407);
-                    u8::try_from(state >> 40 & most).unwrap()
-                })
-                .collect();
+            let bytes = self.elements.bits.div_ceil(8);
+            let value: Vec<u8> = (0..bytes).map(|_| random.below(bound)).collect();
             self.elements.set(&mut dense, k, &value);
         }
         dense

@@ -1,22 +1,14 @@
 //! Helper: cross-compiles C for other processors and runs it under QEMU.
 #![allow(clippy::disallowed_methods, reason = "runs compilers")]
-#![allow(clippy::unwrap_used, clippy::print_stdout, unreachable_pub, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, unreachable_pub, reason = "helpers of tests")]
 
 use std::path::Path;
 use std::process::Command;
 
-use super::made;
-
-const STRICT: &[&str] = &[
-    "-std=c99",
-    "-pedantic-errors",
-    "-Wall",
-    "-Wextra",
-    "-Wconversion",
-    "-Wsign-conversion",
-    "-Werror",
-    "-static",
-];
+use super::cc::STRICT;
+use super::compile_cache;
+use layoutc_testing::campaign::is_available;
+use layoutc_testing::process::{is_installed, output};
 
 /// A processor: its cross-compiler and its emulator.
 #[derive(Debug, Clone, Copy)]
@@ -32,15 +24,9 @@ const PROCESSORS: [Processor; 3] = [
 ];
 
 pub fn processors() -> Vec<Processor> {
-    let there = |name: &str| Command::new(name).arg("--version").output().is_ok();
     let is_there = |processor: &Processor| {
-        let found = there(processor.compiler) && there(processor.emulator);
-        let ci = std::env::var("CI").is_ok_and(|value| value == "true");
-        assert!(found || !ci, "missing: {processor:?}");
-        if !found {
-            println!("left out: {processor:?}");
-        }
-        found
+        let found = is_installed(processor.compiler) && is_installed(processor.emulator);
+        is_available(found, processor.compiler)
     };
     PROCESSORS.into_iter().filter(is_there).collect()
 }
@@ -52,11 +38,18 @@ pub fn run(processor: Processor, folder: &Path, sources: &[&str], flags: &[&str]
     let name = format!("{}_{emulator}_{name}", sources[0].replace('.', "_"));
     let program = folder.join(&name);
     let mut command = Command::new(compiler);
-    command.args(STRICT).args(flags).arg("-o").arg(&program).args(sources).arg("-lm");
-    made::compile(&mut command, folder, Some(&name), &[]).unwrap_or_else(|said| panic!("{said}"));
-    let ran = Command::new(emulator).arg(&program).current_dir(folder).output().unwrap();
-    let (out, said) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-    assert!(ran.status.success(), "{emulator} {flags:?} in {}:\n{out}{said}", folder.display());
+    command
+        .arg("-std=c99")
+        .args(STRICT)
+        .arg("-static")
+        .args(flags)
+        .arg("-o")
+        .arg(&program)
+        .args(sources)
+        .arg("-lm");
+    compile_cache::compile(&mut command, folder, Some(&name), &[])
+        .and_then(|()| output(Command::new(emulator).arg(&program).current_dir(folder)))
+        .unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Calls `work` for each processor, on a thread of its own.

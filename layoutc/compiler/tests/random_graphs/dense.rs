@@ -1,7 +1,7 @@
 //! Reference evaluation of a random graph on dense arrays.
 
 use super::generate::{Formula, Sample};
-use crate::random_manifest::random::Random;
+use layoutc_testing::Random;
 
 /// Elements of every tensor, row-major; inputs and constants are random.
 pub(super) fn interpreted(graph: &Sample, random: &mut Random) -> Vec<Vec<u64>> {
@@ -9,8 +9,7 @@ pub(super) fn interpreted(graph: &Sample, random: &mut Random) -> Vec<Vec<u64>> 
         .tensors
         .iter()
         .map(|tensor| {
-            let modulus = usize::try_from(tensor.element.modulus).unwrap();
-            (0..tensor.elements()).map(|_| random.below(modulus) as u64).collect()
+            (0..tensor.elements()).map(|_| random.below(tensor.element.modulus)).collect()
         })
         .collect();
     for formula in graph.nodes.iter().flat_map(|node| &node.formulas) {

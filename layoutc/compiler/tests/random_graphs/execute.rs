@@ -72,9 +72,9 @@ impl<'a> Machine<'a> {
                 if node.is_alike {
                     self.alike(node, &operator.reads, &operator.writes[0])?;
                 }
-                let said = operator.doc.rsplit(": ").next().unwrap_or_default();
-                if !node.accepts.is_empty() && !node.accepts.iter().any(|own| own == said) {
-                    return Err(format!("`{}` does not accept {said}", node.name));
+                let message = operator.doc.rsplit(": ").next().unwrap_or_default();
+                if !node.accepts.is_empty() && !node.accepts.iter().any(|own| own == message) {
+                    return Err(format!("`{}` does not accept {message}", node.name));
                 }
                 let mut values = BTreeMap::new();
                 for (tensor, seen) in node.reads.iter().zip(&operator.reads) {

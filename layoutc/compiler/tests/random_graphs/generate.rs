@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::random_manifest::random::Random;
+use layoutc_testing::Random;
 
 /// An element type: name, bits, and exclusive bound of its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,14 +80,14 @@ const BACKEND: &str = "backend b {
 /// Generates a graph.
 pub(super) fn generate(random: &mut Random, is_whole: bool) -> Sample {
     let mut elements = vec![*random.pick(WHOLE), *random.pick(WHOLE)];
-    if !is_whole && random.once_in(4) {
+    if !is_whole && random.one_in(4) {
         elements.push(PACKED);
     }
     let graph = Sample { tensors: vec![], nodes: vec![], outputs: vec![], text: String::new() };
     let mut maker = Maker { random, graph, elements, layouts: Vec::new() };
     for _ in 0..=maker.random.below(2) {
         let axes = maker.axes();
-        let is_constant = maker.random.once_in(5);
+        let is_constant = maker.random.one_in(5);
         maker.outside(axes, None, is_constant);
     }
     for _ in 0..=maker.random.below(7) {
@@ -128,7 +128,7 @@ impl Maker<'_> {
     ) -> usize {
         let element = element.unwrap_or_else(|| *self.random.pick(&self.elements));
         let tensor = self.tensor(axes, element, is_constant);
-        let layout = if self.random.once_in(4) { String::new() } else { self.stated(tensor) };
+        let layout = if self.random.one_in(4) { String::new() } else { self.stated(tensor) };
         let what = if is_constant { "constant" } else { "input" };
         let line = format!("{what} {}", self.declared(tensor, &layout));
         self.say(&line);
@@ -164,7 +164,7 @@ impl Maker<'_> {
             .filter(|(own, _)| *own == letters)
             .map(|(_, layout)| layout.clone())
             .collect();
-        if !known.is_empty() && !self.random.once_in(3) {
+        if !known.is_empty() && !self.random.one_in(3) {
             return self.random.pick(&known).clone();
         }
         let layout = self.new_layout(&letters);
@@ -178,7 +178,7 @@ impl Maker<'_> {
             return "row-major".to_owned();
         }
         let mut order: Vec<usize> = (0..rank).collect();
-        if !self.random.once_in(3) {
+        if !self.random.one_in(3) {
             self.random.shuffle(&mut order);
         }
         let written: String = order.iter().map(|k| letters[*k]).collect();
@@ -205,7 +205,7 @@ impl Maker<'_> {
             }
             10 => {
                 let axes: Vec<String> = order.iter().map(ToString::to_string).collect();
-                let tile = if rank > 1 && self.random.once_in(2) { ":T(2,4)" } else { "" };
+                let tile = if rank > 1 && self.random.one_in(2) { ":T(2,4)" } else { "" };
                 format!("xla:{{{}{tile}}}", axes.join(","))
             }
             4 => "row-major".to_owned(),
@@ -233,7 +233,7 @@ impl Maker<'_> {
         let read: Vec<String> = reads.iter().map(|k| self.graph.tensors[*k].name.clone()).collect();
         let mut line = format!("node {name} op={op} {{ in {}", read.join(" "));
         for result in results {
-            let layout = if self.random.once_in(8) { self.stated(result) } else { String::new() };
+            let layout = if self.random.one_in(8) { self.stated(result) } else { String::new() };
             let _written = write!(line, "; out {}", self.declared(result, &layout));
         }
         self.say(&format!("{line}{accepts} }}"));
@@ -244,7 +244,7 @@ impl Maker<'_> {
     fn each(&mut self) {
         let first = self.pick();
         let Tensor { mut axes, element, .. } = self.graph.tensors[first].clone();
-        if self.random.once_in(4) {
+        if self.random.one_in(4) {
             self.random.shuffle(&mut axes);
         }
         let mut reads = vec![first];
@@ -252,7 +252,7 @@ impl Maker<'_> {
             let other = self.other(&axes, element);
             reads.push(other);
         }
-        let is_cast = self.random.once_in(5);
+        let is_cast = self.random.one_in(5);
         let given = if is_cast { *self.random.pick(&self.elements) } else { element };
         let result = self.tensor(axes, given, false);
         let op = if is_cast { "cast" } else { "each" };
@@ -281,7 +281,7 @@ impl Maker<'_> {
         };
         let tensors = self.graph.tensors.iter().enumerate();
         let known: Vec<usize> = tensors.filter(|row| is_fit(row.1)).map(|row| row.0).collect();
-        if !known.is_empty() && !self.random.once_in(3) {
+        if !known.is_empty() && !self.random.one_in(3) {
             return *self.random.pick(&known);
         }
         let mut own = Vec::new();
@@ -292,7 +292,7 @@ impl Maker<'_> {
                 _ => own.push((*letter, *extent)),
             }
         }
-        let is_constant = self.random.once_in(2);
+        let is_constant = self.random.one_in(2);
         self.outside(own, Some(element), is_constant)
     }
 
@@ -313,13 +313,13 @@ impl Maker<'_> {
             // Unchanged letters at each position, now for other axes.
             1 => {
                 given.iter_mut().zip(&axes).for_each(|(own, there)| own.0 = there.0);
-                perm = said(&order);
+                perm = order_text(&order);
             }
             _ => {
                 let mut letters = ['A', 'B', 'D', 'E', 'G', 'N', 'H', 'W', 'C'];
                 self.random.shuffle(&mut letters);
                 given.iter_mut().zip(letters).for_each(|(own, letter)| own.0 = letter);
-                perm = said(&order);
+                perm = order_text(&order);
             }
         }
         let result = self.tensor(given, element, false);
@@ -373,7 +373,7 @@ impl Maker<'_> {
     fn own(&mut self) {
         let reads: Vec<usize> = (0..=self.random.below(2)).map(|_| self.pick()).collect();
         let mut results = Vec::new();
-        for _ in 0..=usize::from(self.random.once_in(6)) {
+        for _ in 0..=usize::from(self.random.one_in(6)) {
             let (axes, element) = (self.axes(), *self.random.pick(&self.elements));
             results.push(self.tensor(axes, element, false));
         }
@@ -384,20 +384,20 @@ impl Maker<'_> {
             let side = |maker: &mut Self, list: &[usize]| -> Vec<String> {
                 list.iter().map(|k| maker.layout(*k)).collect()
             };
-            let (mut asked, given) = (side(self, &reads), side(self, &results));
+            let (mut required, given) = (side(self, &reads), side(self, &results));
             let quoted = |list: &[String]| {
                 list.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(" ")
             };
-            let mut said = format!("{} -> {}", asked.join(" "), given.join(" "));
-            if self.random.once_in(6) {
+            let mut rule = format!("{} -> {}", required.join(" "), given.join(" "));
+            if self.random.one_in(6) {
                 // Wildcards: any order of the middle axes.
                 let letters: String =
                     self.graph.tensors[reads[0]].axes.iter().map(|a| a.0).collect();
                 if letters.len() > 2 {
                     let middle = "*".repeat(letters.len() - 2);
                     let ends: Vec<char> = letters.chars().collect();
-                    asked[0] = format!("{}{middle}{}", ends[0], ends[ends.len() - 1]);
-                    said = String::new();
+                    required[0] = format!("{}{middle}{}", ends[0], ends[ends.len() - 1]);
+                    rule = String::new();
                 }
             }
             let cost = match self.random.below(3) {
@@ -405,12 +405,12 @@ impl Maker<'_> {
                 1 => " cost-per-byte=1.5".to_owned(),
                 _ => String::new(),
             };
-            let (asked, given) = (quoted(&asked), quoted(&given));
-            let _written = write!(lines, "; accepts{cost} {{ in {asked}; out {given} }}");
-            accepts.push(said);
+            let (required, given) = (quoted(&required), quoted(&given));
+            let _written = write!(lines, "; accepts{cost} {{ in {required}; out {given} }}");
+            accepts.push(rule);
         }
         let mut node = self.add(op, (reads.clone(), results.clone()), &lines);
-        if accepts.iter().all(|said| !said.is_empty()) {
+        if accepts.iter().all(|rule| !rule.is_empty()) {
             node.accepts = accepts;
         }
         for (number, result) in results.iter().enumerate() {
@@ -438,7 +438,7 @@ impl Maker<'_> {
             }
         }
         for output in &outputs {
-            let layout = if self.random.once_in(3) { String::new() } else { self.stated(*output) };
+            let layout = if self.random.one_in(3) { String::new() } else { self.stated(*output) };
             self.say(&format!("output t{output}{layout}"));
         }
         self.graph.outputs = outputs;
@@ -455,7 +455,7 @@ impl Maker<'_> {
 }
 
 /// The property ` perm="0,2,1"`.
-fn said(order: &[usize]) -> String {
+fn order_text(order: &[usize]) -> String {
     let order: Vec<String> = order.iter().map(ToString::to_string).collect();
     format!(" perm=\"{}\"", order.join(","))
 }

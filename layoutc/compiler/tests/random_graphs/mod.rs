@@ -18,12 +18,12 @@ use layoutc_compiler::emit::{Settings as Target, Templates, emit};
 use layoutc_compiler::model::Manifest;
 use layoutc_compiler::solve::{SolverOptions, lay_out, solve};
 
-use crate::common::cc::{compile_and_run, folder, there, write};
-use crate::common::told::checked;
-use crate::random_manifest::full;
-use crate::random_manifest::random::Random;
+use crate::common::cc::{compile_and_run, folder, write};
+use crate::common::check_text::check_text;
 use execute::{Machine, operators_cost};
 use generate::{Sample, generate};
+use layoutc_testing::process::is_installed;
+use layoutc_testing::{Random, cases};
 
 /// Codes that may reject a graph: its random layouts may be incompatible.
 const REFUSED: &[&str] =
@@ -33,7 +33,7 @@ const REFUSED: &[&str] =
 fn laid_out(seed: u64, is_whole: bool) -> Option<(Sample, Manifest, Random)> {
     let mut random = Random::new(seed);
     let sample = generate(&mut random, is_whole);
-    let checked = checked(&sample.text);
+    let checked = check_text(&sample.text);
     let faults = &checked.diagnostics;
     if !faults.is_empty() {
         let is_known = faults.iter().all(|fault| REFUSED.contains(&fault.code.id()));
@@ -68,7 +68,7 @@ fn executed(seed: u64) -> Option<u64> {
 
 #[test]
 fn plans_compute_what_dense_arrays_give_and_move_what_they_cost() {
-    let wanted = if full() { 2000 } else { 60 };
+    let wanted = cases(60, 2000);
     let (mut done, mut free, mut refused) = (0, 0, 0);
     for seed in 0.. {
         match executed(seed) {
@@ -88,10 +88,10 @@ fn plans_compute_what_dense_arrays_give_and_move_what_they_cost() {
 
 #[test]
 fn the_generated_code_of_plans_computes_the_same() {
-    if !there("gcc") {
+    if !is_installed("gcc") {
         return;
     }
-    let wanted = if full() { 100 } else { 4 };
+    let wanted = cases(4, 100);
     let folder = folder("random_graphs");
     let mut done = 0;
     for seed in 50_000.. {

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::random_values::Random;
+use layoutc_testing::Random;
 
 /// Extents of the axes of a kernel.
 #[derive(Clone, Copy)]
@@ -101,12 +101,12 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
         r: 1 + random.below(4),
         v: 1 + random.below(9),
     };
-    let ty = random.pick(&["f32", "f32", "f64", "i32", "f16", "i8", "u8", "bf16", "i64"]);
+    let ty = *random.pick(&["f32", "f32", "f64", "i32", "f16", "i8", "u8", "bf16", "i64"]);
     let is_float = ty.contains('f');
     let named = |name: &str| format!("{name}{number}");
     let mut text = String::new();
     let [a, b, w, t, s, o] = ["A", "B", "W", "T", "S", "O"].map(named);
-    let index_type = random.pick(&["i64", "i32", "u8", "i16", "u16", "u32", "i8"]);
+    let index_type = *random.pick(&["i64", "i32", "u8", "i16", "u16", "u32", "i8"]);
     let (i, j) = (axes.i, axes.j);
     tensor(&mut text, random, (&a, ty), [("i", i), ("j", j)]);
     tensor(&mut text, random, (&t, ty), [("v", axes.v), ("j", j)]);
@@ -130,21 +130,21 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
         1 => {
             tensor(&mut text, random, (&b, ty), [("j", j), ("k", axes.k)]);
             tensor(&mut text, random, (&o, ty), [("i", i), ("k", axes.k)]);
-            let op = random.pick(&["+=", "min=", "max="]);
+            let op = *random.pick(&["+=", "min=", "max="]);
             schedule_axes = vec!["i", "k", "j"];
             format!("{o}[i, k] {op} {a}[i, j] * {b}[j, k]")
         }
         2 => {
             line(&mut text, (&o, ty), ("i", i));
-            let op = random.pick(&["+=", "min=", "max="]);
+            let op = *random.pick(&["+=", "min=", "max="]);
             let leaves = [format!("{a}[i, j]")];
             schedule_axes = vec!["i", "j"];
             format!("{o}[i] {op} {}", value(random, &leaves, is_float, 2))
         }
         3 => {
             tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
-            let op = random.pick(&["+=", "max="]);
-            let outside = random.pick(&["0", "1"]);
+            let op = *random.pick(&["+=", "max="]);
+            let outside = *random.pick(&["0", "1"]);
             schedule_axes = vec!["i", "j", "r"];
             format!("{o}[i, j] {op} ({a}[i, j + r - {window}] ?? {outside}) * {w}[r]")
         }
@@ -156,7 +156,7 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
         }
         _ => {
             tensor(&mut text, random, (&o, ty), [("v", axes.v), ("j", j)]);
-            let op = random.pick(&["=", "+=", "max=", "min="]);
+            let op = *random.pick(&["=", "+=", "max=", "min="]);
             schedule_axes = Vec::new();
             let leaves = [format!("{a}[i, j]")];
             format!("{o}[{s}[i], j] {op} {}", value(random, &leaves, is_float, 1))

@@ -19,13 +19,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use crate::common::cc::{folder, full};
-use crate::common::made;
-use crate::random_values::Random;
+use crate::common::cc::{build_and_run, folder};
 use generate::draft;
 use layoutc_compiler::config::{self, Config, TargetC, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::{CheckedProject, Compiler, LoadError, MemorySources, SourceLoader};
+use layoutc_testing::{Random, cases};
 
 /// Number of kernels per manifest.
 const TOGETHER: usize = 6;
@@ -50,29 +49,29 @@ fn checked(text: &str, config: &Config) -> CheckedProject {
 
 /// A random kernel that every target accepts, with its schedule if the layouts allow it.
 fn kernel(random: &mut Random, number: usize) -> String {
-    let mut said = Vec::new();
+    let mut refusals = Vec::new();
     for _ in 0..TRIES {
         let draft = draft(random, number);
         for text in [draft.kernel(&draft.schedule), draft.kernel("")] {
             let checked = checked(&text, &config());
             if !checked.is_valid() {
-                said.push(format!("{text}{:#?}", checked.diagnostics));
+                refusals.push(format!("{text}{:#?}", checked.diagnostics));
             } else if let Err(faults) = Compiler::new(&MemorySources::default(), &config())
                 .emit(&checked, &Templates::default())
             {
-                said.push(format!("{text}{faults:#?}"));
+                refusals.push(format!("{text}{faults:#?}"));
             } else {
                 return text;
             }
         }
     }
-    panic!("{TRIES} kernels and none is taken; the last:\n{}", said.last().unwrap());
+    panic!("{TRIES} kernels and none is taken; the last:\n{}", refusals.last().unwrap());
 }
 
 #[test]
-fn random_kernels_compute_what_they_say() {
-    let manifests = if full() { 12 } else { 1 };
-    let mut random = Random(0x5EED);
+fn random_kernels_compute_their_definition() {
+    let manifests = cases(1, 12);
+    let mut random = Random::new(0x5EED);
     let mut odd = Vec::new();
     for manifest in 0..manifests {
         let text: String =
@@ -92,25 +91,20 @@ fn random_kernels_compute_what_they_say() {
                 odd.push(format!("{}/{}: {odd_place}", folder.display(), output.path));
             }
         }
-        run(&folder, &text);
+        run(&folder);
     }
     assert!(odd.is_empty(), "{}", odd.join("\n"));
 }
 
 /// Compiles and runs the test program of the manifest.
-fn run(folder: &Path, text: &str) {
+fn run(folder: &Path) {
     let address = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"].as_slice();
     for (k, flags) in [["-O2"].as_slice(), address].into_iter().enumerate() {
         let program = format!("program{k}");
         let mut command = Command::new("timeout");
         command.args([SECONDS, "gcc", "-std=c11", "-o", &program]).args(flags);
         command.args(["a_test.c", "a.c", "-lm"]);
-        let folder = folder.join("c");
-        made::compile(&mut command, &folder, Some(&program), &[])
-            .unwrap_or_else(|said| panic!("{said}\n{text}"));
-        let ran = Command::new(folder.join(&program)).output().unwrap();
-        let [out, err] = [&ran.stdout, &ran.stderr].map(|text| String::from_utf8_lossy(text));
-        assert!(ran.status.success(), "{}:\n{out}{err}\n{text}", folder.display());
+        build_and_run(&mut command, &folder.join("c"), &program);
     }
 }
 
@@ -123,7 +117,7 @@ impl SourceLoader for Folder {
 }
 
 #[test]
-fn no_file_of_the_examples_has_code_that_says_nothing() {
+fn generated_code_of_the_examples_has_no_dead_code() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut odd = Vec::new();
     let mut files = 0;

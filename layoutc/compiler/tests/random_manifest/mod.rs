@@ -6,26 +6,21 @@
     reason = "helpers of several tests, each of which uses a part"
 )]
 
-#[path = "../../../algebra/tests/random/mod.rs"]
-pub(crate) mod random;
 mod records;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use crate::common::check_text::check_text_with;
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Severity;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::{CheckedProject, Compiler, MemorySources};
-use random::generate::{self, Kinds};
-use random::{Case, Facts, Fault, Random, truth};
+use layoutc_testing::Random;
+use layoutc_testing::layouts::generate::{self, Kinds};
+use layoutc_testing::layouts::{Case, Facts, Fault, truth};
 pub(crate) use records::records;
-
-/// True if `LAYOUTC_FULL=1` requests the long campaigns.
-pub(crate) fn full() -> bool {
-    std::env::var("LAYOUTC_FULL").is_ok_and(|v| v == "1")
-}
 
 /// Element types: name, bits per element, and true for integers.
 pub(crate) const TYPES: &[(&str, i64, bool)] = &[
@@ -200,13 +195,13 @@ pub(crate) fn manifest(
     dtypes: &[&'static str],
     suited: impl Fn(&mut Random, Tensor) -> Tensor,
 ) -> Manifest {
-    let symbol = random.once_in(3).then(|| {
+    let symbol = random.one_in(3).then(|| {
         let multiple = *random.pick(&[1, 1, 2, 4, 8]);
         Facts { min: random.between(0, 1), max: 64, multiple }
     });
     let axes = loop {
-        let rank = random.below(4) + usize::from(symbol.is_some() || !random.once_in(10));
-        let least = i64::from(symbol.is_some() || !random.once_in(15));
+        let rank = random.below(4) + usize::from(symbol.is_some() || !random.one_in(10));
+        let least = i64::from(symbol.is_some() || !random.one_in(15));
         let mut axes: Vec<(String, i64)> = (0..rank)
             .map(|k| (["a", "b", "c", "d"][k].to_owned(), random.between(least, 12)))
             .collect();
@@ -230,13 +225,13 @@ pub(crate) fn manifest(
         let width = bits(dtype);
         let integer = TYPES.iter().any(|row| row.0 == dtype && row.2);
         let kinds = Kinds {
-            bits: symbol.is_none() && random.once_in(5),
-            skews: symbol.is_none() && random.once_in(5),
+            bits: symbol.is_none() && random.one_in(5),
+            skews: symbol.is_none() && random.one_in(5),
             empty: true,
             symbol: symbol.is_some(),
             element_bits: width,
         };
-        let case = generate::good_of(random, kinds, &axes, symbol);
+        let case = generate::valid_of(random, kinds, &axes, symbol);
         let name = format!("t{}", tensors.len());
         let unfilled =
             Tensor { name, dtype, fill: Fill::Zero, high_first: false, memory: None, case };
@@ -259,7 +254,7 @@ pub(crate) fn manifest(
             fill
         };
         let fill = if dtype == "f8e8m0fnu" { Fill::Nothing } else { fill };
-        let high_first = width < 8 && random.once_in(2);
+        let high_first = width < 8 && random.one_in(2);
         let tensor = Tensor { name, dtype, fill, high_first, memory, case };
         let alone = alone(&tensor);
         if !collides_at_some_size(&tensor, config) && built(&alone.text(), config).is_some() {
@@ -278,8 +273,7 @@ fn alone(tensor: &Tensor) -> Manifest {
 
 /// True if a layout with a symbol is rejected; asserts that the oracle finds the collision at the reported size.
 fn collides_at_some_size(tensor: &Tensor, config: &Config) -> bool {
-    let checked = Compiler::new(&MemorySources::of("m.kdl", alone(tensor).text()), config)
-        .check(&["m.kdl".to_owned()]);
+    let checked = check_text_with(&alone(tensor).text(), config);
     let refusal = checked.diagnostics.iter().find(|d| d.code == Code::MapNotInjective);
     let Some((refusal, _)) = refusal.zip(tensor.case.symbol) else { return false };
     let size = refusal.notes.iter().find_map(|note| note.rsplit_once("for batch = "));

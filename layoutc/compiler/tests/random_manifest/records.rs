@@ -1,7 +1,7 @@
 //! Generator of random record types, and their size by the rules of the book.
 
-use super::random::Random;
 use super::{TYPES, bits};
+use layoutc_testing::Random;
 
 /// `count` records in the syntax of `dtype`. Leaks them, because names of element types are `'static`.
 pub(crate) fn records(seed: u64, count: usize) -> Vec<&'static str> {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use layoutc_compiler::base::cast::{Cast, CastEvaluator, CastMode};
 use layoutc_compiler::base::dtype::Dtype;
 
-use super::Random;
+use layoutc_testing::Random;
 
 /// A type of arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,13 +110,13 @@ impl Tree {
             return match random.below(8) {
                 0 => Self::Not(Box::new(Self::random(random, ty, depth - 1))),
                 1 | 2 => {
-                    let sign = random.pick(&["and", "or"]);
+                    let sign = *random.pick(&["and", "or"]);
                     let [a, b] = [0, 1].map(|_| Box::new(Self::random(random, ty, depth - 1)));
                     Self::Binary(sign, a, b)
                 }
                 _ => {
-                    let sign = random.pick(&["<", "<=", ">", ">=", "==", "!="]);
-                    let ty = random.pick(&Type::NUMBERS);
+                    let sign = *random.pick(&["<", "<=", ">", ">=", "==", "!="]);
+                    let ty = *random.pick(&Type::NUMBERS);
                     let [a, b] = [0, 1].map(|_| Box::new(Self::random(random, ty, depth - 1)));
                     Self::Binary(sign, a, b)
                 }
@@ -134,16 +134,17 @@ impl Tree {
             5 | 6 => {
                 let into = ELEMENTS.iter().filter(|(_, computed)| *computed == ty);
                 let into: Vec<&str> = into.map(|(element, _)| *element).collect();
-                let from = random.pick(&Type::NUMBERS);
-                Self::Cast(random.pick(&into), of(random, from))
+                let into = *random.pick(&into);
+                let from = *random.pick(&Type::NUMBERS);
+                Self::Cast(into, of(random, from))
             }
             7 if ty.is_float() => Self::Floor(of(random, ty)),
             8 if ty.is_float() => Self::Sqrt(of(random, ty)),
             _ => {
                 let sign = if ty.is_float() {
-                    random.pick(&["+", "-", "*", "/", "min", "max"])
+                    *random.pick(&["+", "-", "*", "/", "min", "max"])
                 } else {
-                    random.pick(&["+", "-", "*", "//", "%", "min", "max"])
+                    *random.pick(&["+", "-", "*", "//", "%", "min", "max"])
                 };
                 Self::Binary(sign, of(random, ty), of(random, ty))
             }
@@ -152,15 +153,16 @@ impl Tree {
 
     fn leaf(random: &mut Random, ty: Type) -> Self {
         if ty == Type::Bool {
-            let number = random.pick(&Type::NUMBERS);
+            let number = *random.pick(&Type::NUMBERS);
             let [a, b] = [0, 1].map(|_| Box::new(Self::leaf(random, number)));
-            return Self::Binary(random.pick(&["<", "=="]), a, b);
+            let sign = *random.pick(&["<", "=="]);
+            return Self::Binary(sign, a, b);
         }
         if random.below(4) == 0 {
             return Self::constant(random, ty);
         }
         let elements = (0..ELEMENTS.len()).filter(|k| ELEMENTS[*k].1 == ty).collect::<Vec<_>>();
-        let element = random.pick(&elements);
+        let element = *random.pick(&elements);
         let before = random.below(3);
         let outside = (before > 0).then(|| Box::new(Self::constant(random, ty)));
         Self::Read { element, before, outside }
@@ -170,12 +172,12 @@ impl Tree {
     fn constant(random: &mut Random, ty: Type) -> Self {
         let small = [0, 1, -1, 2, -2, 3, 7, -7, 100];
         let value = match ty {
-            Type::F32 => Value::Single(random.pick(&[0.0, -0.0, 1.0, -1.5, 3.0e38, 1.0e-40, 0.1])),
-            Type::F64 => Value::Double(random.pick(&[0.0, -0.0, 1.0, -2.5, 1.0e300, 0.1])),
+            Type::F32 => Value::Single(*random.pick(&[0.0, -0.0, 1.0, -1.5, 3.0e38, 1.0e-40, 0.1])),
+            Type::F64 => Value::Double(*random.pick(&[0.0, -0.0, 1.0, -2.5, 1.0e300, 0.1])),
             _ => {
                 let least = 1_i128 << (ty.bits() - 1);
                 let all = [small.as_slice(), &[least - 1, 1 - least]].concat();
-                let value = random.pick(&all);
+                let value = *random.pick(&all);
                 let is_unsigned = matches!(ty, Type::U32 | Type::U64);
                 Value::Int(if is_unsigned { value.abs() } else { value })
             }

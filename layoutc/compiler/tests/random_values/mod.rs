@@ -14,37 +14,17 @@ mod expression;
 use std::fmt::Write as _;
 use std::process::Command;
 
-use crate::common::cc::{folder, full, there};
-use crate::common::made;
+use crate::common::cc::{build_and_run, folder};
+use crate::common::check_text::check_valid;
 use expression::{ELEMENTS, Tree, Type, Value, element};
 use layoutc_compiler::base::dtype::Dtype;
-use layoutc_compiler::config::Config;
 use layoutc_compiler::emit::{Settings, Templates, emit};
-use layoutc_compiler::{Compiler, MemorySources};
+use layoutc_testing::process::is_installed;
+use layoutc_testing::{Random, cases, is_full};
 
 /// Rows and columns of every operand.
 const ROWS: usize = 3;
 const COLUMNS: usize = 16;
-
-/// Pseudo-random number generator.
-pub struct Random(pub u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let mixed = (self.0 ^ self.0 >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
-        mixed ^ mixed >> 29
-    }
-
-    pub fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(bound).unwrap()).unwrap()
-    }
-
-    pub fn pick<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-}
 
 /// A statement: an assignment or reduction (`op`) of an expression in a type.
 struct Statement {
@@ -55,15 +35,15 @@ struct Statement {
 
 impl Statement {
     fn random(random: &mut Random) -> Self {
-        let ty = random.pick(&Type::NUMBERS);
+        let ty = *random.pick(&Type::NUMBERS);
         let depth = 1 + random.below(4);
         let tree = Tree::random(random, ty, depth);
         let is_float = matches!(ty, Type::F32 | Type::F64);
         let op = match random.below(3) {
             0 | 1 => "=",
             // No float sums: the planner chooses their order.
-            _ if is_float => random.pick(&["min=", "max="]),
-            _ => random.pick(&["+=", "*=", "min=", "max="]),
+            _ if is_float => *random.pick(&["min=", "max="]),
+            _ => *random.pick(&["+=", "*=", "min=", "max="]),
         };
         Self { op, ty, tree }
     }
@@ -194,9 +174,9 @@ fn inputs(random: &mut Random, name: &str) -> Vec<u64> {
     let is_float = name.contains('f');
     (0..ROWS * COLUMNS)
         .map(|_| match random.below(3) {
-            0 => random.pick(&special),
+            0 => *random.pick(&special),
             1 if is_float => {
-                let value = i32::try_from(random.below(4000)).unwrap() - 2000;
+                let value = random.between(-2000_i32, 1999);
                 let exact = f64::from(value) / 8.0;
                 let from = Dtype::parse("f64").unwrap();
                 let cast = layoutc_compiler::base::cast::Cast::new(
@@ -208,8 +188,8 @@ fn inputs(random: &mut Random, name: &str) -> Vec<u64> {
                     layoutc_compiler::base::cast::CastEvaluator::new(cast).convert(exact.to_bits())
                 })
             }
-            1 => u64::try_from(random.below(9)).unwrap(),
-            _ => random.next() & mask,
+            1 => random.below(9),
+            _ => random.bits() & mask,
         })
         .collect()
 }
@@ -309,8 +289,8 @@ fn compilers() -> Vec<(&'static str, &'static [&'static str])> {
         ),
         ("gcc", &["-std=c11", "-O0", "-ffp-contract=off"]),
     ];
-    let there = all.into_iter().filter(|(name, _)| there(name));
-    if full() { there.collect() } else { there.take(2).collect() }
+    let installed = all.into_iter().filter(|(name, _)| is_installed(name));
+    if is_full() { installed.collect() } else { installed.take(2).collect() }
 }
 
 fn is_same(ty: Type, wanted: u64, got: u64) -> bool {
@@ -324,7 +304,7 @@ fn is_zero(ty: Type, value: u64) -> bool {
 
 /// Runs `count` statements of one seed.
 fn run(seed: u64, count: usize) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut statements = Vec::new();
     while statements.len() < count {
         let statement = Statement::random(&mut random);
@@ -334,9 +314,7 @@ fn run(seed: u64, count: usize) {
     }
     let given: Vec<Vec<u64>> = ELEMENTS.iter().map(|(name, _)| inputs(&mut random, name)).collect();
     let text = manifest(&statements);
-    let checked = Compiler::new(&MemorySources::of("m.kdl", &text), &Config::default())
-        .check(&["m.kdl".to_owned()]);
-    assert_eq!(checked.diagnostics, [], "{text}");
+    let checked = check_valid(&text);
     let folder = folder(&format!("random_values_{seed}"));
     let outputs = emit(&checked.manifests[0], &Settings::c(), "m", &Templates::default()).unwrap();
     for output in &outputs {
@@ -356,11 +334,7 @@ fn run(seed: u64, count: usize) {
         let program = format!("program_{number}");
         let mut command = Command::new(compiler);
         command.args(flags).args(["-o", &program, "main.c", "m.c", "-lm"]);
-        made::compile(&mut command, &folder, Some(&program), &[])
-            .unwrap_or_else(|said| panic!("{said}\n{text}"));
-        let ran = Command::new(folder.join(&program)).current_dir(&folder).output().unwrap();
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{compiler} {flags:?} in {}: {said}", folder.display());
+        build_and_run(&mut command, &folder, &program);
         let out = std::fs::read(folder.join("out.bin")).unwrap();
         let mut rest = out.as_slice();
         for (k, statement) in statements.iter().enumerate() {
@@ -390,8 +364,8 @@ fn run(seed: u64, count: usize) {
 }
 
 #[test]
-fn random_values_are_what_they_are_by_definition() {
-    let seeds = if full() { 8 } else { 2 };
+fn random_values_equal_their_definition() {
+    let seeds = cases(2, 8);
     for seed in 0..seeds {
         run(seed, 24);
     }

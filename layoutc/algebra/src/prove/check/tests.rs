@@ -4,47 +4,38 @@ use alloc::collections::BTreeMap;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
+use layoutc_testing::Random;
+
 use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::digits::{Chain, Digit, Digits};
 use crate::expr::{BinOp, Expr, Var};
 use crate::symbol::Axis;
 
-/// A linear congruential generator; its high bits are used.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, n: i128) -> i128 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        i128::from(self.0 >> 33) % n
-    }
-}
-
-fn expr(chance: &mut Chance, depth: u32) -> Expr {
-    if depth == 0 || chance.below(6) == 0 {
-        return match chance.below(5) {
-            0 => Expr::constant(chance.below(12) - 3),
-            _ => Expr::var(Var::Axis(u32::try_from(chance.below(3)).unwrap())),
+fn expr(random: &mut Random, depth: u32) -> Expr {
+    if depth == 0 || random.below(6) == 0 {
+        return match random.below(5) {
+            0 => Expr::constant(random.below(12) - 3),
+            _ => Expr::var(Var::Axis(random.below(3))),
         };
     }
-    let a = expr(chance, depth - 1);
-    let (op, b) = match chance.below(8) {
-        0 | 1 => (BinOp::Add, expr(chance, depth - 1)),
-        2 => (BinOp::Sub, expr(chance, depth - 1)),
-        3 => (BinOp::Mul, Expr::constant(chance.below(9) - 2)),
-        4 | 5 => (BinOp::FloorDiv, Expr::constant(chance.below(9) + 1)),
-        6 => (BinOp::Mod, Expr::constant(chance.below(9) + 1)),
-        _ => (BinOp::Xor, expr(chance, depth - 1)),
+    let a = expr(random, depth - 1);
+    let (op, b) = match random.below(8) {
+        0 | 1 => (BinOp::Add, expr(random, depth - 1)),
+        2 => (BinOp::Sub, expr(random, depth - 1)),
+        3 => (BinOp::Mul, Expr::constant(random.below(9) - 2)),
+        4 | 5 => (BinOp::FloorDiv, Expr::constant(random.below(9) + 1)),
+        6 => (BinOp::Mod, Expr::constant(random.below(9) + 1)),
+        _ => (BinOp::Xor, expr(random, depth - 1)),
     };
     Expr::binary(op, &a, &b).unwrap()
 }
 
 /// Axes with these extents, each split at a random weight.
-fn digits(chance: &mut Chance, extents: &[i128]) -> Digits {
+fn digits(random: &mut Random, extents: &[i128]) -> Digits {
     let mut digits = Digits::default();
     for (axis, extent) in extents.iter().enumerate() {
-        let cut = chance.below(5) + 1;
+        let cut = random.below(5) + 1;
         let (low, high) = (cut, (extent + cut - 1) / cut);
         let at = digits.digits.len();
         digits.digits.push(Digit { weight: cut, extent: Expr::constant(high) });
@@ -64,15 +55,15 @@ fn values(domain: &CheckerContext<'_>, digits: &Digits, point: &[i128]) -> BTree
         values.insert(high, index / digits.digits[high].weight);
         values.insert(low, index % digits.digits[high].weight);
     }
-    let made: Vec<(usize, Sum)> = {
+    let split: Vec<(usize, Sum)> = {
         let all = domain.digits.borrow();
-        let made = all.iter().enumerate();
-        made.filter_map(|(k, digit)| Some((k, digit.made_of.clone()?))).collect()
+        let split = all.iter().enumerate();
+        split.filter_map(|(k, digit)| Some((k, digit.made_of.clone()?))).collect()
     };
     // The parts of a digit come after it.
     loop {
         let before = values.len();
-        for (digit, parts) in &made {
+        for (digit, parts) in &split {
             let Some(value) = values.get(digit).copied() else { continue };
             let below = parts.terms().map(|(_, weight)| weight).max().unwrap();
             for (factors, weight) in parts.terms() {
@@ -106,19 +97,19 @@ fn evaluated(sum: &Sum, values: &BTreeMap<usize, i128>) -> i128 {
 }
 
 #[test]
-fn sums_are_what_they_stand_for_and_never_go_below_what_is_said() {
-    let mut chance = Chance(1);
+fn sums_equal_their_expressions_and_respect_their_bounds() {
+    let mut random = Random::new(1);
     let (mut followed, mut settled) = (0, 0);
     for round in 0..4000 {
-        let extents: Vec<i128> = (0..3).map(|_| chance.below(9) + 1).collect();
-        let digits = digits(&mut chance, &extents);
+        let extents: Vec<i128> = (0..3).map(|_| random.below(9) + 1).collect();
+        let digits = digits(&mut random, &extents);
         let logical: Vec<Axis> = ["a", "b", "c"]
             .iter()
             .zip(&extents)
             .map(|(name, n)| Axis { name: (*name).to_string(), extent: Expr::constant(*n) })
             .collect();
         let domain = CheckerContext::of_digits(&[], &digits, &logical).unwrap();
-        let expr = expr(&mut chance, 4);
+        let expr = expr(&mut random, 4);
         let axis = |var: Var| match var {
             Var::Axis(k) => domain.axis(usize::try_from(k).unwrap()),
             _ => None,
@@ -145,8 +136,12 @@ fn sums_are_what_they_stand_for_and_never_go_below_what_is_said() {
         let from = |n: i128| sum.minus(&Sum::constant(n)).unwrap();
         settled += usize::from(domain.never_negative(&from(least)).unwrap_or(false));
         for above in 1..4 {
-            let said = domain.never_negative(&from(least + above)).unwrap_or(false);
-            assert!(!said, "round {round}: {expr:?} is {least} somewhere, not {}", least + above);
+            let is_claimed = domain.never_negative(&from(least + above)).unwrap_or(false);
+            assert!(
+                !is_claimed,
+                "round {round}: {expr:?} is {least} somewhere, not {}",
+                least + above
+            );
         }
     }
     assert!(followed > 2000 && settled * 2 > followed, "{settled} of {followed}");

@@ -5,8 +5,7 @@ use std::process::{Command, Stdio};
 
 use super::compare::{difference, fits};
 use super::page::{Block, Shown, blocks, comment, is_path, shown};
-use crate::tools::path_with_layoutc;
-use crate::world::World;
+use crate::sandbox::{Sandbox, path_with_layoutc};
 
 /// Programs that pages may run besides layoutc and what they compile.
 const PROGRAMS: &[&str] = &[
@@ -21,7 +20,7 @@ const NOT_RUN: &[&str] = &["./test", "layoutc watch"];
 const CHECKED_ELSEWHERE: &[&str] = &["kdl", "toml", "jinja"];
 
 /// Result of a page.
-pub(super) struct Told {
+pub(super) struct Comparison {
     pub(super) faults: Vec<String>,
     /// The page with the actual output.
     pub(super) page: String,
@@ -29,32 +28,32 @@ pub(super) struct Told {
 
 /// A folder in which pages are run.
 pub(super) struct Place {
-    pub(super) world: World,
-    /// Working directory, relative to the world.
+    pub(super) sandbox: Sandbox,
+    /// Working directory, relative to the sandbox.
     folder: String,
 }
 
 impl Place {
     /// An empty folder.
     pub(super) fn empty() -> Self {
-        Self { world: World::new(&[]), folder: ".".to_owned() }
+        Self { sandbox: Sandbox::new(&[]), folder: ".".to_owned() }
     }
 }
 
 /// Runs a page in its own folder, with `examples/` or `integrations/` if it mentions them.
-pub(super) fn tell(name: &str, page: &str, examples: &[(String, Vec<u8>)]) -> Told {
+pub(super) fn tell(name: &str, page: &str, examples: &[(String, Vec<u8>)]) -> Comparison {
     let mut place = Place::empty();
     for (path, text) in examples {
         let folder = path.split_inclusive('/').next().unwrap_or_default();
         if page.contains(folder) {
-            place.world.write_bytes(path, text);
+            place.sandbox.write(path, text);
         }
     }
     go_on(&mut place, name, page)
 }
 
 /// Continues with another page in the same folder.
-pub(super) fn go_on(place: &mut Place, name: &str, page: &str) -> Told {
+pub(super) fn go_on(place: &mut Place, name: &str, page: &str) -> Comparison {
     let mut story = Story { name, place, faults: Vec::new(), edits: Vec::new() };
     for block in blocks(page) {
         story.block(&block);
@@ -63,7 +62,7 @@ pub(super) fn go_on(place: &mut Place, name: &str, page: &str) -> Told {
     for (place, printed) in story.edits.into_iter().rev() {
         lines.splice(place, printed);
     }
-    Told { faults: story.faults, page: lines.join("\n") + "\n" }
+    Comparison { faults: story.faults, page: lines.join("\n") + "\n" }
 }
 
 struct Story<'a> {
@@ -75,7 +74,7 @@ struct Story<'a> {
 }
 
 /// Exit code and output of a command.
-pub(super) struct Ran {
+pub(super) struct Output {
     pub(super) code: i32,
     pub(super) text: String,
 }
@@ -95,7 +94,7 @@ impl Story<'_> {
             (_, Some(path)) if is_path(path) => self.quote(block, path),
             _ if is_path(comment) => {
                 let path = self.below(comment);
-                self.place.world.write(&path, &(block.lines.join("\n") + "\n"));
+                self.place.sandbox.write(&path, &(block.lines.join("\n") + "\n"));
             }
             (language, _) if CHECKED_ELSEWHERE.contains(&language) => {}
             (language, _) => {
@@ -123,7 +122,7 @@ impl Story<'_> {
         }
     }
 
-    fn compare(&mut self, shown: Shown<'_>, ran: &Ran) {
+    fn compare(&mut self, shown: Shown<'_>, ran: &Output) {
         let (command, code) = (&shown.command, ran.code);
         let printed: Vec<String> =
             ran.text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect();
@@ -147,7 +146,7 @@ impl Story<'_> {
         for (number, command) in block.lines.iter().enumerate() {
             let line = block.line + 1 + number;
             match self.run(command) {
-                Ok(Some(Ran { code, .. })) if code != 0 => {
+                Ok(Some(Output { code, .. })) if code != 0 => {
                     self.fault(line, &format!("`{command}` ends with {code}"));
                 }
                 Ok(_) => {}
@@ -158,7 +157,7 @@ impl Story<'_> {
 
     /// Checks quoted lines of a file.
     fn quote(&mut self, block: &Block<'_>, path: &str) {
-        let text = self.place.world.read(&self.below(path)).unwrap_or_default();
+        let text = self.place.sandbox.read(&self.below(path)).unwrap_or_default();
         let text: Vec<String> = text.lines().map(str::to_owned).collect();
         let wanted = [&["…"], &block.lines[1..], &["…"]].concat();
         if !fits(&wanted, &text) {
@@ -167,7 +166,7 @@ impl Story<'_> {
     }
 
     /// Runs a command, with standard output and error merged; `None` if it is not run.
-    fn run(&mut self, command: &str) -> Result<Option<Ran>, String> {
+    fn run(&mut self, command: &str) -> Result<Option<Output>, String> {
         // Pages run layoutc from a clone.
         let command = command.replace("cargo run --release -- ", "layoutc ");
         if NOT_RUN.iter().any(|prefix| command.starts_with(prefix)) {
@@ -175,7 +174,7 @@ impl Story<'_> {
         }
         if let Some(folder) = command.strip_prefix("cd ") {
             self.place.folder = self.below(folder);
-            return if self.place.world.path(&self.place.folder).is_dir() {
+            return if self.place.sandbox.path(&self.place.folder).is_dir() {
                 Ok(None)
             } else {
                 Err(format!("there is no folder `{folder}`"))
@@ -189,16 +188,16 @@ impl Story<'_> {
                 return Err(format!("pages do not run `{program}`"));
             }
         }
-        Ok(Some(shell(&self.place.world, &self.place.folder, &command)))
+        Ok(Some(shell(&self.place.sandbox, &self.place.folder, &command)))
     }
 }
 
-/// Runs a script in a folder of the world, with layoutc on the path.
-pub(super) fn shell(world: &World, folder: &str, script: &str) -> Ran {
+/// Runs a script in a folder of the sandbox, with layoutc on the path.
+pub(super) fn shell(sandbox: &Sandbox, folder: &str, script: &str) -> Output {
     let output = Command::new("sh")
         .arg("-c")
         .arg(format!("exec 2>&1\n{script}"))
-        .current_dir(world.path(folder))
+        .current_dir(sandbox.path(folder))
         .env("PATH", path_with_layoutc())
         // Open MPI needs these to run as root.
         .envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")])
@@ -208,11 +207,11 @@ pub(super) fn shell(world: &World, folder: &str, script: &str) -> Ran {
         .expect("a shell");
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     // Pages must not depend on the path of the folder.
-    let home = world.path(".").canonicalize().expect("a folder");
+    let home = sandbox.path(".").canonicalize().expect("a folder");
     let text = text.replace(home.to_str().expect("UTF-8"), "/home/me");
     // Progress depends on the machine.
     let is_progress = |line: &&str| line.starts_with("building: ") && line.contains(" steps");
     let text: String = text.split_inclusive('\n').filter(|line| !is_progress(line)).collect();
     // Killed by a signal.
-    Ran { code: output.status.code().unwrap_or(-1), text }
+    Output { code: output.status.code().unwrap_or(-1), text }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use super::page::links;
 use super::story::{Place, go_on, shell};
 use super::{below_root, root, settle};
-use crate::tools::find;
+use layoutc_testing::process::needed_program;
 
 /// Number of chapters.
 const CHAPTERS: usize = 8;
@@ -31,7 +31,7 @@ fn the_tutorial_is_followed_from_an_empty_folder() {
 
 /// Runs the CUDA program against a stand-in for the CUDA runtime, with rewritten launches.
 fn runs_on_a_stand_in_for_a_gpu(place: &Place) {
-    let (Some(_), Some(_)) = (find("g++"), find("awk")) else { return };
+    let (Some(_), Some(_)) = (needed_program("g++"), needed_program("awk")) else { return };
     let shim = root().join("layoutc/compiler/tests/gpu/cuda_shim");
     let shim = shim.display();
     let script = format!(
@@ -40,7 +40,7 @@ fn runs_on_a_stand_in_for_a_gpu(place: &Place) {
         g++ -std=c++17 -O1 -I '{shim}' -I generated/cuda -x c++ image_cuda.cpp blur.cu -o blur_gpu
         ./blur_gpu"
     );
-    let ran = shell(&place.world, "camera", &script);
+    let ran = shell(&place.sandbox, "camera", &script);
     let page = fs::read_to_string(root().join("book/src/tutorial/computing.md")).expect("a page");
     assert!(ran.code == 0 && page.contains(&ran.text), "{}: {}", ran.code, ran.text);
 }

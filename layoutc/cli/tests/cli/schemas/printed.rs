@@ -9,9 +9,8 @@ use std::thread;
 use serde_json::Value;
 
 use super::root;
-use crate::tools::path_with_layoutc;
+use crate::sandbox::{BLOCKED, BROKEN, Sandbox, path_with_layoutc};
 use crate::watching::Watching;
-use crate::world::{BLOCKED, BROKEN, World};
 
 /// Objects by schema, each with the command that printed it.
 type Printed = BTreeMap<String, Vec<(String, Value)>>;
@@ -70,19 +69,19 @@ fn parts(line: &str) -> (&str, &str) {
 
 fn play((project, lines): &Scene<'_>, has_compiler: bool) -> Printed {
     let folder = if project.starts_with("examples/") { root() } else { here() }.join(project);
-    let world = World::new(&[]);
-    copy(&folder, &world.path("."));
+    let sandbox = Sandbox::new(&[]);
+    copy(&folder, &sandbox.path("."));
     let mut printed = Printed::new();
     for line in lines {
         if let Some(command) = line.strip_prefix("$ ") {
-            assert_eq!(shell(&world, command), (Some(0), String::new()), "{line}");
+            assert_eq!(shell(&sandbox, command), (Some(0), String::new()), "{line}");
             continue;
         }
         let (schema, arguments) = parts(line);
         if schema == "bench" && !has_compiler {
             continue;
         }
-        let (code, out) = shell(&world, &format!("layoutc --format json {arguments}"));
+        let (code, out) = shell(&sandbox, &format!("layoutc --format json {arguments}"));
         assert!(matches!(code, Some(0 | 1)) && !out.is_empty(), "{project}: {line}: {code:?}");
         for text in out.lines() {
             let object: Value = serde_json::from_str(text).expect("an object a line");
@@ -95,10 +94,10 @@ fn play((project, lines): &Scene<'_>, has_compiler: bool) -> Printed {
 }
 
 /// Exit code and standard output of a shell command.
-fn shell(world: &World, line: &str) -> (Option<i32>, String) {
+fn shell(sandbox: &Sandbox, line: &str) -> (Option<i32>, String) {
     let output = Command::new("sh")
         .args(["-c", line])
-        .current_dir(world.path("."))
+        .current_dir(sandbox.path("."))
         .env("PATH", path_with_layoutc())
         .stdin(Stdio::null())
         .output()
@@ -110,21 +109,21 @@ fn shell(world: &World, line: &str) -> (Option<i32>, String) {
 fn rebuilds() -> Printed {
     let mut printed = Printed::new();
     for more in [&[][..], &["--timings"]] {
-        let world = World::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED)]);
+        let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED)]);
         let arguments = [&["--format", "json"], more].concat();
-        let mut watching = Watching::start(&world, ".", &arguments);
+        let mut watching = Watching::start(&sandbox, ".", &arguments);
         let mut next = |schema: &str| {
             let object: Value = serde_json::from_str(&watching.next()).expect("JSON");
             let what = format!("watch {}", arguments.join(" "));
             printed.entry(schema.to_owned()).or_default().push((what, object));
         };
         next("rebuild");
-        world.write("layouts/b.kdl", BLOCKED);
+        sandbox.write("layouts/b.kdl", BLOCKED);
         next("rebuild");
-        world.write("layouts/b.kdl", BROKEN);
+        sandbox.write("layouts/b.kdl", BROKEN);
         next("rebuild");
         next("diagnostic");
-        fs::remove_file(world.path("layouts/b.kdl")).expect("it was there");
+        fs::remove_file(sandbox.path("layouts/b.kdl")).expect("it was there");
         next("rebuild");
     }
     printed

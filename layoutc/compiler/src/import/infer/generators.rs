@@ -78,7 +78,7 @@ pub(super) fn constant_of_shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor
 }
 
 /// `OptionalHasElement`: true if the operand is present.
-#[expect(clippy::unnecessary_wraps, reason = "as the other rules of operators")]
+#[expect(clippy::unnecessary_wraps, reason = "rules have one signature")]
 pub(super) fn truth(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let truth = i64::from(call.optional(0).is_some());
     Ok(ShapedTensor::integer(Scalar::Bool, truth))

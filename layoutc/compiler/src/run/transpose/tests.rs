@@ -1,6 +1,8 @@
 //! Blocks of every size of an element against a plain loop: below a tile, around pieces, beside other bytes.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use layoutc_testing::Random;
+
 use super::super::blocks::Block;
 use super::transpose;
 
@@ -27,9 +29,7 @@ fn blocks_are_transposed_as_by_a_plain_loop() {
             let (from_stride, to_stride) = (columns * wide + apart, rows * wide + 2 * apart);
             let block = Block { from: 3, from_stride, to: 7, to_stride, rows, columns };
             let size = |lines: i64, stride: i64| usize::try_from(lines * stride + 16).unwrap();
-            let source: Vec<u8> = (0..size(rows, from_stride))
-                .map(|k| (k.wrapping_mul(0x9E37_79B9) >> 13).to_le_bytes()[0])
-                .collect();
+            let source = Random::new(1).bytes(size(rows, from_stride));
             let mut found = vec![0x5A; size(columns, to_stride)];
             let mut plain = found.clone();
             transpose(&source, &mut found, bytes, &block).unwrap();
@@ -40,7 +40,7 @@ fn blocks_are_transposed_as_by_a_plain_loop() {
 }
 
 #[test]
-fn what_would_leave_a_buffer_is_refused() {
+fn an_access_outside_a_buffer_is_refused() {
     let (rows, columns) = (300, 700);
     let block =
         Block { from: 0, from_stride: columns * 4, to: 0, to_stride: rows * 4, rows, columns };

@@ -8,9 +8,10 @@ use layoutc_compiler::emit::Templates;
 use layoutc_compiler::{Compiler, MemorySources};
 
 use super::{For, Kernel, begun, compared, instances, manifest};
-use crate::common::cc::{folder, full};
+use crate::common::cc::folder;
 use crate::common::gpu;
 use crate::common::moves::channels;
+use layoutc_testing::is_full;
 
 /// Runs every instance and compares it with the reference.
 pub(super) fn computes(kernel: &Kernel) {
@@ -33,21 +34,21 @@ pub(super) fn computes(kernel: &Kernel) {
     let sources = ["a.cu", "main.cpp"];
     for compiler in gpu::cuda_compilers() {
         let program = gpu::compile_for_cpu(&compiler, &folder, &sources, "program");
-        let program = program.unwrap_or_else(|said| panic!("{said}"));
+        let program = program.unwrap_or_else(|message| panic!("{message}"));
         let ran = gpu::run_program(&program, &[]);
         assert!(ran.is_ok(), "{} in {}:\n{ran:?}", compiler.0, folder.display());
     }
     let on_gpu = gpu::gpu();
-    if !(full() || on_gpu) {
+    if !(is_full() || on_gpu) {
         return;
     }
     let Some(nvcc) = gpu::nvcc() else { return };
-    let failed = |said| panic!("{}: {said}", folder.display());
+    let failed = |message| panic!("{}: {message}", folder.display());
     gpu::compile_with_nvcc(&nvcc, &folder, "a.cu", &[80]).unwrap_or_else(failed);
     if on_gpu {
         let program = gpu::compile_for_gpu(&nvcc, &folder, &sources, "gpu");
-        gpu::run_program(&program.unwrap_or_else(|said| panic!("{said}")), &[])
-            .unwrap_or_else(|said| panic!("{}: {said}", folder.display()));
+        gpu::run_program(&program.unwrap_or_else(|message| panic!("{message}")), &[])
+            .unwrap_or_else(|message| panic!("{}: {message}", folder.display()));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Helper: compares kernels with `NumPy` on random operands.
 
+use layoutc_testing::process::{is_installed, output};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
@@ -70,24 +71,22 @@ pub(super) fn compare(kernel: &Kernel, folder: &Path, stem: &str) {
         kernel.numpy
     );
     std::fs::write(folder.join("against_numpy.py"), script).unwrap();
-    let asked = |what: &str| {
+    let run_script = |mode: &str| {
         let mut python = python().unwrap();
-        let ran = python.args(["against_numpy.py", what]).current_dir(folder).output().unwrap();
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success(), "{} in {}:\n{said}", kernel.name, folder.display());
-        String::from_utf8(ran.stdout).unwrap()
+        output(python.args(["against_numpy.py", mode]).current_dir(folder))
+            .unwrap_or_else(|error| panic!("{}: {error}", kernel.name))
     };
-    asked("make");
+    run_script("make");
     std::fs::write(folder.join("from_numpy.c"), main_c(kernel, stem)).unwrap();
     let sources = ["from_numpy.c".to_owned(), format!("{stem}.c")];
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
-    for compiler in ["gcc", "clang"].into_iter().filter(|name| crate::common::cc::there(name)) {
+    for compiler in ["gcc", "clang"].into_iter().filter(|name| is_installed(name)) {
         let mut command = Command::new(compiler);
         command.args(["-std=c11", "-O2", "-o", "from_numpy"]).args(&sources).arg("-lm");
         assert!(command.current_dir(folder).status().unwrap().success(), "{compiler}");
         let mut program = Command::new(folder.join("from_numpy"));
         assert!(program.current_dir(folder).status().unwrap().success(), "{compiler}");
-        let printed = asked("check");
+        let printed = run_script("check");
         assert_eq!(printed.lines().count(), count * kernel.written.len(), "{printed}");
     }
 }

@@ -1,34 +1,13 @@
 //! Random manifests with every construct of KDL 2 in every position. `LAYOUTC_FULL=1` runs 10 000 cases.
 
-#![expect(clippy::disallowed_methods, reason = "reads LAYOUTC_FULL")]
-
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use kdl::{KdlDocument, KdlNode};
+use layoutc_testing::{Random, cases};
 
 use super::same::formatted;
 use crate::manifest::format;
-
-/// A deterministic random number generator (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 20).unwrap() % end
-    }
-
-    fn one_in(&mut self, end: usize) -> bool {
-        self.below(end) == 0
-    }
-
-    fn of<'t>(&mut self, all: &[&'t str]) -> &'t str {
-        all[self.below(all.len())]
-    }
-}
 
 const WORDS: &[&str] = &[
     "a",
@@ -73,16 +52,16 @@ impl Writer {
         let _ = write!(
             self.text,
             "//{} {}",
-            self.random.of(&["", "/", " {", " \" ;", "-"]),
+            self.random.pick(&["", "/", " {", " \" ;", "-"]),
             self.comments
         );
-        let end = self.random.of(&["\n", "  \n", "\r\n"]);
+        let end = self.random.pick(&["\n", "  \n", "\r\n"]);
         self.put(end);
     }
 
     fn block_comment(&mut self) {
         self.comments += 1;
-        let inside = self.random.of(&["", "/* in */", "\n   lines\n", "// {", "*", " \" "]);
+        let inside = self.random.pick(&["", "/* in */", "\n   lines\n", "// {", "*", " \" "]);
         let _ = write!(self.text, "/* {}{inside} */", self.comments);
     }
 
@@ -133,7 +112,7 @@ impl Writer {
             if is_wide {
                 self.blank("");
             }
-            let word = self.random.of(&["u8", "\"a b\"", "#\"c\"#"]);
+            let word = self.random.pick(&["u8", "\"a b\"", "#\"c\"#"]);
             self.put(word);
             if is_wide {
                 self.blank("");
@@ -147,7 +126,7 @@ impl Writer {
 
     fn entry(&mut self) {
         if self.random.one_in(3) {
-            let key = self.random.of(&["k", "\"key\"", "#\"raw\"#", "like"]);
+            let key = self.random.pick(&["k", "\"key\"", "#\"raw\"#", "like"]);
             self.put(key);
             self.blank("");
             self.put("=");
@@ -155,7 +134,7 @@ impl Writer {
         }
         self.typed();
         let all = [WORDS, VALUES][self.random.below(2)];
-        let value = self.random.of(all);
+        let value = self.random.pick(all);
         self.put(value);
     }
 
@@ -164,7 +143,7 @@ impl Writer {
             self.slash_dash();
         }
         self.typed();
-        let name = self.random.of(WORDS);
+        let name = self.random.pick(WORDS);
         self.put(name);
         for _ in 0..self.random.below(5) {
             self.blank(" ");
@@ -173,7 +152,7 @@ impl Writer {
             }
             self.entry();
         }
-        let blocks = if depth < 3 { self.random.below(5).saturating_sub(1) } else { 0 };
+        let blocks = if depth < 3 { self.random.below(5_usize).saturating_sub(1) } else { 0 };
         let real = self.random.below(3);
         for block in 0..blocks {
             self.blank(" ");
@@ -192,14 +171,14 @@ impl Writer {
             self.nodes(depth + 1);
         } else {
             for _ in 0..self.random.below(4) {
-                let node = self.random.of(&[
+                let node = self.random.pick(&[
                     "a 1",
                     "order c n",
                     "x /* y */ 2",
                     "n \"LANES * 2\"",
                     "b { c; }",
                 ]);
-                let end = self.random.of(&[";", " ; ", "; "]);
+                let end = self.random.pick(&[";", " ; ", "; "]);
                 self.put(node);
                 self.put(end);
             }
@@ -213,11 +192,11 @@ impl Writer {
             self.node(depth);
             if self.random.one_in(4) {
                 // A `//` directly after a word is rejected: it was meant as a division.
-                let before = self.random.of(&[" ", "; ", "        "]);
+                let before = self.random.pick(&[" ", "; ", "        "]);
                 self.put(before);
                 self.line_comment();
             } else {
-                let end = self.random.of(ENDS);
+                let end = self.random.pick(ENDS);
                 self.put(end);
             }
         }
@@ -244,13 +223,12 @@ fn meant(nodes: &[KdlNode], depth: usize) -> Vec<String> {
 
 #[test]
 fn random_manifests_keep_all_that_they_mean() {
-    let full = std::env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1");
-    let count = if full { 10_000 } else { 200 };
+    let count = cases(200, 10_000);
     let (mut read, mut seed) = (0, 0);
     while read < count {
         seed += 1;
         assert!(seed < 4 * count, "the parser reads {read} of {seed}");
-        let random = Random(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * seed + 1));
+        let random = Random::new(seed);
         let mut writer = Writer { random, text: String::new(), comments: 0 };
         writer.nodes(0);
         let before = KdlDocument::parse_v2(&writer.text);

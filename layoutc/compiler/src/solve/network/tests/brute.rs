@@ -24,15 +24,15 @@ fn least(network: &CostNetwork) -> u64 {
 }
 
 fn sample(seed: u64) -> CostNetwork {
-    let mut numbers = Numbers::new(seed);
+    let mut numbers = Random::new(seed);
     let (variables, domain) = match seed % 16 {
-        0 => (9 + numbers.index(4), 2),
-        1..=4 => (7 + numbers.index(2), 3),
-        _ => (numbers.index(6), 5),
+        0 => (9 + numbers.below(4), 2),
+        1..=4 => (7 + numbers.below(2), 3),
+        _ => (numbers.below(6), 5),
     };
-    let chance = [10, 30, 60, 100][numbers.index(4)];
-    let most = [1, 5, 1000, 1 << 40][numbers.index(4)];
-    let forbidden = [0, 0, 10, 30, 60][numbers.index(5)];
+    let chance = [10, 30, 60, 100][numbers.below(4)];
+    let most = [1, 5, 1000, 1 << 40][numbers.below(4)];
+    let forbidden = [0, 0, 10, 30, 60][numbers.below(5)];
     random(&mut numbers, variables, domain, chance, most, forbidden)
 }
 
@@ -137,8 +137,8 @@ fn what_does_not_fit_is_refused() {
 fn costs_near_the_largest_are_exact() {
     use super::super::LARGEST;
     for seed in 0..4_000 {
-        let mut numbers = Numbers::new(seed);
-        let variables = 2 + numbers.index(4);
+        let mut numbers = Random::new(seed);
+        let variables = 2 + numbers.below(4);
         let tables = u64::try_from(1 + variables + variables * variables).unwrap();
         let network = random(&mut numbers, variables, 4, 80, LARGEST / tables, 20);
         let limits = SolverLimits { table: 1, ..SolverLimits::default() };

@@ -4,7 +4,7 @@ use super::*;
 
 /// Network of variables with equal domains and the given pairs.
 pub(super) fn shaped(
-    numbers: &mut Numbers,
+    numbers: &mut Random,
     variables: usize,
     domain: usize,
     pairs: &[(usize, usize)],
@@ -31,22 +31,18 @@ pub(super) fn ladder(variables: usize) -> Vec<(usize, usize)> {
 }
 
 /// Each operator reads one to three of the last `window` ones.
-pub(super) fn window(
-    numbers: &mut Numbers,
-    variables: usize,
-    window: usize,
-) -> Vec<(usize, usize)> {
+pub(super) fn window(numbers: &mut Random, variables: usize, window: usize) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for v in 1..variables {
-        for _ in 0..=numbers.index(3) {
-            pairs.push((v - 1 - numbers.index(window.min(v)), v));
+        for _ in 0..=numbers.below(3) {
+            pairs.push((v - 1 - numbers.below(window.min(v)), v));
         }
     }
     pairs
 }
 
 /// Each pair of variables with the given probability in percent.
-pub(super) fn dense(numbers: &mut Numbers, variables: usize, chance: u64) -> Vec<(usize, usize)> {
+pub(super) fn dense(numbers: &mut Random, variables: usize, chance: u64) -> Vec<(usize, usize)> {
     let all = (0..variables).flat_map(|a| (0..a).map(move |b| (b, a)));
     all.filter(|_| numbers.below(100) < chance).collect()
 }

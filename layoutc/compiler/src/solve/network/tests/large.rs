@@ -5,7 +5,7 @@ use super::*;
 
 #[test]
 fn chains_ladders_and_windows_are_proven_without_a_search() {
-    let mut numbers = Numbers::new(1);
+    let mut numbers = Random::new(1);
     let near = window(&mut numbers, 200, 4);
     for pairs in [chain(200), ladder(200), near] {
         let network = shaped(&mut numbers, 200, 4, &pairs);
@@ -17,7 +17,7 @@ fn chains_ladders_and_windows_are_proven_without_a_search() {
 
 #[test]
 fn a_window_is_proven_by_search_where_tables_have_no_room() {
-    let mut numbers = Numbers::new(2);
+    let mut numbers = Random::new(2);
     let pairs = window(&mut numbers, 200, 4);
     let network = shaped(&mut numbers, 200, 4, &pairs);
     let exact = solved(&network, &SolverLimits::default());
@@ -28,7 +28,7 @@ fn a_window_is_proven_by_search_where_tables_have_no_room() {
 
 #[test]
 fn a_dense_network_ends_within_its_limits() {
-    let mut numbers = Numbers::new(3);
+    let mut numbers = Random::new(3);
     let pairs = dense(&mut numbers, 40, 50);
     let network = shaped(&mut numbers, 40, 4, &pairs);
     let limits = SolverLimits { table: 1 << 14, nodes: 2_000, sweeps: 50 };
@@ -39,7 +39,7 @@ fn a_dense_network_ends_within_its_limits() {
 
 #[test]
 fn large_domains_and_long_chains_need_no_deep_stack() {
-    let mut numbers = Numbers::new(4);
+    let mut numbers = Random::new(4);
     let network = shaped(&mut numbers, 20_000, 2, &chain(20_000));
     assert!(solved(&network, &SolverLimits::default()).is_proven());
     let network = shaped(&mut numbers, 3, 512, &[(0, 1), (1, 2), (0, 2)]);

@@ -5,28 +5,9 @@ mod graphs;
 mod large;
 mod wrong;
 
+use layoutc_testing::Random;
+
 use super::{CostNetwork, INFINITE, Solution, SolverLimits, Variable, solve, verify};
-
-/// Pseudorandom number generator: xorshift.
-pub(super) struct Numbers(u64);
-
-impl Numbers {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    /// Number from 0 to `below` - 1.
-    pub(super) fn below(&mut self, below: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % below
-    }
-
-    pub(super) fn index(&mut self, below: usize) -> usize {
-        usize::try_from(self.below(below as u64)).unwrap()
-    }
-}
 
 pub(super) fn solved(network: &CostNetwork, limits: &SolverLimits) -> Solution {
     let solution = solve(network, limits, &|| false);
@@ -34,7 +15,7 @@ pub(super) fn solved(network: &CostNetwork, limits: &SolverLimits) -> Solution {
     solution
 }
 
-pub(super) fn costs(numbers: &mut Numbers, entries: usize, most: u64, forbidden: u64) -> Vec<u64> {
+pub(super) fn costs(numbers: &mut Random, entries: usize, most: u64, forbidden: u64) -> Vec<u64> {
     let cost = |_| {
         if numbers.below(100) < forbidden { INFINITE } else { numbers.below(most + 1) }
     };
@@ -43,7 +24,7 @@ pub(super) fn costs(numbers: &mut Numbers, entries: usize, most: u64, forbidden:
 
 /// Network of variables with up to `domain` values, and pairs with the given probability in percent.
 pub(super) fn random(
-    numbers: &mut Numbers,
+    numbers: &mut Random,
     variables: usize,
     domain: usize,
     chance: u64,
@@ -52,7 +33,7 @@ pub(super) fn random(
 ) -> CostNetwork {
     let mut network = CostNetwork::new();
     network.add_constant(numbers.below(3)).unwrap();
-    let sizes: Vec<usize> = (0..variables).map(|_| 1 + numbers.index(domain)).collect();
+    let sizes: Vec<usize> = (0..variables).map(|_| 1 + numbers.below(domain)).collect();
     let all: Vec<Variable> = sizes
         .iter()
         .map(|&size| network.add_variable(costs(numbers, size, most, forbidden)).unwrap())

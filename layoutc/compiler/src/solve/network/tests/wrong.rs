@@ -7,7 +7,7 @@ const SMALL: SolverLimits = SolverLimits { table: 4, nodes: 1 << 20, sweeps: 20 
 
 fn networks() -> impl Iterator<Item = (CostNetwork, Solution)> {
     (0..400).filter_map(|seed| {
-        let mut numbers = Numbers::new(seed);
+        let mut numbers = Random::new(seed);
         // Small costs, so that some values are dominated.
         let most = if seed % 4 == 0 { 3 } else { 1000 };
         let network = random(&mut numbers, 7, 4, 60, most, 5);
@@ -19,8 +19,8 @@ fn networks() -> impl Iterator<Item = (CostNetwork, Solution)> {
 /// Number of changed solutions, each rejected with an error that `expected` accepts.
 fn refused(change: impl Fn(&mut Solution) -> bool, expected: impl Fn(ProofError) -> bool) -> usize {
     let mut count = 0;
-    for (network, good) in networks() {
-        let mut bad = good.clone();
+    for (network, correct) in networks() {
+        let mut bad = correct.clone();
         if change(&mut bad) {
             let wrong = verify(&network, &bad, &SMALL).expect_err("a wrong solution passes");
             assert!(expected(wrong), "{wrong:?}");
@@ -80,7 +80,7 @@ fn a_bound_that_is_raised_by_one_is_refused() {
 fn an_open_bound_is_refused_where_it_is_raised() {
     let (mut above, mut refused) = (0, 0);
     for seed in 0..400 {
-        let network = random(&mut Numbers::new(seed), 7, 4, 80, 1000, 0);
+        let network = random(&mut Random::new(seed), 7, 4, 80, 1000, 0);
         let limits = SolverLimits { table: 4, nodes: 3, sweeps: 5 };
         let mut open = solved(&network, &limits);
         if open.bound + 1 < open.cost && open.proof.parts.len() == 1 {

@@ -1,6 +1,7 @@
 //! Random layouts: valid by construction, or damaged by one edit.
 
-use super::{Case, Facts, MapItem, Op, Random, Step, Tree, bin, extents_after};
+use super::{Case, Facts, MapItem, Op, Step, Tree, bin, extents_after};
+use crate::Random;
 
 /// Maximum number of elements of a generated tensor.
 const MOST_ELEMENTS: i64 = 1200;
@@ -9,20 +10,20 @@ const MOST_SLOTS: i64 = 20_000;
 /// Features that a generated layout may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "one switch for each kind")]
-pub(crate) struct Kinds {
+pub struct Kinds {
     /// `&` and `^`.
-    pub(crate) bits: bool,
+    pub bits: bool,
     /// `(a + b) % 8` and `a * 5 % 8`, which digits cannot decide.
-    pub(crate) skews: bool,
+    pub skews: bool,
     /// Extents of 0.
-    pub(crate) empty: bool,
+    pub empty: bool,
     /// The first axis has the symbol `batch` as extent.
-    pub(crate) symbol: bool,
-    pub(crate) element_bits: i64,
+    pub symbol: bool,
+    pub element_bits: i64,
 }
 
 /// A layout without intended faults; the oracle decides.
-pub(crate) fn good(random: &mut Random, kinds: Kinds) -> Case {
+pub fn valid(random: &mut Random, kinds: Kinds) -> Case {
     loop {
         if let Some(case) = attempt(random, kinds) {
             return case;
@@ -31,7 +32,7 @@ pub(crate) fn good(random: &mut Random, kinds: Kinds) -> Case {
 }
 
 /// A layout of these axes without intended faults. With a symbol, the first axis' extent is its value.
-pub(crate) fn good_of(
+pub fn valid_of(
     random: &mut Random,
     kinds: Kinds,
     axes: &[(String, i64)],
@@ -47,13 +48,13 @@ pub(crate) fn good_of(
 }
 
 fn attempt(random: &mut Random, kinds: Kinds) -> Option<Case> {
-    let rank = random.below(5) + usize::from(!random.once_in(20));
+    let rank = random.below(5) + usize::from(!random.one_in(20));
     let rank = if kinds.symbol { rank.max(1) } else { rank };
     let mut axes = Vec::new();
     let mut elements = 1;
     for k in 0..rank {
-        let least = i64::from(!(kinds.empty && random.once_in(12)));
-        let most = if random.once_in(12) { 300 } else { 13 };
+        let least = i64::from(!(kinds.empty && random.one_in(12)));
+        let most = if random.one_in(12) { 300 } else { 13 };
         let extent = random.between(least, most);
         elements *= extent.max(1);
         axes.push((["a", "b", "c", "d", "e"][k].to_owned(), extent));
@@ -74,7 +75,7 @@ fn attempt(random: &mut Random, kinds: Kinds) -> Option<Case> {
 }
 
 /// One map of one to five axes, below 4,096 points and at most six operators deep, without intended faults.
-pub(crate) fn one_map(random: &mut Random) -> Case {
+pub fn one_map(random: &mut Random) -> Case {
     loop {
         let kinds =
             Kinds { bits: true, skews: true, empty: false, symbol: false, element_bits: 32 };
@@ -86,15 +87,15 @@ pub(crate) fn one_map(random: &mut Random) -> Case {
                 let extent = random.between(1, most);
                 let power = u64::try_from(extent).unwrap().next_power_of_two();
                 let power = i64::try_from(power).unwrap();
-                (name, if random.once_in(2) { power } else { extent })
+                (name, if random.one_in(2) { power } else { extent })
             })
             .collect();
         let extents: Vec<i64> = axes.iter().map(|(_, extent)| *extent).collect();
         let points: i64 = extents.iter().product();
-        if points > 4096 || (points < 8 && !random.once_in(10)) {
+        if points > 4096 || (points < 8 && !random.one_in(10)) {
             continue;
         }
-        let step = if random.once_in(40) {
+        let step = if random.one_in(40) {
             wild_map(random, &extents, 0, kinds)
         } else {
             map(random, &extents, 0, kinds)
@@ -107,10 +108,10 @@ pub(crate) fn one_map(random: &mut Random) -> Case {
 }
 
 /// A box of two of the axes along a curve: optionally tiled, its axes shifted or reversed, the position split.
-pub(crate) fn curve_of(random: &mut Random, axes: &[(String, i64)]) -> Vec<MapItem> {
+pub fn curve_of(random: &mut Random, axes: &[(String, i64)]) -> Vec<MapItem> {
     let first = random.below(2);
     let both = [first, first + 1 + random.below(axes.len() - first - 1)];
-    let both = if random.once_in(2) { both } else { [both[1], both[0]] };
+    let both = if random.one_in(2) { both } else { [both[1], both[0]] };
     let mut items = Vec::new();
     let sides = both.map(|k| {
         let (own, extent) = (Tree::Axis(k), axes[k].1);
@@ -121,7 +122,7 @@ pub(crate) fn curve_of(random: &mut Random, axes: &[(String, i64)]) -> Vec<MapIt
             }
             _ => own,
         };
-        if random.once_in(2) {
+        if random.one_in(2) {
             return (value, extent + random.between(0, 2));
         }
         let tile = random.between(2, 4);
@@ -130,7 +131,7 @@ pub(crate) fn curve_of(random: &mut Random, axes: &[(String, i64)]) -> Vec<MapIt
     });
     let [(row, rows), (column, columns)] = sides;
     let place = bin(Op::Hilbert { rows, columns }, row, column);
-    if random.once_in(3) {
+    if random.one_in(3) {
         let cut = random.between(2, 5);
         items.push(bin(Op::Div, place.clone(), Tree::Int(cut)));
         items.push(bin(Op::Mod, place, Tree::Int(cut)));
@@ -154,7 +155,7 @@ fn depth(tree: &Tree) -> usize {
 }
 
 /// True if a map only splits axes: each index is an axis, or a quotient or remainder of one.
-pub(crate) fn is_pure_split(case: &Case) -> bool {
+pub fn is_pure_split(case: &Case) -> bool {
     fn cuts(tree: &Tree) -> bool {
         match tree {
             Tree::Axis(_) => true,
@@ -188,7 +189,7 @@ fn with_steps(random: &mut Random, kinds: Kinds, mut case: Case) -> Option<Case>
 }
 
 /// Names and extents after all steps.
-pub(crate) fn current(case: &Case) -> Option<(Vec<String>, Vec<i64>)> {
+pub fn current(case: &Case) -> Option<(Vec<String>, Vec<i64>)> {
     let (mut names, mut extents): (Vec<String>, Vec<i64>) = case.axes.iter().cloned().unzip();
     for step in &case.steps {
         extents = extents_after(step, &names, &extents, case.open())?;
@@ -203,14 +204,14 @@ fn last_steps(random: &mut Random, case: &mut Case, names: &[String], extents: &
         return;
     }
     // Strides that depend on a symbolic extent are covered by other tests.
-    if random.once_in(5) && case.symbol.is_none() {
+    if random.one_in(5) && case.symbol.is_none() {
         let mut order: Vec<usize> = (0..names.len()).collect();
-        if random.once_in(2) {
+        if random.one_in(2) {
             random.shuffle(&mut order);
         }
         let (mut strides, mut next) = (vec![0; names.len()], 1);
         for k in order.iter().rev() {
-            next += if random.once_in(3) { random.between(0, 5) } else { 0 };
+            next += if random.one_in(3) { random.between(0, 5) } else { 0 };
             strides[*k] = next;
             next *= extents[*k].max(1);
             if next > 20 * MOST_SLOTS {
@@ -220,11 +221,11 @@ fn last_steps(random: &mut Random, case: &mut Case, names: &[String], extents: &
         case.steps.push(Step::Strides(strides));
         return;
     }
-    if random.once_in(3) && names.len() > 1 {
+    if random.one_in(3) && names.len() > 1 {
         let mut after: Vec<String> =
-            names[..names.len() - 1].iter().filter(|_| random.once_in(2)).cloned().collect();
+            names[..names.len() - 1].iter().filter(|_| random.one_in(2)).cloned().collect();
         if let (true, Some(Step::Map { separators, .. })) =
-            (random.once_in(2), case.steps.last_mut())
+            (random.one_in(2), case.steps.last_mut())
         {
             *separators = after.iter().map(|name| super::position(names, name)).collect();
             after.clear();
@@ -238,7 +239,7 @@ fn last_steps(random: &mut Random, case: &mut Case, names: &[String], extents: &
         Step::Map { separators, .. } => !separators.is_empty(),
         other => matches!(other, Step::Separators(_)),
     });
-    if random.once_in(6) && !(groups && case.symbol.is_some()) {
+    if random.one_in(6) && !(groups && case.symbol.is_some()) {
         let mut left = names.to_vec();
         random.shuffle(&mut left);
         for axis in left.into_iter().take(random.below(2) + 1) {
@@ -282,8 +283,7 @@ fn step(
             let length = random.below(names.len() + 2) + 1;
             let mut entries: Vec<Option<i64>> = (0..length)
                 .map(|_| {
-                    (!random.once_in(6))
-                        .then(|| *random.pick(&[1, 2, 2, 3, 4, 4, 5, 8, 8, 16, 128]))
+                    (!random.one_in(6)).then(|| *random.pick(&[1, 2, 2, 3, 4, 4, 5, 8, 8, 16, 128]))
                 })
                 .collect();
             if let Some(last @ None) = entries.last_mut() {
@@ -311,7 +311,7 @@ fn map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Ste
         values.push(value(random, k, extents, *extent, static_extent && !kinds.symbol, kinds));
     }
     // Linearizes adjacent values, sometimes with padding, sometimes (wrongly) too tightly.
-    if values.len() > 1 && random.once_in(4) {
+    if values.len() > 1 && random.one_in(4) {
         let at = random.below(values.len() - 1);
         if let Some((_, high)) = values[at + 1].interval(extents) {
             let radix = match random.below(8) {
@@ -328,11 +328,11 @@ fn map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Ste
     for value in values {
         cut(random, value, &mut items);
     }
-    if random.once_in(2) {
+    if random.one_in(2) {
         random.shuffle(&mut items);
     }
     // Two digits in one storage axis.
-    if items.len() > 1 && random.once_in(4) {
+    if items.len() > 1 && random.one_in(4) {
         let minor = items.remove(random.below(items.len()));
         let at = random.below(items.len());
         if let Some((low, high)) = minor.interval(extents) {
@@ -349,12 +349,12 @@ fn map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Ste
             let index = disguise(random, index);
             let extent = index
                 .interval(extents)
-                .filter(|_| !kinds.symbol && random.once_in(10))
+                .filter(|_| !kinds.symbol && random.one_in(10))
                 .map(|(_, high)| (high + 1 + random.between(0, 2)).max(0));
             MapItem { name: format!("s{number}_{k}"), index, extent }
         })
         .collect();
-    Step::Map { items, separators: Vec::new(), all_parentheses: random.once_in(4) }
+    Step::Map { items, separators: Vec::new(), all_parentheses: random.one_in(4) }
 }
 
 /// The index of axis `k`: shifted, reversed, rotated or mixed with the axes after it.
@@ -374,7 +374,7 @@ fn value(
         (1, _) if whole => bin(Op::Sub, Tree::Int(extent.max(1) - 1), own),
         (2, Some(other)) if kinds.skews && whole && extent > 0 => {
             let sum =
-                if random.once_in(3) { bin(Op::Sub, own, other) } else { bin(Op::Add, own, other) };
+                if random.one_in(3) { bin(Op::Sub, own, other) } else { bin(Op::Add, own, other) };
             bin(Op::Mod, sum, Tree::Int(extent))
         }
         (3, Some(Tree::Axis(j))) if kinds.bits && whole => {
@@ -414,12 +414,12 @@ fn cut(random: &mut Random, value: Tree, items: &mut Vec<Tree>) {
             items.push(bin(Op::Div, bin(Op::Mod, v(), int(k * m)), int(k)));
             items.push(bin(Op::Mod, bin(Op::Mod, v(), int(k * m)), int(k)));
         }
-        4 if random.once_in(2) => {
+        4 if random.one_in(2) => {
             items.push(bin(Op::Div, v(), int(k)));
             items.push(bin(Op::Div, bin(Op::Mod, v(), int(k)), int(m)));
             items.push(bin(Op::Mod, bin(Op::Mod, v(), int(k)), int(m)));
         }
-        5 if random.once_in(2) => {
+        5 if random.one_in(2) => {
             // An offset within the block.
             let c = random.between(1, 9);
             let shifted = || bin(Op::Add, v(), int(c));
@@ -463,13 +463,13 @@ fn wild_map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -
         let index = tree(random, extents.len(), 4, kinds);
         items.push(MapItem { name: format!("s{number}_{k}"), index, extent: None });
     }
-    Step::Map { items, separators: Vec::new(), all_parentheses: random.once_in(4) }
+    Step::Map { items, separators: Vec::new(), all_parentheses: random.one_in(4) }
 }
 
 /// A random expression over `axes` axes, at most `depth` deep.
-pub(crate) fn tree(random: &mut Random, axes: usize, depth: usize, kinds: Kinds) -> Tree {
-    if depth == 0 || random.once_in(8) {
-        return if axes == 0 || random.once_in(4) {
+pub fn tree(random: &mut Random, axes: usize, depth: usize, kinds: Kinds) -> Tree {
+    if depth == 0 || random.one_in(8) {
+        return if axes == 0 || random.one_in(4) {
             Tree::Int(random.between(0, 12))
         } else {
             Tree::Axis(random.below(axes))
@@ -484,7 +484,7 @@ pub(crate) fn tree(random: &mut Random, axes: usize, depth: usize, kinds: Kinds)
         6 | 7 => bin(Op::Div, sub(random), Tree::Int(random.between(1, 12))),
         8 => bin(Op::Mod, sub(random), Tree::Int(random.between(1, 12))),
         9 => {
-            if random.once_in(4) {
+            if random.one_in(4) {
                 Tree::Neg(Box::new(sub(random)))
             } else {
                 bin(Op::Mod, sub(random), Tree::Int(random.between(1, 12)))
@@ -496,12 +496,12 @@ pub(crate) fn tree(random: &mut Random, axes: usize, depth: usize, kinds: Kinds)
 }
 
 /// The layout with one edit: a changed constant or operator, a dropped item, a replaced axis.
-pub(crate) fn damage(random: &mut Random, case: &Case) -> Case {
+pub fn damage(random: &mut Random, case: &Case) -> Case {
     let mut damaged = case.clone();
     let maps: Vec<usize> =
         (0..case.steps.len()).filter(|k| matches!(case.steps[*k], Step::Map { .. })).collect();
     let strided = case.steps.iter().position(|step| matches!(step, Step::Strides(_)));
-    if let Some(at) = strided.filter(|_| maps.is_empty() || random.once_in(2)) {
+    if let Some(at) = strided.filter(|_| maps.is_empty() || random.one_in(2)) {
         if let Step::Strides(strides) = &mut damaged.steps[at] {
             let k = random.below(strides.len());
             strides[k] = (strides[k] + random.between(-3, 3)).max(0);
@@ -519,11 +519,11 @@ pub(crate) fn damage(random: &mut Random, case: &Case) -> Case {
         return damaged;
     }
     let k = random.below(items.len());
-    if last && separators.is_empty() && items.len() > 1 && random.once_in(4) {
+    if last && separators.is_empty() && items.len() > 1 && random.one_in(4) {
         items.remove(k);
         return damaged;
     }
-    if let (true, Some(extent)) = (random.once_in(3), items[k].extent.as_mut()) {
+    if let (true, Some(extent)) = (random.one_in(3), items[k].extent.as_mut()) {
         *extent = (*extent - random.between(1, 3)).max(0);
         return damaged;
     }
@@ -543,7 +543,7 @@ fn ranks(case: &Case) -> Vec<usize> {
     ranks
 }
 
-pub(crate) fn nodes(tree: &Tree) -> usize {
+pub fn nodes(tree: &Tree) -> usize {
     match tree {
         Tree::Int(_) | Tree::Axis(_) | Tree::Symbol(_) => 1,
         Tree::Neg(a) => 1 + nodes(a),
@@ -551,13 +551,7 @@ pub(crate) fn nodes(tree: &Tree) -> usize {
     }
 }
 
-pub(crate) fn edit(
-    random: &mut Random,
-    tree: &mut Tree,
-    left: &mut usize,
-    rank: usize,
-    divisor: bool,
-) {
+pub fn edit(random: &mut Random, tree: &mut Tree, left: &mut usize, rank: usize, divisor: bool) {
     if *left > 0 {
         *left -= 1;
         match tree {

@@ -2,64 +2,17 @@
 //!
 //! The oracle follows the language's specification and shares no code with the algebra: it evaluates expressions
 //! recursively over `i64`, derives extents by the interval rule, and finds collisions by enumeration.
-#![allow(dead_code, reason = "each test that includes this module uses a part of it")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![allow(missing_docs, reason = "the fields of layouts and steps are named as in manifests")]
 
-pub(crate) mod generate;
-pub(crate) mod symbolic;
+pub mod generate;
+pub mod symbolic;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// A xorshift generator: a seed gives the same sequence on every platform.
-#[derive(Debug, Clone)]
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        // Neighbouring seeds must not give neighbouring streams (splitmix64).
-        let mut z = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        Self((z ^ (z >> 31)) | 1)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16
-    }
-
-    /// A number in `0..bound`.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(bound.max(1)).unwrap()).unwrap()
-    }
-
-    /// A number in `low..=high`.
-    pub(crate) fn between(&mut self, low: i64, high: i64) -> i64 {
-        low + i64::try_from(self.below(usize::try_from(high - low + 1).unwrap())).unwrap()
-    }
-
-    /// True with probability `1 / n`.
-    pub(crate) fn once_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-
-    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
-    }
-
-    pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
-        for k in (1..list.len()).rev() {
-            list.swap(k, self.below(k + 1));
-        }
-    }
-}
-
 /// An operator of index expressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Op {
+pub enum Op {
     Add,
     Sub,
     Mul,
@@ -102,7 +55,7 @@ impl Op {
 
 /// An index expression over the axes of a step, by position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Tree {
+pub enum Tree {
     Int(i64),
     Axis(usize),
     /// A symbol, by position; only in [`symbolic`].
@@ -111,12 +64,12 @@ pub(crate) enum Tree {
     Bin(Op, Box<Tree>, Box<Tree>),
 }
 
-pub(crate) fn bin(op: Op, a: Tree, b: Tree) -> Tree {
+pub fn bin(op: Op, a: Tree, b: Tree) -> Tree {
     Tree::Bin(op, Box::new(a), Box::new(b))
 }
 
 impl Tree {
-    pub(crate) fn has_axes(&self) -> bool {
+    pub fn has_axes(&self) -> bool {
         match self {
             Self::Int(_) | Self::Symbol(_) => false,
             Self::Axis(_) => true,
@@ -125,7 +78,7 @@ impl Tree {
         }
     }
 
-    pub(crate) fn has_bits(&self) -> bool {
+    pub fn has_bits(&self) -> bool {
         match self {
             Self::Int(_) | Self::Axis(_) | Self::Symbol(_) => false,
             Self::Neg(a) => a.has_bits(),
@@ -134,7 +87,7 @@ impl Tree {
     }
 
     /// The value, with floor semantics.
-    pub(crate) fn value(&self, axes: &[i64]) -> i64 {
+    pub fn value(&self, axes: &[i64]) -> i64 {
         match self {
             Self::Int(n) => *n,
             Self::Axis(k) => axes[*k],
@@ -158,7 +111,7 @@ impl Tree {
 
     /// Interval of the expression as written: `e % k` spans `0..k`. `None` if the language leaves it open: bits of
     /// values that may be negative.
-    pub(crate) fn interval(&self, extents: &[i64]) -> Option<(i64, i64)> {
+    pub fn interval(&self, extents: &[i64]) -> Option<(i64, i64)> {
         match self {
             Self::Int(n) => Some((*n, *n)),
             Self::Axis(k) => Some((0, extents[*k] - 1)),
@@ -210,7 +163,7 @@ impl Tree {
     /// Interval of an index: that of [`Tree::interval`], except that terms of a sum which share axes with a subtracted
     /// term are bounded jointly. `None` if the language leaves it open, or it depends on the proven range of an open
     /// extent.
-    pub(crate) fn index_interval(&self, extents: &[i64], open: Open) -> Option<(i64, i64)> {
+    pub fn index_interval(&self, extents: &[i64], open: Open) -> Option<(i64, i64)> {
         let written = self.interval(extents)?;
         if !self.subtracts() {
             return Some(written);
@@ -273,7 +226,7 @@ impl Tree {
     }
 
     /// Text with minimal or with all parentheses.
-    pub(crate) fn text(&self, names: &[String], all_parentheses: bool) -> String {
+    pub fn text(&self, names: &[String], all_parentheses: bool) -> String {
         let mut text = String::new();
         self.write(&mut text, names, all_parentheses, 0);
         text
@@ -312,7 +265,7 @@ impl Tree {
 
 /// `Some` if an extent is open, of which the case has one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Open {
+pub enum Open {
     None,
     Some,
 }
@@ -389,7 +342,7 @@ fn walk(path: &mut Vec<(i64, i64)>, at: (i64, i64), way: (i64, i64, i64), aside:
     }
 }
 
-pub(crate) fn floor_div(a: i64, b: i64) -> i64 {
+pub fn floor_div(a: i64, b: i64) -> i64 {
     let q = a / b;
     if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q }
 }
@@ -400,15 +353,15 @@ fn ceil_div(a: i64, b: i64) -> i64 {
 
 /// One item of a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct MapItem {
-    pub(crate) name: String,
-    pub(crate) index: Tree,
-    pub(crate) extent: Option<i64>,
+pub struct MapItem {
+    pub name: String,
+    pub index: Tree,
+    pub extent: Option<i64>,
 }
 
 /// One step of a layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
+pub enum Step {
     /// Items, the positions that a separator follows, and true if all parentheses are written.
     Map {
         items: Vec<MapItem>,
@@ -449,30 +402,30 @@ pub(crate) enum Step {
 
 /// A layout to be checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Case {
-    pub(crate) axes: Vec<(String, i64)>,
+pub struct Case {
+    pub axes: Vec<(String, i64)>,
     /// Facts of the symbol `batch`, if the first axis' extent is that symbol; the extent is one value of it.
-    pub(crate) symbol: Option<Facts>,
-    pub(crate) element_bits: i64,
-    pub(crate) steps: Vec<Step>,
+    pub symbol: Option<Facts>,
+    pub element_bits: i64,
+    pub steps: Vec<Step>,
 }
 
 /// Declared facts of the symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Facts {
-    pub(crate) min: i64,
-    pub(crate) max: i64,
-    pub(crate) multiple: i64,
+pub struct Facts {
+    pub min: i64,
+    pub max: i64,
+    pub multiple: i64,
 }
 
 impl Case {
     /// `Some` if the first extent is a symbol.
-    pub(crate) fn open(&self) -> Open {
+    pub fn open(&self) -> Open {
         if self.symbol.is_some() { Open::Some } else { Open::None }
     }
 
     /// Steps in a manifest's syntax, one line each.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let mut names: Vec<String> = self.axes.iter().map(|(name, _)| name.clone()).collect();
         let mut lines = Vec::new();
         for step in &self.steps {
@@ -483,7 +436,7 @@ impl Case {
     }
 
     /// The case in one line, for messages.
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         let axes: Vec<String> =
             self.axes.iter().map(|(name, extent)| format!("{name} {extent}")).collect();
         format!(
@@ -497,7 +450,7 @@ impl Case {
 
     /// The case with another extent of the first axis.
     #[must_use]
-    pub(crate) fn at(&self, batch: i64) -> Self {
+    pub fn at(&self, batch: i64) -> Self {
         let mut case = self.clone();
         case.axes[0].1 = batch;
         case
@@ -505,7 +458,7 @@ impl Case {
 }
 
 impl Step {
-    pub(crate) fn text(&self, names: &[String]) -> String {
+    pub fn text(&self, names: &[String]) -> String {
         match self {
             Self::Map { .. } => format!("map \"{}\"", self.map_text(names)),
             Self::Order(axes) => format!("order {}", axes.join(" ")),
@@ -531,7 +484,7 @@ impl Step {
     }
 
     /// Text of a map without quotes.
-    pub(crate) fn map_text(&self, names: &[String]) -> String {
+    pub fn map_text(&self, names: &[String]) -> String {
         let Self::Map { items, separators, all_parentheses } = self else { return String::new() };
         let mut text = format!("({}) -> (", names.join(", "));
         for (k, item) in items.iter().enumerate() {
@@ -548,7 +501,7 @@ impl Step {
     }
 
     /// Names of the axes after the step.
-    pub(crate) fn names(&self, names: &[String]) -> Vec<String> {
+    pub fn names(&self, names: &[String]) -> Vec<String> {
         match self {
             Self::Map { items, .. } => items.iter().map(|item| item.name.clone()).collect(),
             Self::Order(axes) => axes.clone(),
@@ -572,13 +525,13 @@ fn spaced(numbers: &[i64]) -> String {
     numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-pub(crate) fn position(names: &[String], name: &str) -> usize {
+pub fn position(names: &[String], name: &str) -> usize {
     names.iter().position(|n| n == name).unwrap()
 }
 
 /// Fault of a layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// An index (step `.0`, item `.1`) that can be negative.
     Negative(usize, usize),
     /// A declared extent (step `.0`, item `.1`) that is too small.
@@ -591,28 +544,28 @@ pub(crate) enum Fault {
 
 /// Locations of the elements of a valid layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Truth {
-    pub(crate) names: Vec<String>,
-    pub(crate) storage: Vec<i64>,
-    pub(crate) physical_shape: Vec<i64>,
-    pub(crate) physical_strides: Vec<i64>,
-    pub(crate) strides: Vec<i64>,
-    pub(crate) physical_elements: i64,
-    pub(crate) logical_elements: i64,
+pub struct Truth {
+    pub names: Vec<String>,
+    pub storage: Vec<i64>,
+    pub physical_shape: Vec<i64>,
+    pub physical_strides: Vec<i64>,
+    pub strides: Vec<i64>,
+    pub physical_elements: i64,
+    pub logical_elements: i64,
     /// Elements in row-major order: logical, storage and physical index, offset.
-    pub(crate) elements: Vec<Element>,
+    pub elements: Vec<Element>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Element {
-    pub(crate) logical: Vec<i64>,
-    pub(crate) storage: Vec<i64>,
-    pub(crate) physical: Vec<i64>,
-    pub(crate) offset: i64,
+pub struct Element {
+    pub logical: Vec<i64>,
+    pub storage: Vec<i64>,
+    pub physical: Vec<i64>,
+    pub offset: i64,
 }
 
 /// Extents after a step by the interval rule; `None` if the language leaves one open.
-pub(crate) fn extents_after(
+pub fn extents_after(
     step: &Step,
     names: &[String],
     extents: &[i64],
@@ -676,12 +629,7 @@ pub(crate) fn extents_after(
 }
 
 /// Image of an index under a step.
-pub(crate) fn index_after(
-    step: &Step,
-    names: &[String],
-    extents: &[i64],
-    index: &[i64],
-) -> Vec<i64> {
+pub fn index_after(step: &Step, names: &[String], extents: &[i64], index: &[i64]) -> Vec<i64> {
     match step {
         Step::Map { items, .. } => items.iter().map(|item| item.index.value(index)).collect(),
         Step::Order(order) => order.iter().map(|name| index[position(names, name)]).collect(),
@@ -731,7 +679,7 @@ pub(crate) fn index_after(
 }
 
 /// All indices of a box, row-major.
-pub(crate) fn points(extents: &[i64]) -> Vec<Vec<i64>> {
+pub fn points(extents: &[i64]) -> Vec<Vec<i64>> {
     let mut all = vec![Vec::new()];
     for extent in extents {
         let longer = |point: &Vec<i64>| {
@@ -744,7 +692,7 @@ pub(crate) fn points(extents: &[i64]) -> Vec<Vec<i64>> {
 }
 
 /// Locations of all elements, or the fault of the layout.
-pub(crate) fn truth(case: &Case) -> Result<Truth, Fault> {
+pub fn truth(case: &Case) -> Result<Truth, Fault> {
     let logical: Vec<i64> = case.axes.iter().map(|(_, extent)| *extent).collect();
     let mut names: Vec<String> = case.axes.iter().map(|(name, _)| name.clone()).collect();
     let mut extents = logical.clone();

@@ -98,7 +98,12 @@ pub fn subject(tensor: &Tensor, prefix: &str, symbols: &[i64]) -> Option<Subject
 }
 
 /// Row-major position in the source of each element of a conversion's destination.
-pub fn picks(convert: &Convert, from: &Tensor, to: &Tensor, symbols: &[i64]) -> Vec<usize> {
+pub fn source_positions(
+    convert: &Convert,
+    from: &Tensor,
+    to: &Tensor,
+    symbols: &[i64],
+) -> Vec<usize> {
     let source = shape(from, symbols);
     let pick = |target: Vec<usize>| {
         let axes = convert.axes.iter().zip(&source);

@@ -1,10 +1,11 @@
 //! Random layouts with one to three symbols: typical of users, or damaged by one edit. At values of the symbols, each
 //! is a plain [`Case`] of the oracle.
 
-use super::{Case, Facts, MapItem, Op, Random, Step, Tree, bin};
+use super::{Case, Facts, MapItem, Op, Step, Tree, bin};
+use crate::Random;
 
 /// Names of the symbols.
-pub(crate) const NAMES: [&str; 3] = ["n", "m", "q"];
+pub const NAMES: [&str; 3] = ["n", "m", "q"];
 
 /// Maximum number of elements to enumerate at some values of the symbols.
 const MOST_ELEMENTS: i64 = 3000;
@@ -12,14 +13,14 @@ const MOST_SLOTS: i64 = 40_000;
 
 /// A layout over symbols; every number is a [`Tree`] without axes.
 #[derive(Debug, Clone)]
-pub(crate) struct Symbolic {
-    pub(crate) symbols: Vec<Facts>,
-    pub(crate) axes: Vec<(String, Tree)>,
-    pub(crate) steps: Vec<SymbolicStep>,
+pub struct Symbolic {
+    pub symbols: Vec<Facts>,
+    pub axes: Vec<(String, Tree)>,
+    pub steps: Vec<SymbolicStep>,
 }
 
 #[derive(Debug, Clone)]
-pub(crate) enum SymbolicStep {
+pub enum SymbolicStep {
     Map(Vec<Tree>),
     Order(Vec<String>),
     Split { axis: String, by: Vec<Tree>, into: Vec<String> },
@@ -32,7 +33,8 @@ pub(crate) enum SymbolicStep {
 
 impl Tree {
     /// The tree at values of the symbols.
-    pub(crate) fn at(&self, values: &[i64]) -> Tree {
+    #[must_use]
+    pub fn at(&self, values: &[i64]) -> Tree {
         match self {
             Self::Symbol(k) => Self::Int(values[*k]),
             Self::Int(_) | Self::Axis(_) => self.clone(),
@@ -55,7 +57,7 @@ impl Tree {
         }
     }
 
-    pub(crate) fn number(&self, values: &[i64]) -> i64 {
+    pub fn number(&self, values: &[i64]) -> i64 {
         self.at(values).value(&[])
     }
 }
@@ -99,7 +101,7 @@ impl SymbolicStep {
     }
 
     /// Text of the map over axes of these names.
-    pub(crate) fn map_text(&self, number: usize, names: &[String]) -> String {
+    pub fn map_text(&self, number: usize, names: &[String]) -> String {
         let Self::Map(items) = self else { return String::new() };
         let items: Vec<String> = items
             .iter()
@@ -143,25 +145,25 @@ impl SymbolicStep {
 
 impl Symbolic {
     /// The plain layout at values of the symbols.
-    pub(crate) fn at(&self, values: &[i64]) -> Case {
+    pub fn at(&self, values: &[i64]) -> Case {
         let axes = self.axes.iter().map(|(name, extent)| (name.clone(), extent.number(values)));
         let steps = self.steps.iter().enumerate().map(|(k, step)| step.at(k, values));
         let symbol = self.symbols.first().copied();
         Case { axes: axes.collect(), symbol, element_bits: 32, steps: steps.collect() }
     }
 
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         self.axes.iter().map(|(name, _)| name.clone()).collect()
     }
 
-    pub(crate) fn has_bits(&self) -> bool {
+    pub fn has_bits(&self) -> bool {
         self.steps.iter().any(|step| match step {
             SymbolicStep::Map(items) => items.iter().any(Tree::has_bits),
             _ => false,
         })
     }
 
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         let mut text = String::new();
         for (facts, name) in self.symbols.iter().zip(NAMES) {
             let Facts { min, max, multiple } = facts;
@@ -184,7 +186,7 @@ impl Symbolic {
 
     /// Legal values of all symbols, below the limits of elements and slots: all of them, or the extremes and a sample
     /// between; with true if they are all.
-    pub(crate) fn values(&self, random: &mut Random, most: usize) -> (Vec<Vec<i64>>, bool) {
+    pub fn values(&self, random: &mut Random, most: usize) -> (Vec<Vec<i64>>, bool) {
         let each: Vec<Vec<i64>> = self.symbols.iter().map(|facts| legal(*facts)).collect();
         let count = each.iter().map(Vec::len).fold(1, usize::saturating_mul);
         let mut all: Vec<Vec<i64>> = Vec::new();
@@ -211,7 +213,7 @@ impl Symbolic {
     }
 
     /// All combinations of the least and the greatest legal value of each symbol.
-    pub(crate) fn ends(&self) -> Vec<Vec<i64>> {
+    pub fn ends(&self) -> Vec<Vec<i64>> {
         let each: Vec<Vec<i64>> = self.symbols.iter().map(|facts| legal(*facts)).collect();
         let end = |own: &[i64], is_last: bool| own[if is_last { own.len() - 1 } else { 0 }];
         (0..1_usize << each.len())
@@ -284,7 +286,7 @@ fn divisor(random: &mut Random, symbols: &[Facts]) -> Tree {
 }
 
 /// A random layout with symbols; the oracle decides if it is injective.
-pub(crate) fn any(random: &mut Random) -> Symbolic {
+pub fn any(random: &mut Random) -> Symbolic {
     loop {
         let count = random.below(3) + 1;
         let symbols: Vec<Facts> = (0..count).map(|_| symbol(random)).collect();
@@ -295,9 +297,9 @@ pub(crate) fn any(random: &mut Random) -> Symbolic {
         let axes = ["a", "b", "c"].map(str::to_owned).into_iter().take(rank);
         let axes = axes.map(|name| (name, extent(random, count))).collect();
         let mut case = Symbolic { symbols, axes, steps: Vec::new() };
-        if random.once_in(2) {
+        if random.one_in(2) {
             with_map(random, &mut case);
-            if random.once_in(4) {
+            if random.one_in(4) {
                 with_steps(random, &mut case);
             }
         } else {
@@ -404,7 +406,7 @@ fn with_steps(random: &mut Random, case: &mut Symbolic) {
             5 | 6 => {
                 let length = random.below(names.len()) + 1;
                 let mut entries: Vec<Option<Tree>> = (0..length)
-                    .map(|_| (!random.once_in(4)).then(|| divisor(random, &case.symbols)))
+                    .map(|_| (!random.one_in(4)).then(|| divisor(random, &case.symbols)))
                     .collect();
                 if let Some(last @ None) = entries.last_mut() {
                     *last = Some(int(4));
@@ -425,13 +427,13 @@ fn with_steps(random: &mut Random, case: &mut Symbolic) {
         };
         case.steps.push(step);
         drop(extents);
-        if is_mapped && random.once_in(2) {
+        if is_mapped && random.one_in(2) {
             return;
         }
     }
     let (names, extents) = current(case);
     let is_mapped = case.steps.iter().any(|step| matches!(step, SymbolicStep::Map(_)));
-    if !is_mapped && random.once_in(3) && !names.is_empty() {
+    if !is_mapped && random.one_in(3) && !names.is_empty() {
         case.steps.push(SymbolicStep::Strides(strides(random, case, &extents)));
     }
 }
@@ -439,7 +441,7 @@ fn with_steps(random: &mut Random, case: &mut Symbolic) {
 /// Row-major strides of the axes in some order, some with padding, perhaps one with a symbolic pitch.
 fn strides(random: &mut Random, case: &Symbolic, extents: &[Tree]) -> Vec<Tree> {
     let mut order: Vec<usize> = (0..extents.len()).collect();
-    if random.once_in(2) {
+    if random.one_in(2) {
         random.shuffle(&mut order);
     }
     let mut strides = vec![int(1); extents.len()];
@@ -490,7 +492,7 @@ fn with_map(random: &mut Random, case: &mut Symbolic) {
         values.push((value, extent));
     }
     // Linearizes adjacent values.
-    while values.len() > 1 && random.once_in(3) {
+    while values.len() > 1 && random.one_in(3) {
         let at = random.below(values.len() - 1);
         let (minor, own) = values.remove(at + 1);
         let radix = match random.below(8) {
@@ -506,7 +508,7 @@ fn with_map(random: &mut Random, case: &mut Symbolic) {
     for (value, _) in values {
         cut(random, case, value, &mut items);
     }
-    if random.once_in(2) {
+    if random.one_in(2) {
         random.shuffle(&mut items);
     }
     case.steps.push(SymbolicStep::Map(items));
@@ -560,7 +562,7 @@ fn cut(random: &mut Random, case: &Symbolic, value: Tree, items: &mut Vec<Tree>)
 }
 
 /// The layout with one edit.
-pub(crate) fn damage(random: &mut Random, case: &Symbolic) -> Symbolic {
+pub fn damage(random: &mut Random, case: &Symbolic) -> Symbolic {
     let mut damaged = case.clone();
     let at = random.below(damaged.steps.len());
     let symbols = case.symbols.len();
@@ -578,7 +580,7 @@ pub(crate) fn damage(random: &mut Random, case: &Symbolic) -> Symbolic {
             change(random, &mut strides[k]);
         }
         SymbolicStep::Map(items)
-            if items.len() > 1 && at + 1 == case.steps.len() && random.once_in(4) =>
+            if items.len() > 1 && at + 1 == case.steps.len() && random.one_in(4) =>
         {
             items.remove(random.below(items.len()));
         }

@@ -4,9 +4,7 @@
 use layoutc_compiler::check::{Recorder, TensorCache};
 use layoutc_compiler::config::Config;
 use layoutc_compiler::{Compiler, LoadError, SourceLoader};
-
-use crate::random_manifest::full;
-use crate::random_manifest::random::Random;
+use layoutc_testing::{Random, cases};
 
 /// Items of every kind, with spans in other items: transforms, symbols, other tensors, the other manifest.
 const OWN: &str = r#"use "common.kdl"
@@ -69,12 +67,12 @@ impl SourceLoader for Two<'_> {
 }
 
 /// Debug text of the whole result of a check.
-fn checked(texts: &Two<'_>, kept: Option<&TensorCache>) -> String {
+fn checked(texts: &Two<'_>, cache: Option<&TensorCache>) -> String {
     let recorder = Recorder::of_all();
     let config = Config::default();
     let mut compiler = Compiler::new(texts, &config).recording(&recorder);
-    if let Some(kept) = kept {
-        compiler = compiler.caching(kept);
+    if let Some(cache) = cache {
+        compiler = compiler.caching(cache);
     }
     let checked = compiler.check(&["own.kdl".to_owned()]);
     format!("{checked:#?}\n{:#?}", recorder.into_all())
@@ -104,14 +102,14 @@ fn edit(random: &mut Random, text: &str) -> String {
 }
 
 #[test]
-fn what_is_kept_changes_nothing() {
-    for seed in 0..if full() { 200 } else { 20 } {
+fn the_cache_does_not_change_results() {
+    for seed in 0..cases(20, 200) {
         let mut random = Random::new(seed);
-        let kept = TensorCache::default();
+        let cache = TensorCache::default();
         let (mut own, mut common) = (OWN.to_owned(), COMMON.to_owned());
         for turn in 0..20 {
             let texts = Two { own: &own, common: &common };
-            let again = checked(&texts, Some(&kept));
+            let again = checked(&texts, Some(&cache));
             assert!(again == checked(&texts, None), "seed {seed}, turn {turn}:\n{common}\n{own}");
             match random.below(8) {
                 0 => common = edit(&mut random, &common),
@@ -124,11 +122,11 @@ fn what_is_kept_changes_nothing() {
 }
 
 #[test]
-fn what_an_unreadable_text_hid_is_told_once_it_can_be_read() {
-    let kept = TensorCache::default();
+fn diagnostics_hidden_by_a_syntax_error_appear_once_it_is_fixed() {
+    let cache = TensorCache::default();
     let tensor = "tensor t dtype=f32 { shape { w X; c 4 } }\n";
     for own in [&format!("{tensor}}}\n"), tensor] {
         let texts = Two { own, common: COMMON };
-        assert_eq!(checked(&texts, Some(&kept)), checked(&texts, None), "{own}");
+        assert_eq!(checked(&texts, Some(&cache)), checked(&texts, None), "{own}");
     }
 }

@@ -1,0 +1,92 @@
+//! Files and temporary folders.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Text of a file.
+#[track_caller]
+pub fn read(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref();
+    fs::read_to_string(path)
+        .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
+}
+
+/// Writes a file, and the folders that it is in.
+#[track_caller]
+pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+    let path = path.as_ref();
+    let folders = path.parent().map_or(Ok(()), fs::create_dir_all);
+    folders
+        .and_then(|()| fs::write(path, content))
+        .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+}
+
+/// Paths of all files below a folder, sorted; none if there is no such folder.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_folder { &mut folders } else { &mut files }.push(entry.path());
+        }
+    }
+    files.sort();
+    files
+}
+
+/// A temporary folder, removed when it is dropped.
+#[derive(Debug)]
+pub struct TempFolder(tempfile::TempDir);
+
+impl TempFolder {
+    /// A folder with these files, each with its path and text.
+    pub fn new(files: &[(&str, &str)]) -> Self {
+        Self::with(tempfile::tempdir(), files)
+    }
+
+    /// Like [`TempFolder::new`], in memory where the system has `/dev/shm`: file systems there sync at no cost.
+    pub fn in_memory(files: &[(&str, &str)]) -> Self {
+        let memory = Path::new("/dev/shm");
+        let folder =
+            if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        Self::with(folder, files)
+    }
+
+    fn with(folder: std::io::Result<tempfile::TempDir>, files: &[(&str, &str)]) -> Self {
+        let folder = Self(folder.unwrap());
+        for (path, text) in files {
+            folder.write(path, text);
+        }
+        folder
+    }
+
+    /// Absolute path of a file in the folder, or of the folder for an empty path.
+    pub fn path(&self, path: &str) -> PathBuf {
+        if path.is_empty() { self.0.path().to_owned() } else { self.0.path().join(path) }
+    }
+
+    /// Writes a file, and the folders that it is in.
+    #[track_caller]
+    pub fn write(&self, path: &str, content: &(impl AsRef<[u8]> + ?Sized)) {
+        write(self.path(path), content);
+    }
+
+    /// Text of a file; `None` if it is missing.
+    pub fn read(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.path(path)).ok()
+    }
+
+    /// Bytes of a file.
+    #[track_caller]
+    pub fn bytes(&self, path: &str) -> Vec<u8> {
+        fs::read(self.path(path)).unwrap_or_else(|error| panic!("cannot read {path}: {error}"))
+    }
+
+    /// Paths of all files below one of its folders, relative to the temporary folder, sorted.
+    pub fn files(&self, folder: &str) -> Vec<String> {
+        let relative =
+            |path: &Path| path.strip_prefix(self.0.path()).unwrap().to_string_lossy().into_owned();
+        files_below(&self.path(folder)).iter().map(|path| relative(path)).collect()
+    }
+}

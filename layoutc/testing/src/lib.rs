@@ -1,0 +1,20 @@
+//! Helpers that the tests of several crates share: random numbers and layouts, the extent of a test campaign, recorded
+//! texts, folders, processes. It depends on no crate of this workspace, so that their unit tests can use it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot go on fails"
+)]
+
+pub mod campaign;
+pub mod files;
+pub mod hostile;
+pub mod layouts;
+pub mod process;
+pub mod random;
+pub mod recorded;
+
+pub use campaign::{cases, is_full};
+pub use random::Random;

@@ -1,0 +1,103 @@
+//! Programs that tests run.
+
+use std::env;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::campaign;
+
+/// Time limit of a single operation of another process.
+pub const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// Polls until `poll` returns a value; fails after [`TIME_LIMIT`].
+#[track_caller]
+pub fn wait_for<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(value) = poll() {
+            return value;
+        }
+        assert!(start.elapsed() < TIME_LIMIT, "{what} did not come");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Path of a program on `PATH`; `None` if it is not installed.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// True if a program is on `PATH`.
+pub fn is_installed(name: &str) -> bool {
+    program(name).is_some()
+}
+
+/// Path of a program on `PATH` that a test needs: see [`campaign::is_available`].
+pub fn needed_program(name: &str) -> Option<PathBuf> {
+    let path = program(name);
+    campaign::is_available(path.is_some(), name);
+    path
+}
+
+/// Standard output of a command that succeeds; otherwise, a text with the command, its status and all it printed.
+pub fn output(command: &mut Command) -> Result<String, String> {
+    let Output { status, stdout, stderr } =
+        command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    let out = String::from_utf8_lossy(&stdout).into_owned();
+    if status.success() {
+        return Ok(out);
+    }
+    let err = String::from_utf8_lossy(&stderr);
+    let folder = command.get_current_dir().map(|folder| format!(" in {}", folder.display()));
+    Err(format!("{command:?}{}: {status}\n{out}{err}", folder.unwrap_or_default()))
+}
+
+/// Exit code and outputs of a finished process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// Exit code; `None` if a signal ended the process.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Finished {
+    /// Runs a command with this standard input.
+    #[track_caller]
+    pub fn run(command: &mut Command, input: &str) -> Self {
+        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child =
+            pipes.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+        let mut stdin = child.stdin.take().unwrap();
+        // A program that does not read its input may exit before all is written.
+        drop(stdin.write_all(input.as_bytes()));
+        drop(stdin);
+        Self::of(&child.wait_with_output().unwrap())
+    }
+
+    /// Texts of the outputs; bytes that are not UTF-8 are replaced by `U+FFFD`.
+    pub fn of(output: &Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+
+    /// Standard output of a process that succeeded without a message.
+    #[track_caller]
+    pub fn success(&self) -> &str {
+        assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{}", self.out);
+        &self.out
+    }
+
+    /// Exit code and standard error of a process that printed no result.
+    #[track_caller]
+    pub fn failure(&self) -> (Option<i32>, &str) {
+        assert_eq!(self.out, "", "{}", self.err);
+        (self.code, &self.err)
+    }
+}
