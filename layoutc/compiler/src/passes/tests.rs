@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use layoutc_testing::Random;
+
 use super::{Ranges, dead_code, partition, simplify, unroll_budget};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{
@@ -10,31 +12,6 @@ use crate::ir::{
 };
 
 const F64: Dtype = Dtype { scalar: Scalar::F64, lanes: 1 };
-
-/// splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((mixed ^ (mixed >> 31)) >> 33).unwrap() % bound
-    }
-
-    fn between(&mut self, low: u8, high: u8) -> u8 {
-        low + u8::try_from(self.below(usize::from(high - low) + 1)).unwrap()
-    }
-
-    fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
-    }
-}
 
 /// Interpreter: names of indices, elements of buffers, and the order of the writes.
 #[derive(Default)]
@@ -182,7 +159,7 @@ impl Generator {
 
     fn body(&mut self, depth: usize) -> Vec<Stmt> {
         let names = self.names.len();
-        let count = self.random.between(1, 3);
+        let count = self.random.between(1_usize, 3);
         let body = (0..count).map(|_| self.stmt(depth)).collect();
         self.names.truncate(names);
         body
@@ -194,7 +171,7 @@ impl Generator {
     }
 
     fn stmt(&mut self, depth: usize) -> Stmt {
-        match self.random.below(6) {
+        match self.random.below(6_usize) {
             0 => {
                 let (value, name) = (self.index(2), self.name());
                 self.names.push(name.clone());
@@ -220,16 +197,16 @@ impl Generator {
     }
 
     fn counted(&mut self, depth: usize) -> Stmt {
-        let from = self.random.between(0, 2).into();
-        let to = i64::from(self.random.between(0, 5)) + from;
+        let from = self.random.between(0_u8, 2).into();
+        let to = i64::from(self.random.between(0_u8, 5)) + from;
         let name = self.name();
         // Blocks, and the remainder inside the last one.
-        let (from, to, step) = match self.random.below(4) {
+        let (from, to, step) = match self.random.below(4_usize) {
             0 => (Expr::int(0), Expr::name("n"), 4),
             1 => (Expr::int(from), self.index(1).min(Expr::int(to)), 1),
-            _ => (Expr::int(from), Expr::int(to), self.random.between(1, 3).into()),
+            _ => (Expr::int(from), Expr::int(to), self.random.between(1_u8, 3).into()),
         };
-        let kind = match self.random.below(3) {
+        let kind = match self.random.below(3_usize) {
             0 => LoopKind::Unrolled(4),
             _ => LoopKind::Serial,
         };
@@ -242,7 +219,7 @@ impl Generator {
     fn condition(&mut self) -> Expr {
         let op = *self.random.pick(&[Compare::Eq, Compare::Lt, Compare::Le, Compare::Ge]);
         let compared = Expr::compare(op, self.index(2), self.index(1));
-        match self.random.below(4) {
+        match self.random.below(4_usize) {
             0 => Expr::All { args: vec![compared, self.condition()] },
             1 => Expr::Not { a: Box::new(compared) },
             _ => compared,
@@ -254,14 +231,14 @@ impl Generator {
             if !self.names.is_empty() && !self.random.one_in(3) {
                 return Expr::name(self.random.pick::<String>(&self.names));
             }
-            return match self.random.below(4) {
+            return match self.random.below(4_usize) {
                 0 => Expr::name("n"),
-                _ => Expr::int(i64::from(self.random.between(0, 24)) - 8),
+                _ => Expr::int(i64::from(self.random.between(0_u8, 24)) - 8),
             };
         }
         let (a, b) = (Box::new(self.index(depth - 1)), Box::new(self.index(depth - 1)));
-        let divisor = Box::new(Expr::int(self.random.between(1, 8).into()));
-        match self.random.below(8) {
+        let divisor = Box::new(Expr::int(self.random.between(1_u8, 8).into()));
+        match self.random.below(8_usize) {
             0 | 1 => Expr::Add { args: vec![*a, *b] },
             2 => Expr::Add { args: vec![*a, Expr::Neg { a: b }] },
             3 => Expr::Mul { args: vec![*a, *divisor] },
@@ -273,7 +250,7 @@ impl Generator {
     }
 
     fn value(&mut self, depth: usize) -> Value {
-        match self.random.below(if depth == 0 { 2 } else { 4 }) {
+        match self.random.below(if depth == 0 { 2_usize } else { 4 }) {
             0 => Value::Constant { dtype: F64, bits: 2.5_f64.to_bits() },
             1 => {
                 let buffer = if self.random.one_in(2) { "a" } else { "b" };
@@ -301,7 +278,7 @@ fn passes_keep_the_writes_of_random_functions() {
         ("kernel", &|function| super::kernel(function, &ranges)),
     ];
     for seed in 0..3000 {
-        let mut generator = Generator { random: Random(seed), names: Vec::new(), made: 0 };
+        let mut generator = Generator { random: Random::new(seed), names: Vec::new(), made: 0 };
         let function = generator.function();
         assert_eq!(verify(&function), Ok(()), "{function}");
         for (name, pass) in passes {
