@@ -1,159 +1,160 @@
-//! Expressions: integers and conditions over names.
+//! Index expressions: integers and conditions over names.
 
-/// An integer or boolean expression. `div` and `mod` have an operand that is proven not negative; `floor_div` and
-/// `floor_mod` round towards minus infinity (`-1 floor_div 4` is -1, `-1 floor_mod 4` is 3). Divisors are positive.
+/// Integer or truth value. The dividend of `Div` and `Mod` is proven nonnegative; `FloorDiv` and `FloorMod` round
+/// towards minus infinity (`-1 // 4` is -1, `-1 % 4` is 3). Divisors are positive.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expr {
-    /// An integer.
+    /// Integer.
     Int {
-        /// Its value.
+        /// Value.
         value: i64,
     },
-    /// A truth value.
+    /// Truth value.
     Bool {
-        /// Its value.
+        /// Value.
         value: bool,
     },
-    /// A parameter, a loop variable, a `let` or a constant.
+    /// Parameter, loop variable or index constant.
     Name {
-        /// Its identifier.
+        /// Identifier.
         name: String,
     },
-    /// The value that an output parameter was set to.
+    /// Value that an output parameter was set to.
     Output {
-        /// The parameter.
+        /// Parameter.
         name: String,
     },
-    /// Where a call is to put an index: a name that was declared.
+    /// Address of an index variable, for a call that sets it.
     Address {
-        /// Its identifier.
+        /// Identifier.
         name: String,
     },
     /// `-a`
     Neg {
-        /// The operand.
+        /// Operand.
         a: Box<Expr>,
     },
-    /// The sum of two or more; `a - b` is the sum of `a` and `neg b`.
+    /// Sum of two or more terms; `a - b` is the sum of `a` and `Neg(b)`.
     Add {
-        /// The terms, in order.
+        /// Terms, in order.
         args: Vec<Expr>,
     },
-    /// The product of two or more.
+    /// Product of two or more factors.
     Mul {
-        /// The factors, in order.
+        /// Factors, in order.
         args: Vec<Expr>,
     },
-    /// A quotient.
+    /// Quotient.
     Div {
-        /// The dividend, not negative.
+        /// Dividend, nonnegative.
         a: Box<Expr>,
-        /// The divisor.
+        /// Divisor.
         b: Box<Expr>,
     },
-    /// A remainder.
+    /// Remainder.
     Mod {
-        /// The dividend, not negative.
+        /// Dividend, nonnegative.
         a: Box<Expr>,
-        /// The divisor.
+        /// Divisor.
         b: Box<Expr>,
     },
-    /// A quotient rounded towards minus infinity.
+    /// Quotient rounded towards minus infinity.
     FloorDiv {
-        /// The dividend.
+        /// Dividend.
         a: Box<Expr>,
-        /// The divisor.
+        /// Divisor.
         b: Box<Expr>,
     },
-    /// A remainder that is never negative.
+    /// Nonnegative remainder.
     FloorMod {
-        /// The dividend.
+        /// Dividend.
         a: Box<Expr>,
-        /// The divisor.
+        /// Divisor.
         b: Box<Expr>,
     },
-    /// Bitwise and, on two's complement.
+    /// Bitwise AND of two's complement.
     BitAnd {
-        /// The operands.
+        /// Operands.
         args: Vec<Expr>,
     },
-    /// Bitwise exclusive or, on two's complement.
+    /// Bitwise XOR of two's complement.
     BitXor {
-        /// The operands.
+        /// Operands.
         args: Vec<Expr>,
     },
-    /// The smaller of two.
+    /// Lesser operand.
     Min {
-        /// One.
+        /// One operand.
         a: Box<Expr>,
-        /// The other.
+        /// The other operand.
         b: Box<Expr>,
     },
-    /// The larger of two.
+    /// Greater operand.
     Max {
-        /// One.
+        /// One operand.
         a: Box<Expr>,
-        /// The other.
+        /// The other operand.
         b: Box<Expr>,
     },
-    /// How far along the Hilbert curve of a box a cell is; the nearest cell where the index lies outside.
+    /// Distance along the Hilbert curve of a box to a cell; to the nearest cell if the index lies outside.
     Hilbert {
-        /// The row.
+        /// Row.
         a: Box<Expr>,
-        /// The column.
+        /// Column.
         b: Box<Expr>,
-        /// How many rows the box has.
+        /// Rows of the box.
         rows: i64,
-        /// How many columns.
+        /// Columns of the box.
         columns: i64,
     },
-    /// The cell so far along the Hilbert curve of a box, as `row * columns + column`; the first or the last one beyond.
+    /// Cell at a distance along the Hilbert curve of a box, as `row * columns + column`; the first or last cell beyond
+    /// the ends.
     HilbertCell {
-        /// How far.
+        /// Distance.
         a: Box<Expr>,
-        /// How many rows the box has.
+        /// Rows of the box.
         rows: i64,
-        /// How many columns.
+        /// Columns of the box.
         columns: i64,
     },
-    /// `then` where the condition holds, else `otherwise`.
+    /// `then` if the condition holds, otherwise `otherwise`.
     Select {
-        /// The condition.
+        /// Condition.
         condition: Box<Expr>,
-        /// The value where it holds.
+        /// Value if it holds.
         then: Box<Expr>,
-        /// The value where it does not.
+        /// Value if it does not.
         otherwise: Box<Expr>,
     },
-    /// A call of a generated function.
+    /// Call of a generated function.
     Call {
-        /// The function.
+        /// Function.
         name: String,
-        /// Its arguments.
+        /// Arguments.
         args: Vec<Expr>,
     },
-    /// A comparison.
+    /// Comparison.
     Compare {
-        /// The operator.
+        /// Operator.
         op: Compare,
-        /// The left side.
+        /// Left side.
         a: Box<Expr>,
-        /// The right side.
+        /// Right side.
         b: Box<Expr>,
     },
-    /// All hold; empty is true.
+    /// Conjunction; true if empty.
     All {
-        /// The conditions.
+        /// Conditions.
         args: Vec<Expr>,
     },
-    /// The negation of a condition.
+    /// Negation of a condition.
     Not {
-        /// The condition.
+        /// Condition.
         a: Box<Expr>,
     },
 }
 
-/// A comparison operator.
+/// Comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Compare {
     /// `==`
@@ -167,12 +168,12 @@ pub enum Compare {
 }
 
 impl Expr {
-    /// An integer.
+    /// Integer.
     pub fn int(value: i64) -> Self {
         Self::Int { value }
     }
 
-    /// A name.
+    /// Name.
     pub fn name(name: &str) -> Self {
         Self::Name { name: name.to_owned() }
     }
@@ -182,12 +183,12 @@ impl Expr {
         Self::Compare { op, a: Box::new(a), b: Box::new(b) }
     }
 
-    /// A call.
+    /// Call of a generated function.
     pub fn call(name: &str, args: Vec<Expr>) -> Self {
         Self::Call { name: name.to_owned(), args }
     }
 
-    /// The smaller of two; of two integers the integer.
+    /// Lesser of two expressions, folded if both are integers.
     #[must_use]
     pub fn min(self, other: Expr) -> Self {
         match (&self, &other) {
@@ -197,7 +198,7 @@ impl Expr {
         }
     }
 
-    /// The larger of two; of two integers the integer.
+    /// Greater of two expressions, folded if both are integers.
     #[must_use]
     pub fn max(self, other: Expr) -> Self {
         match (&self, &other) {
@@ -207,13 +208,13 @@ impl Expr {
         }
     }
 
-    /// Calls `visit` on this expression and every one inside it.
+    /// Visits this expression, then those inside it.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
         visit(self);
         self.children(&mut |child| child.visit(visit));
     }
 
-    /// Calls `visit` on the operands.
+    /// Visits the operands.
     pub fn children(&self, visit: &mut dyn FnMut(&Expr)) {
         match self {
             Self::Int { .. }
@@ -247,7 +248,7 @@ impl Expr {
         }
     }
 
-    /// The same expression with every part given to `change`, the operands before what they are part of.
+    /// Expression with every part rewritten by `change`, operands before the expression that they are operands of.
     #[must_use]
     pub fn map(&self, change: &dyn Fn(Expr) -> Expr) -> Self {
         let mut copy = self.clone();
