@@ -289,7 +289,7 @@ fn a_second_process_at_one_output_is_refused() {
     let part = File::create(sandbox.0.path("out.part")).expect("a file");
     part.lock().expect("it can be locked");
     let more = [&[from, "-o", "out"], &LITTLE[..]].concat();
-    let said = "error[output::io]: another process is writing `out`\n  = help: wait until it ends, or choose another output\n\n1 error\n";
+    let said = "error[output::io]: another process is writing `out`\n  = help: wait until it ends, or choose another output\n\n1 error\nfor more information, run `layoutc explain output::io`\n";
     let ran = sandbox.run(command, tensor, &more);
     assert_eq!((ran.code, ran.err.as_str()), (Some(3), said));
     // An existing output is named as given, too.

@@ -46,8 +46,8 @@ impl<'a> PartFile<'a> {
     ) -> Result<Self, CommandError> {
         let path = part_path(place);
         if fs::symlink_metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
-            let shown = path.display();
-            let line = format!("`{shown}` is not a file; remove or rename it");
+            let shown = part_path(output);
+            let line = format!("`{}` is not a file; remove or rename it", shown.display());
             return Err(CommandError::Usage(line));
         }
         let part = Self { file: locked(&path, output)?, path, place, is_renamed: false };
