@@ -13,7 +13,7 @@ use crate::ir::{Compare, Expr, Function, LoopKind, Part, Stmt, Value};
 const MOST_PARTS: usize = 3;
 
 /// Statements of all parts of a loop at most.
-const MOST_STATEMENTS: usize = 256;
+const MOST_STATEMENTS: usize = 64;
 
 /// Partitions the loops of a function whose parameters have these ranges, the outermost first.
 pub fn partition(function: &mut Function, ranges: &Ranges) {

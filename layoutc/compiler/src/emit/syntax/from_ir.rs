@@ -175,16 +175,41 @@ impl From<ir::LaunchAxis> for WorkAxis {
     }
 }
 
-/// Statements of a body.
+/// Statements of a body: the directive of an unrolled loop before the loop, and a remark for every launch index that
+/// the body does not use.
 pub fn stmts(body: Vec<ir::Stmt>) -> Vec<Stmt> {
+    let unused = unused_indices(&body);
     let mut stmts = Vec::with_capacity(body.len());
     for stmt in body {
+        let is_launch = matches!(stmt, ir::Stmt::Launch { .. });
         if let ir::Stmt::For { kind: ir::LoopKind::Unrolled(rounds), .. } = stmt {
             stmts.push(Stmt::Unroll { rounds });
         }
         stmts.push(stmt.into());
+        if is_launch {
+            stmts.extend(unused.iter().map(|name| Stmt::Unused { name: name.clone() }));
+        }
     }
     stmts
+}
+
+/// Launch indices that no statement behind the launch names.
+fn unused_indices(body: &[ir::Stmt]) -> Vec<String> {
+    let launch = body.iter().enumerate().find_map(|(k, stmt)| match stmt {
+        ir::Stmt::Launch { axes } => Some((k, axes)),
+        _ => None,
+    });
+    let Some((k, axes)) = launch else { return Vec::new() };
+    let mut unused: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
+    for stmt in body.iter().skip(k).skip(1) {
+        let used = |expr: &ir::Expr| {
+            if let ir::Expr::Name { name } = expr {
+                unused.retain(|axis| axis != name);
+            }
+        };
+        stmt.visit(&mut { used }, &mut |_| {});
+    }
+    unused
 }
 
 impl From<ir::Stmt> for Stmt {
