@@ -132,7 +132,12 @@ impl RelayoutJob<'_> {
             let syncs = scope.spawn(move || self.sync(part, &written));
             let moved = match pieces {
                 InPieces::Boxes(pieces) => piece_pipeline::run(self, pieces, part, chunks),
-                InPieces::Indexed(indexed) => windows::run(self, indexed, part, &chunks),
+                InPieces::Indexed(indexed) => {
+                    let moved = windows::run(self, indexed, part, &chunks);
+                    // The syncing thread ends with the last sender.
+                    drop(chunks);
+                    moved
+                }
             };
             join_thread(syncs).and(moved)
         })
