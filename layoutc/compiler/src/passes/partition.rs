@@ -70,6 +70,9 @@ fn parts(stmt: &Stmt, ranges: &Ranges) -> Option<Vec<Stmt>> {
         return None;
     }
     let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) else { return None };
+    if from >= to {
+        return None;
+    }
     let last = to.checked_sub(1)?.checked_sub(*from)?.div_euclid(*step);
     let last = from.checked_add(last.checked_mul(*step)?)?;
     let mut ranges_inside = ranges.clone();
