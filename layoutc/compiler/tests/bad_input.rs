@@ -254,7 +254,7 @@ fn uses_in_circles_and_long_chains_of_them_end() {
         MemorySources::from_iter(files)
     };
     assert_eq!(codes(chain(100)), []);
-    assert_eq!(codes(chain(5000)), [Code::NameCycle]);
+    assert_eq!(codes(chain(5000)), [Code::LimitNesting]);
     // Each manifest uses the next one twice, by two spellings of its path.
     let mut doubled = MemorySources::default();
     for k in 0..60 {
