@@ -47,6 +47,7 @@ const ALGEBRA: &[Floor] = &[
     ("steps to layouts: the only maker of layouts", &["builder"]),
     ("foreign notations", &["notation"]),
     ("shardings", &["sharding"]),
+    ("the error of the crate", &["error"]),
 ];
 
 /// Source of a crate: each file's path below `src`, and its code without comments and unit tests. Without `lib.rs`.
@@ -140,7 +141,7 @@ fn an_import_from_above_is_refused() {
     assert_eq!(of("emit", "plan"), None);
     assert_eq!(
         of("check", "plan").unwrap(),
-        "`check` on floor 4 (text to model: the only maker of models) imports `plan` on floor 5 (model to statements): \
+        "`check` on floor 6 (text to model: the only maker of models) imports `plan` on floor 7 (model to statements): \
          a module imports from the floors below its own"
     );
     assert_eq!(

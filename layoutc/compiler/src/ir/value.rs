@@ -180,6 +180,15 @@ impl Value {
         Self::Binary { op, dtype, a: Box::new(a), b: Box::new(b) }
     }
 
+    /// True for an element that is moved or converted, and false for one that is computed.
+    pub fn is_moved(&self) -> bool {
+        match self {
+            Self::Load { .. } | Self::Name { .. } | Self::Fetch { .. } => true,
+            Self::Cast { value, .. } => value.is_moved(),
+            _ => false,
+        }
+    }
+
     /// This value after a conversion, if there is one.
     #[must_use]
     pub fn cast(self, cast: Option<Cast>) -> Self {

@@ -266,10 +266,12 @@ impl Generator {
     }
 }
 
+/// Name and function of a pass.
+type Pass<'a> = (&'a str, &'a dyn Fn(&mut Function));
+
 #[test]
 fn passes_keep_the_writes_of_random_functions() {
     let ranges = Ranges::new([("n".to_owned(), [1, 20])]);
-    type Pass<'a> = (&'a str, &'a dyn Fn(&mut Function));
     let passes: [Pass<'_>; 5] = [
         ("simplify", &|function| simplify(function, &ranges)),
         ("partition", &|function| partition(function, &ranges)),

@@ -110,8 +110,7 @@ fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Tensor, PlanError> {
 
 /// The tensor with these symbols in place of its own, matched by name; its own are among them.
 pub(super) fn renumbered(tensor: &Tensor, symbols: &[Symbol]) -> Result<Tensor, PlanError> {
-    let layout = tensor.layout.clone().over_symbols(symbols)?;
-    Ok(Tensor { layout, ..tensor.clone() })
+    Ok(tensor.with_layout(tensor.layout.clone().over_symbols(symbols)?))
 }
 
 /// Both sides of a relayout, over the axes of the destination; `None` where one of them has no normal form.

@@ -147,7 +147,9 @@ impl From<ir::Value> for Operand {
                 Self::Load { buffer, index: index.into(), through }
             }
             From::Name { name } => Self::Element { name },
-            From::Cast { cast, value } => Self::Cast { cast: cast.name(), value: boxed(value) },
+            From::Cast { cast, value } if value.is_moved() => {
+                Self::Cast { cast: cast.name(), value: boxed(value) }
+            }
             From::Fetch { function, args } => Self::Call { name: function, args: all(args) },
             value => Self::Number { value: value.into() },
         }
