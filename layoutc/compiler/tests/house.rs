@@ -28,7 +28,7 @@ const COMPILER: &[Floor] = &[
 
 const WALLS: &[Wall] = &[
     (
-        &["model", "solve", "plan", "emit", "run"],
+        &["solve", "plan", "emit", "run"],
         &["manifest", "import", "check"],
         "after the check, the model is all that is known of a text",
     ),
