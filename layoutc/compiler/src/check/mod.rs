@@ -16,6 +16,7 @@ mod gate;
 mod graph;
 mod index_point;
 mod injectivity_report;
+mod layout_attributes;
 mod load;
 mod mesh;
 mod names;
@@ -28,6 +29,7 @@ mod ring;
 mod scope;
 mod space;
 mod step_text;
+mod step_values;
 mod steps;
 mod strides;
 mod swizzle;
@@ -119,7 +121,7 @@ pub(crate) fn check(
     host: &CompileEnv<'_>,
     paths: &[String],
     config: &Config,
-    aside: CheckOptions<'_>,
+    options: CheckOptions<'_>,
 ) -> CheckedProject {
     let (files, mut diagnostics) = load::load(host, paths);
     let scopes = scope::gather(&files, &mut diagnostics);
@@ -129,7 +131,7 @@ pub(crate) fn check(
         .into_par_iter()
         .filter_map(|file| {
             host.observer.begin();
-            let around = ProjectContext { files: &files, scopes: &scopes, config, aside };
+            let around = ProjectContext { files: &files, scopes: &scopes, config, options };
             let (manifest, found) = check_manifest(file, around, host.memo)?;
             let unit = unit(file, &files, &general, &found);
             host.observer.end(CompileStage::Check, &manifest.path);
@@ -171,7 +173,7 @@ struct ProjectContext<'a> {
     files: &'a load::ManifestSet,
     scopes: &'a scope::ManifestScopes,
     config: &'a Config,
-    aside: CheckOptions<'a>,
+    options: CheckOptions<'a>,
 }
 
 fn check_manifest(
@@ -179,8 +181,8 @@ fn check_manifest(
     around: ProjectContext<'_>,
     memo: &dyn ResultCache,
 ) -> Option<(Manifest, Vec<Diagnostic>)> {
-    let ProjectContext { files, scopes, config, aside } = around;
-    let CheckOptions { recorder, cache, planner } = aside;
+    let ProjectContext { files, scopes, config, options } = around;
+    let CheckOptions { recorder, cache, planner } = options;
     let syntax = files.syntax(file)?;
     let mut diagnostics = names::check(syntax, config);
     // The first tensor of a name takes precedence.

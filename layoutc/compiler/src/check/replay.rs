@@ -9,8 +9,9 @@ use layoutc_algebra::layout::Layout;
 use layoutc_algebra::map::IndexMap;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
+use super::layout_attributes::LayoutAttributes;
 use super::scope::{ManifestScope, ManifestScopes};
-use super::steps::{LayoutAttributes, StepLowering, StepScope};
+use super::steps::{StepLowering, StepScope};
 use super::{domain, faults, step_text};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic};

@@ -3,33 +3,30 @@
 use std::sync::Arc;
 
 use layoutc_algebra::builder::{BuildError, LayoutBuilder};
+use layoutc_algebra::expr::Expr;
 use layoutc_algebra::expr::parse::{self, MapItemText, MapText, Span};
-use layoutc_algebra::expr::{Expr, ExprError};
 use layoutc_algebra::map::{IndexMap, MapScope, resolve};
 use layoutc_algebra::normal_form::simplify::Facts;
-use layoutc_algebra::notation::{self, Notation, NotationError, Remark};
+use layoutc_algebra::notation::{self, Notation, NotationError};
 use layoutc_algebra::step::{self, OrderEntry as OrderPlace, StepError, TileExtent};
 use layoutc_algebra::symbol::Axis;
 
-use super::expr::{
-    constant, map_fault, map_parse_fault, overflow, place_in, raised, with_axis_help,
-    with_declaration_help,
-};
+use super::expr::{map_fault, map_parse_fault, place_in, raised};
 use super::faults::{build_fault, step_fault};
 use super::foreign_syntax;
-use super::injectivity_report;
+use super::layout_attributes::{AppliedMap, ForeignText, LayoutAttributes};
 use super::padding::{PaddingOrigin, product};
 use super::recorder::{self, StepRecord};
 use super::scope::{self, ManifestScope, ManifestScopes};
 use super::step_text::line;
+use super::step_values::{at_least, power_of_two, values};
 use super::strides::{StrideSource, injective_strides, strides_of_bytes};
 use super::swizzle::{TmaSwizzleMode, swizzle};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
-use crate::base::nearest::near_powers_of_two;
 use crate::manifest::syntax::{
-    FillItem, Identifier, IntegerExpr, IntegerLiteral, ItemKind, PaddingRule, SeparatorItem,
-    SpannedText, StepItem, StepKind, TileEntry,
+    Identifier, IntegerExpr, IntegerLiteral, ItemKind, SeparatorItem, SpannedText, StepItem,
+    StepKind, TileEntry,
 };
 
 /// Limit on the steps of a layout, with transforms expanded.
@@ -40,72 +37,6 @@ const FEWER_STEPS: &str = "apply fewer transforms, or merge several steps into o
 
 /// Limit on the nesting depth of transforms.
 const MAX_OPEN: usize = 64;
-
-impl LayoutAttributes {
-    /// A warning about padding, with the mistake that probably caused it and its literal fix.
-    pub(super) fn with_literal_help(&self, mut warning: Diagnostic) -> Diagnostic {
-        if let Some(text) = self.strides.as_ref().and_then(|strides| strides.bytes.as_ref()) {
-            warning
-                .help
-                .insert(0, format!("strides count elements: write `{text}` if these count bytes"));
-        }
-        if warning.code == Code::PaddingUnexplained
-            && let Some(site) = self.map.as_ref().filter(|site| site.is_own)
-            && let Some(help) = injectivity_report::one_divisor(site)
-        {
-            warning.help =
-                vec![format!("write `padding allow` if it is intended; otherwise {help}")];
-        }
-        warning
-    }
-}
-
-/// A map as applied, for diagnostics that point into it.
-#[derive(Debug, Clone)]
-pub(super) struct AppliedMap {
-    pub(super) file: Arc<str>,
-    pub(super) text: SpannedText,
-    pub(super) parsed: MapText,
-    pub(super) map: IndexMap,
-    /// True if its axes are the logical ones.
-    pub(super) direct: bool,
-    /// True if it is the layout's only map.
-    pub(super) only: bool,
-    /// True if it is in the layout itself: a transform may be applied elsewhere with other parameters.
-    pub(super) is_own: bool,
-}
-
-/// A text in a foreign notation, for diagnostics that point into it.
-#[derive(Debug, Clone)]
-pub(super) struct ForeignText {
-    pub(super) notation: Notation,
-    /// Location of the text, without quotes.
-    pub(super) place: FileSpan,
-    /// The axis names of the text; empty if it has none.
-    pub(super) names: Vec<String>,
-}
-
-/// Attributes that the steps set besides the map.
-#[derive(Debug, Default)]
-pub(super) struct LayoutAttributes {
-    pub(super) alignment: Option<u64>,
-    /// Base alignment that a swizzle requires, in bytes; 0 without one.
-    pub(super) swizzle_alignment: u64,
-    pub(super) fill: Option<(FillItem, Arc<str>)>,
-    pub(super) padding: Option<(PaddingRule, FileSpan)>,
-    /// Deviations from the tool that defines a foreign notation.
-    pub(super) remarks: Vec<(FileSpan, Remark)>,
-    /// Number of XLA's memory space.
-    pub(super) memory_space: Option<(FileSpan, i128)>,
-    pub(super) map: Option<AppliedMap>,
-    /// The source of the strides, if any.
-    pub(super) strides: Option<StrideSource>,
-    pub(super) foreign: Option<ForeignText>,
-    /// Location of the last separator: the node, or the bar of a map.
-    pub(super) separators: Option<FileSpan>,
-    /// One line of text per step, with transforms expanded.
-    pub(super) lines: Vec<String>,
-}
 
 /// Scope of the names in steps.
 #[derive(Clone, Copy)]
@@ -120,7 +51,7 @@ pub(super) struct StepScope<'a> {
 }
 
 impl StepScope<'_> {
-    fn value(&self, name: &str) -> Option<Expr> {
+    pub(super) fn value(&self, name: &str) -> Option<Expr> {
         if let Some((_, value)) = self.parameters.iter().find(|(parameter, _)| parameter == name) {
             return Some(value.clone());
         }
@@ -130,7 +61,7 @@ impl StepScope<'_> {
         (self.symbol)(name)
     }
 
-    fn place(&self, span: &std::ops::Range<usize>) -> FileSpan {
+    pub(super) fn place(&self, span: &std::ops::Range<usize>) -> FileSpan {
         FileSpan::new(self.file, span.clone())
     }
 }
@@ -694,62 +625,5 @@ fn with_order(fault: &mut Diagnostic, error: &StepError, names: &[&str], axes: &
                 vec![format!("name every axis: `order {names} {rest}`, or `order {names} ...`")];
         }
         _ => {}
-    }
-}
-
-/// A value that is at least `least` for all values of the symbols.
-fn at_least(
-    bound: &IntegerExpr,
-    least: i128,
-    ground: StepScope<'_>,
-    builder: &LayoutBuilder,
-) -> CheckResult<Expr> {
-    let axes = builder.axes().iter().map(|axis| (axis.name.as_str(), axis.extent.as_const()));
-    let value =
-        constant(bound, &|name| ground.value(name), ground.scope, builder.facts(), ground.file)
-            .map_err(|faults| with_axis_help(with_declaration_help(faults), &axes))?;
-    let place = || ground.place(&bound.span());
-    let (low, high) =
-        builder.facts().bounds(&value).map_err(|e| vec![overflow(&e, e.to_string(), place())])?;
-    if high > i128::from(i64::MAX) {
-        let message = format!("{high} does not fit 64 bits");
-        return Err(vec![overflow(&ExprError::Overflow, message, place())]);
-    }
-    if low < least {
-        let (is, help) = match value.as_const() {
-            Some(_) => ("is", format!("write {least} or more")),
-            None => ("can be", "declare a greater `min` of the symbol".to_owned()),
-        };
-        let message = format!("expected at least {least}, and it {is} {low}");
-        return Err(vec![Diagnostic::error(Code::StepValue, message, place(), "").help(help)]);
-    }
-    Ok(value)
-}
-
-fn values(
-    bounds: &[IntegerExpr],
-    ground: StepScope<'_>,
-    builder: &LayoutBuilder,
-) -> CheckResult<Vec<Expr>> {
-    bounds.iter().map(|bound| at_least(bound, 0, ground, builder)).collect()
-}
-
-fn power_of_two(
-    bytes: &IntegerExpr,
-    ground: StepScope<'_>,
-    builder: &LayoutBuilder,
-) -> CheckResult<i128> {
-    let value = at_least(bytes, 1, ground, builder)?;
-    match value.as_const().filter(|bytes| bytes.count_ones() == 1 && *bytes <= 1 << 30) {
-        Some(bytes) => Ok(bytes),
-        None => {
-            let message = "expected an alignment: a power of two from 1 to 2^30 bytes";
-            let place = ground.place(&bytes.span());
-            let help = match value.as_const() {
-                Some(bytes) => near_powers_of_two(bytes, 1 << 30),
-                None => "write a number or a const: a symbol is not constant".to_owned(),
-            };
-            Err(vec![Diagnostic::error(Code::StepValue, message, place, "").help(help)])
-        }
     }
 }

@@ -1,0 +1,70 @@
+//! Values of steps: integers over consts and symbols, within bounds for all values of the symbols.
+
+use layoutc_algebra::builder::LayoutBuilder;
+use layoutc_algebra::expr::{Expr, ExprError};
+
+use super::expr::{constant, overflow, with_axis_help, with_declaration_help};
+use super::steps::StepScope;
+use crate::base::codes::Code;
+use crate::base::diagnostic::{CheckResult, Diagnostic};
+use crate::base::nearest::near_powers_of_two;
+use crate::manifest::syntax::IntegerExpr;
+
+/// A value that is at least `least` for all values of the symbols.
+pub(super) fn at_least(
+    bound: &IntegerExpr,
+    least: i128,
+    ground: StepScope<'_>,
+    builder: &LayoutBuilder,
+) -> CheckResult<Expr> {
+    let axes = builder.axes().iter().map(|axis| (axis.name.as_str(), axis.extent.as_const()));
+    let value =
+        constant(bound, &|name| ground.value(name), ground.scope, builder.facts(), ground.file)
+            .map_err(|faults| with_axis_help(with_declaration_help(faults), &axes))?;
+    let place = || ground.place(&bound.span());
+    let (low, high) =
+        builder.facts().bounds(&value).map_err(|e| vec![overflow(&e, e.to_string(), place())])?;
+    if high > i128::from(i64::MAX) {
+        let message = format!("{high} does not fit 64 bits");
+        return Err(vec![overflow(&ExprError::Overflow, message, place())]);
+    }
+    if low < least {
+        let (is, help) = match value.as_const() {
+            Some(_) => ("is", format!("write {least} or more")),
+            None => ("can be", "declare a greater `min` of the symbol".to_owned()),
+        };
+        let message = format!("expected at least {least}, and it {is} {low}");
+        return Err(vec![Diagnostic::error(Code::StepValue, message, place(), "").help(help)]);
+    }
+    Ok(value)
+}
+
+/// Values that are at least 0, as [`at_least`].
+pub(super) fn values(
+    bounds: &[IntegerExpr],
+    ground: StepScope<'_>,
+    builder: &LayoutBuilder,
+) -> CheckResult<Vec<Expr>> {
+    bounds.iter().map(|bound| at_least(bound, 0, ground, builder)).collect()
+}
+
+/// A constant that is a power of two from 1 to 2^30, in bytes.
+pub(super) fn power_of_two(
+    bytes: &IntegerExpr,
+    ground: StepScope<'_>,
+    builder: &LayoutBuilder,
+) -> CheckResult<i128> {
+    let value = at_least(bytes, 1, ground, builder)?;
+    match value.as_const().filter(|bytes| bytes.count_ones() == 1 && *bytes <= 1 << 30) {
+        Some(bytes) => Ok(bytes),
+        None => {
+            let message = "expected an alignment: a power of two from 1 to 2^30 bytes";
+            let place = ground.place(&bytes.span());
+            let help = match value.as_const() {
+                Some(bytes) => near_powers_of_two(bytes, 1 << 30),
+                None => "write a number or a const: a symbol is not constant".to_owned(),
+            };
+            Err(vec![Diagnostic::error(Code::StepValue, message, place, "").help(help)])
+        }
+    }
+}
