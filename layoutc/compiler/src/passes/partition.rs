@@ -24,43 +24,51 @@ pub fn partition(function: &mut Function, ranges: &Ranges) {
 fn stmts(body: Vec<Stmt>, ranges: &mut Ranges) -> Vec<Stmt> {
     let depth = ranges.depth();
     let mut all = Vec::with_capacity(body.len());
-    for mut stmt in body {
-        if let Some(parts) = parts(&stmt, ranges) {
-            all.extend(parts.into_iter().flat_map(|part| stmts(vec![part], ranges)));
+    for stmt in body {
+        let Some(parts) = parts(&stmt, ranges) else {
+            all.push(inside(stmt, ranges));
             continue;
-        }
-        let inside = ranges.depth();
-        match &stmt {
-            Stmt::For { name, from, to, .. } => {
-                let range = ranges.of_loop(from, to);
-                ranges.declare(name, range);
-            }
-            Stmt::Launch { axes } => {
-                for axis in axes {
-                    let range = ranges.of_loop(&Expr::int(0), &axis.extent);
-                    ranges.declare(&axis.name, range);
+        };
+        for part in parts {
+            match (&part, &stmt) {
+                // A part is not partitioned again.
+                (Stmt::For { name, .. }, Stmt::For { name: whole, .. }) if name == whole => {
+                    all.push(inside(part, ranges));
                 }
+                _ => all.extend(stmts(vec![part], ranges)),
             }
-            _ => {}
         }
-        for nested in stmt.nested_mut() {
-            *nested = stmts(std::mem::take(nested), ranges);
-        }
-        if matches!(stmt, Stmt::For { .. }) {
-            ranges.leave(inside);
-        }
-        match &stmt {
-            Stmt::Let { name, value } => {
-                let range = ranges.of(value);
-                ranges.declare(name, range);
-            }
-            Stmt::LetIndex { name, .. } => ranges.declare(name, None),
-            _ => {}
-        }
-        all.push(stmt);
     }
     ranges.leave(depth);
     all
+}
+
+/// Statement with the loops nested in it partitioned; declares its name for those behind it.
+fn inside(mut stmt: Stmt, ranges: &mut Ranges) -> Stmt {
+    let depth = ranges.depth();
+    if let Stmt::For { name, from, to, .. } = &stmt {
+        let range = ranges.of_loop(from, to);
+        ranges.declare(name, range);
+    }
+    for nested in stmt.nested_mut() {
+        *nested = stmts(std::mem::take(nested), ranges);
+    }
+    ranges.leave(depth);
+    match &stmt {
+        Stmt::Launch { axes } => {
+            for axis in axes {
+                let range = ranges.of_loop(&Expr::int(0), &axis.extent);
+                ranges.declare(&axis.name, range);
+            }
+        }
+        Stmt::Let { name, value } => {
+            let range = ranges.of(value);
+            ranges.declare(name, range);
+        }
+        Stmt::LetIndex { name, .. } => ranges.declare(name, None),
+        _ => {}
+    }
+    stmt
 }
 
 /// Parts of a loop; `None` if it is not worth partitioning.
@@ -75,10 +83,11 @@ fn parts(stmt: &Stmt, ranges: &Ranges) -> Option<Vec<Stmt>> {
     }
     let last = to.checked_sub(1)?.checked_sub(*from)?.div_euclid(*step);
     let last = from.checked_add(last.checked_mul(*step)?)?;
+    let position = ranges.depth();
     let mut ranges_inside = ranges.clone();
-    ranges_inside.declare(name, Some([i128::from(*from), i128::from(last)]));
+    ranges_inside.declare(name, None);
     let mut search = Search {
-        name,
+        position,
         step: *step,
         ends: [*from, last],
         ranges: ranges_inside,
@@ -99,9 +108,12 @@ fn parts(stmt: &Stmt, ranges: &Ranges) -> Option<Vec<Stmt>> {
     let starts = [*from].into_iter().chain(changes.iter().copied());
     let ends = changes.iter().copied().chain([*to]);
     let part = |(from, to): (i64, i64)| {
-        let (from, to, body) = (Expr::int(from), Expr::int(to), body.clone());
-        let part =
-            Stmt::For { name: name.clone(), from, to, step: *step, kind: kind.clone(), body };
+        let kind = match kind {
+            LoopKind::Unrolled(count) => LoopKind::Unrolled((*count).min(to.saturating_sub(from))),
+            kind => kind.clone(),
+        };
+        let (name, from, to) = (name.clone(), Expr::int(from), Expr::int(to));
+        let part = Stmt::For { name, from, to, step: *step, kind, body: body.clone() };
         simplified(vec![part], ranges)
     };
     Some(starts.zip(ends).flat_map(part).collect())
@@ -112,8 +124,9 @@ fn weight(stmt: &Stmt) -> usize {
 }
 
 /// Iterations of a loop at which comparisons in its body change.
-struct Search<'a> {
-    name: &'a str,
+struct Search {
+    /// Position of the loop variable among the names of `ranges`.
+    position: usize,
     step: i64,
     /// First and last value of the loop variable.
     ends: [i64; 2],
@@ -124,7 +137,7 @@ struct Search<'a> {
     changes: Vec<i64>,
 }
 
-impl Search<'_> {
+impl Search {
     fn body(&mut self, body: &[Stmt]) {
         let (depth, constants) = (self.ranges.depth(), self.constants.len());
         for stmt in body {
@@ -201,9 +214,8 @@ impl Search<'_> {
     }
 
     /// Truth of a comparison in the iteration in which the loop variable has this value.
-    fn truth(&self, op: Compare, a: &Expr, b: &Expr, value: i64) -> Option<bool> {
-        let mut ranges = self.ranges.clone();
-        ranges.fix(self.name, value);
-        decide(op, ranges.of(a)?, ranges.of(b)?)
+    fn truth(&mut self, op: Compare, a: &Expr, b: &Expr, value: i64) -> Option<bool> {
+        self.ranges.fix(self.position, value);
+        decide(op, self.ranges.of(a)?, self.ranges.of(b)?)
     }
 }

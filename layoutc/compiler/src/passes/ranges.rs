@@ -32,16 +32,14 @@ impl Ranges {
         self.names.truncate(depth);
     }
 
-    /// Gives every visible declaration of a name this value.
-    pub fn fix(&mut self, name: &str, value: i64) {
-        for (known, range) in &mut self.names {
-            if known == name {
-                *range = Some([i128::from(value); 2]);
-            }
+    /// Gives the name declared at this depth a value.
+    pub fn fix(&mut self, depth: usize, value: i64) {
+        if let Some((_, range)) = self.names.get_mut(depth) {
+            *range = Some([i128::from(value); 2]);
         }
     }
 
-    /// Range of the loop variable of `from..to`; `None` if a bound is unbounded, or the loop may be empty for sure.
+    /// Range of the loop variable of `from..to`; `None` if a bound has no known range. Empty if the loop is.
     pub fn of_loop(&self, from: &Expr, to: &Expr) -> Option<Interval> {
         let ([low, _], [_, high]) = (self.of(from)?, self.of(to)?);
         Some([low, high.checked_sub(1)?])
