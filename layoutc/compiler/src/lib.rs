@@ -46,7 +46,7 @@ use config::Config;
 use emit::{Emitter, Templates};
 use env::CompileEnv;
 
-/// What the planner is asked by the check, which lies below it.
+/// Questions of the check that only the planner answers.
 const PLANNER: PlannerQuestions = PlannerQuestions {
     tile_extents: plan::tile_extents,
     refused_schedules: plan::refused_schedules,

@@ -11,42 +11,42 @@ use crate::config::{Config, CudaIndex, EmitKind, IndexType, OpenClIndex, TargetC
 use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
 
-/// What is written for a target, and how.
+/// Settings of a target.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The target's name, which is that of its folder: a language's, or one of the user's own.
+    /// Name of the target and of its output folder: of a language, or of a custom target.
     pub target: String,
-    /// The language of the model.
+    /// Language of the model.
     pub language: &'static Language,
-    /// The language with its index type.
+    /// Language with its index type.
     pub dialect: &'static Dialect,
-    /// Put before every generated identifier, in upper case before every macro.
+    /// Prefix of every generated identifier, in upper case of every macro.
     pub prefix: String,
-    /// The edition that the files name: `c99`, `1.2`.
+    /// Language standard in the comment of each file: `c99`, `1.2`.
     pub standard: String,
-    /// What is asked for.
+    /// Requested parts.
     pub emit: BTreeSet<Part>,
-    /// How many cores pack, unpack and convert use.
+    /// CPU threads of pack, unpack and convert.
     pub cores: Cores,
-    /// The greatest images: texels along a row, rows, images; of a single image, and of an array.
+    /// Image limits in texels along a row, rows and images: of a single image, and of an array.
     pub image_max: [[u64; 3]; 2],
-    /// The template and the extension of a target of the user's own, in place of the language's files.
+    /// Template and file extension of a custom target, in place of the files of the language.
     pub own: Option<OwnFile>,
 }
 
-/// The one file that a target of the user's own writes for each manifest.
+/// File that a custom target writes for each manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnFile {
-    /// The template, below the templates folder.
+    /// Path of the template below the templates folder.
     pub template: String,
-    /// The extension of what it writes, without the dot.
+    /// Extension of the file, without the dot.
     pub extension: String,
-    /// Where the configuration says so.
+    /// Its table in the configuration.
     pub place: FileSpan,
 }
 
 impl Settings {
-    /// What a language has where nothing else is said.
+    /// Default settings of a language.
     pub fn of(language: &'static Language) -> Self {
         let parts = [Part::Constants, Part::Index, Part::Pack, Part::Test];
         Self {
@@ -62,23 +62,23 @@ impl Settings {
         }
     }
 
-    /// What is written: what is asked for, and what that needs.
+    /// Requested parts, and those that they need.
     pub(super) fn parts(&self) -> model::Parts {
-        let asked = |part| self.emit.contains(&part);
-        let (test, bench) = (asked(Part::Test), asked(Part::Bench));
-        let moves = asked(Part::Pack) || test || bench;
+        let is_requested = |part| self.emit.contains(&part);
+        let (test, bench) = (is_requested(Part::Test), is_requested(Part::Bench));
+        let moves = is_requested(Part::Pack) || test || bench;
         model::Parts {
-            constants: asked(Part::Constants) || test,
-            index: asked(Part::Index) || moves,
+            constants: is_requested(Part::Constants) || test,
+            index: is_requested(Part::Index) || moves,
             pack: moves,
             test,
             bench,
-            macros: asked(Part::Macros),
+            macros: is_requested(Part::Macros),
             openmp: self.cores == Cores::All,
         }
     }
 
-    /// How pack, unpack and convert are done: a target of the user's own has no functions that move blocks.
+    /// Threads and block primitives of pack, unpack and convert; a custom target has no block primitives.
     pub(super) fn ways(&self) -> Ways {
         let blocks = self.own.is_none() && self.language.name == C_FILES.name;
         let moves = if blocks { Moves::Blocks } else { Moves::Elements };
@@ -139,30 +139,30 @@ impl Settings {
         }
     }
 
-    /// C99 as it is without a configuration.
+    /// C99 without a configuration.
     pub fn c() -> Self {
         Self { standard: "c99".to_owned(), ..Self::of(&C_FILES) }
     }
 }
 
-/// A part of the generated code.
+/// Part of the generated code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// Constants and counts.
     Constants,
     /// Index functions.
     Index,
-    /// pack, unpack and convert; brings the index functions along.
+    /// pack, unpack and convert; needs the index functions.
     Pack,
-    /// The test program; brings everything along.
+    /// Test program; needs all other parts but benchmarks and macros.
     Test,
-    /// The program that times; brings pack along.
+    /// Benchmark; needs pack.
     Bench,
-    /// Index functions as macros too.
+    /// Index functions as macros.
     Macros,
-    /// Conversions between devices; where there are some, with pack.
+    /// Conversions between devices, emitted with pack.
     Reshard,
-    /// Their test program; where there are some, with the test program.
+    /// Test program of the conversions between devices, emitted with the test program.
     ReshardTest,
 }
 

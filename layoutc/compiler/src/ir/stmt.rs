@@ -12,7 +12,7 @@ pub const THREADS: i64 = 256;
 pub enum LoopKind {
     /// One after another.
     Serial,
-    /// Replicated in the code, so many at a time; 1 keeps compilers from replicating them, for the sake of vectors.
+    /// Replicated in the code this many times; 1 prevents replication, so that compilers vectorize the loop.
     Unrolled(i64),
     /// In any order and at once on CPU threads: no two write to the same byte.
     Parallel,

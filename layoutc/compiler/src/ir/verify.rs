@@ -21,15 +21,15 @@ pub enum VerifyError {
         name: String,
     },
     /// Operands of different types.
-    #[error("{expected} is expected, and {found} stands here")]
+    #[error("expected {expected}, found {found}")]
     Type {
         /// Type of the operation.
         expected: Dtype,
         /// Type of the operand.
         found: Dtype,
     },
-    /// A loop over thread blocks inside a loop, a CPU parallel loop inside another, or a thread loop outside a launch.
-    #[error("a loop of kind {kind:?} stands inside one of kind {around:?}")]
+    /// A loop over thread blocks inside another loop, or parallel or thread loops nested in their own kind.
+    #[error("a {kind:?} loop inside a {around:?} loop")]
     LoopKind {
         /// Kind of the loop.
         kind: LoopKind,

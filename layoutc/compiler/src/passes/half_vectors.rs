@@ -10,7 +10,7 @@ use crate::ir::{
 /// Elements of a run: a vector of 64 bytes of f32, which stays in a register.
 const RUN: i64 = 16;
 
-/// The types on the way, with their bytes.
+/// Types of memory and of the computation, with their bytes.
 const HALF: (Dtype, i64) = (Dtype { scalar: Scalar::F16, lanes: 1 }, 2);
 const SINGLE: (Dtype, i64) = (Dtype { scalar: Scalar::F32, lanes: 1 }, 4);
 
@@ -34,7 +34,7 @@ fn in_runs(body: Vec<Stmt>, name: &mut dyn FnMut(&str) -> String) -> Vec<Stmt> {
     all
 }
 
-/// A place that a run is read from, and the array that holds it.
+/// Run that is read, and the array that holds its elements in f32.
 struct Read {
     buffer: String,
     index: Expr,
@@ -131,7 +131,7 @@ fn loop_in_runs(stmt: &Stmt, name: &mut dyn FnMut(&str) -> String) -> Option<Vec
     Some(all)
 }
 
-/// One past the last round of a whole run; `None` where there is none.
+/// End of the iterations in whole runs; `None` if there is no whole run.
 fn whole_runs(from: &Expr, to: &Expr) -> Option<Expr> {
     if let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) {
         let rounds = to.checked_sub(*from)?;
@@ -149,7 +149,7 @@ fn whole_runs(from: &Expr, to: &Expr) -> Option<Expr> {
     Some(if *from == zero { whole } else { Expr::Add { args: vec![from.clone(), whole] } })
 }
 
-/// The runs that a value reads in every round: not those of which a condition says whether they are there.
+/// Finds the runs that a value reads in every iteration: not those that a condition guards.
 fn find(value: &Value, round: &str, found: &mut Vec<Read>, name: &mut dyn FnMut(&str) -> String) {
     match value {
         Value::Cast { cast, value: read } if is_cast(*cast, HALF, SINGLE) => {
@@ -196,7 +196,7 @@ fn is_read(number: &Value, read: &Read) -> bool {
     }
 }
 
-/// Whether an index grows by one from round to round.
+/// True if the index grows by one from iteration to iteration.
 fn goes_on(index: &Expr, round: &str) -> bool {
     let is_round = |expr: &Expr| *expr == Expr::name(round);
     let mentions = |expr: &Expr| {

@@ -243,7 +243,7 @@ impl Simplifier {
         }
     }
 
-    /// What a comparison of values gives, where that is known.
+    /// Truth of a comparison of values; `None` if it is not known.
     fn compared(&self, op: ValueOp, dtype: Dtype, a: &Value, b: &Value) -> Option<bool> {
         let (op, is_negated) = match op {
             ValueOp::Less => (Compare::Lt, false),
@@ -263,7 +263,7 @@ impl Simplifier {
         Some(holds != is_negated)
     }
 
-    /// The range of an integer of this type: of a constant, or of an index that fits it.
+    /// Range of an integer value of this type: of a constant, or of an index that fits the type.
     fn integer(&self, dtype: Dtype, number: &Value) -> Option<Interval> {
         let limits = range(Some(dtype.scalar).filter(|scalar| is_integer(*scalar))?);
         match number {
@@ -372,7 +372,7 @@ fn is_integer(scalar: Scalar) -> bool {
     matches!(scalar, Scalar::I32 | Scalar::I64 | Scalar::U32 | Scalar::U64)
 }
 
-/// The value of a constant that is a float.
+/// Value of a float constant.
 fn float(number: &Value) -> Option<f64> {
     let Value::Constant { dtype, bits } = number else { return None };
     match dtype.scalar {
@@ -382,7 +382,7 @@ fn float(number: &Value) -> Option<f64> {
     }
 }
 
-/// Whether a condition holds, where that is known.
+/// Truth of a condition; `None` if it is not known.
 fn known(number: &Value) -> Option<bool> {
     match number {
         Value::Holds { condition: Expr::Bool { value } } => Some(*value),
@@ -394,7 +394,7 @@ fn holds(value: bool) -> Value {
     Value::Holds { condition: Expr::Bool { value } }
 }
 
-/// A condition, or the branch that is taken where that is known.
+/// The statement, or the branch taken if its condition is a constant.
 fn decided(stmt: Stmt, body: Vec<Stmt>, otherwise: Vec<Stmt>) -> Vec<Stmt> {
     let Stmt::If { condition, likely, .. } = stmt else { return Vec::new() };
     match condition {

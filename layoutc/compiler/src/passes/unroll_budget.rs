@@ -5,7 +5,7 @@ use crate::ir::{Expr, Function, LoopKind, Stmt};
 /// Statements of an unrolled loop at most. A simple statement counts one, a loop its body and [`LOOP`].
 const MOST: i64 = 1024;
 
-/// Weight of a loop that is not unrolled, besides its body: compilers analyse each replica anew.
+/// Weight of a loop that is not unrolled, besides its body: compilers analyze each replica anew.
 const LOOP: i64 = 8;
 
 /// Unrolls no loop of unknown bounds, and none whose replicas exceed the budget; the outer loops give way first.

@@ -2,7 +2,8 @@
 
 use super::stmts::{Writer, cast};
 use crate::emit::dialect::Groups;
-use crate::emit::syntax::{Compare, Expr, GROUP, Stmt, WorkAxis};
+use crate::emit::syntax::{Compare, Expr, Stmt, WorkAxis};
+use crate::ir::THREADS;
 
 impl<'a> Writer<'a> {
     /// A loop whose rounds the groups of a launch take turns in.
@@ -49,7 +50,7 @@ impl<'a> Writer<'a> {
     ) {
         let Groups { item, unroll, .. } = self.dialect.groups;
         let outside = std::mem::replace(&mut self.number, "int");
-        let group = GROUP.to_string();
+        let group = THREADS.to_string();
         match round {
             None => {
                 self.begin(depth, &["for (int ", name, " = (int)", item, "; "]);
@@ -95,7 +96,7 @@ impl<'a> Writer<'a> {
 /// How many rounds each item of a group has of so many.
 fn rounds(all: &Expr) -> Expr {
     match all {
-        Expr::Int { value } => Expr::int(value.div_euclid(GROUP)),
-        all => Expr::Div { a: Box::new(all.clone()), b: Box::new(Expr::int(GROUP)) },
+        Expr::Int { value } => Expr::int(value.div_euclid(THREADS)),
+        all => Expr::Div { a: Box::new(all.clone()), b: Box::new(Expr::int(THREADS)) },
     }
 }

@@ -176,7 +176,7 @@ pub enum Compare {
 }
 
 impl Expr {
-    /// True for bytes of a whole relayout that the second-level cache holds.
+    /// True for a constant number of bytes within the second-level cache.
     pub fn is_near(&self) -> bool {
         matches!(self, Self::Int { value: 0..=SECOND_LEVEL })
     }

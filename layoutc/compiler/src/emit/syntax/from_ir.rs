@@ -138,7 +138,7 @@ impl From<ir::Value> for Number {
     }
 }
 
-/// What a store writes: an element that is moved, or a value that is computed.
+/// Operand of a store: an element that is moved or converted, or a computed value.
 impl From<ir::Value> for Operand {
     fn from(value: ir::Value) -> Self {
         use ir::Value as From;

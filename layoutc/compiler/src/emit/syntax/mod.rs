@@ -1,7 +1,6 @@
-//! The trees that a plan is made of: expressions, statements and functions with names in place of variables.
+//! Syntax trees of functions, made from the loop IR ([`crate::ir`]): what templates see and the printers print.
 //!
-//! They know no target: a printer turns them into C, a user's template may turn them into anything else. The types
-//! are part of the template model (`schemas/template-model.json`), so a change here is a change of its version.
+//! The types are part of the template model (`schemas/template-model.json`): a change here changes its version.
 
 mod expr;
 mod from_ir;
@@ -16,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub use self::expr::{Compare, Expr};
 pub use self::from_ir::stmts;
 pub use self::number::{Gathering, Number, NumberOp};
-pub use self::stmt::{Among, GROUP, Operand, Stmt, Strided, TeamArray};
+pub use self::stmt::{Among, Operand, Stmt, Strided, TeamArray};
 
 /// An axis of a launch range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

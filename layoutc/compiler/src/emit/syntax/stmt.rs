@@ -6,9 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::{Expr, Gathering, Number, Spelling, WorkAxis};
 use crate::base::cast::Cast;
 
-/// The work items of a group, where a kernel is made for groups.
-pub const GROUP: i64 = 256;
-
 /// A statement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -444,7 +441,7 @@ pub enum Among {
     Groups,
     /// The work groups of a launch, of which there are as many as rounds: each does one.
     EachGroup,
-    /// The items of a work group, of which there are [`GROUP`]. Every number that is named inside has 32 bits.
+    /// The 256 items of a work group. Every number that is named inside has 32 bits.
     Items,
 }
 

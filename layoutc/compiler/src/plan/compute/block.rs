@@ -26,7 +26,7 @@ pub(super) struct Block {
 /// loop, or does not use the tensor. `target` is the tensor that it writes, `kept` are the loops of all its caches.
 ///
 /// # Errors
-/// `kernel::cache` where that is no box of a known size.
+/// `kernel::cache` if the elements are not a box of known size.
 pub(crate) fn tile_extents(
     target: &Tensor,
     statement: &Statement,
@@ -61,7 +61,7 @@ fn block_extents(
 }
 
 impl Block {
-    /// The block of `buffer` in a round of the loop `at`, as [`tile_extents`].
+    /// Block of `buffer` in one iteration of the loop `at`; see [`tile_extents`].
     pub(super) fn new(
         domain: &Domain,
         order: &Order,
