@@ -8,18 +8,19 @@
 //!
 //! fn main() -> Result<(), Error> {
 //!     // Channels in blocks of 4, outside of the rows: the element (3, 5) is in block 1.
-//!     let blocked = Layout::builder([("n", 16), ("c", 128)]).map("(n, c) -> (c // 4, n, c % 4)")?.prove()?;
+//!     let shape = [("n", 16), ("c", 128)];
+//!     let blocked = Layout::builder(shape).map("(n, c) -> (c // 4, n, c % 4)")?.prove()?;
 //!     println!("{blocked}: {}", blocked.offset_of(&[3, 5])?); // (n, c) -> (c // 4, n, c % 4): 77
 //!     assert_eq!(blocked.verdict(), Verdict::Bijective);
 //!     assert_eq!(blocked.offset_of(&[3, 5])?, (1 * 16 + 3) * 4 + 1);
 //!     assert_eq!(blocked.element_at_offset(77)?, Some(vec![3, 5]));
 //!
-//!     let rows = Layout::builder([("n", 16), ("c", 128)]).prove()?;
+//!     let rows = Layout::builder(shape).prove()?;
 //!     assert_eq!(rows.offset_of(&[3, 5])?, 3 * 128 + 5);
 //!     assert_eq!(rows.same_as(&blocked)?, Some(false));
 //!
-//!     // A map that loses the channel within the block is refused with two elements that collide.
-//!     let refused = Layout::builder([("n", 16), ("c", 128)]).map("(n, c) -> (n, c // 4)")?.prove();
+//!     // A map that loses the channel within the block is refused with two elements.
+//!     let refused = Layout::builder(shape).map("(n, c) -> (n, c // 4)")?.prove();
 //!     assert_eq!(refused.unwrap_err().to_string(), "elements [0, 0] and [0, 1] share the slot [0, 0]");
 //!     Ok(())
 //! }
