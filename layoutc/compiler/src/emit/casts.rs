@@ -21,7 +21,7 @@ pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit>
     });
     for function in functions(unit, kernels).into_iter().chain(computes) {
         for stmt in &function.body {
-            stmt.walk(&mut |stmt| named.extend(cast_of(stmt).and_then(Cast::parse)));
+            stmt.walk(&mut |stmt| visit_casts(stmt, &mut |cast| named.extend(Cast::parse(cast))));
             stmt.numbers(&mut |number| {
                 if let Number::Cast { cast, .. } = number {
                     named.extend(Cast::parse(cast.as_str()));
@@ -118,14 +118,19 @@ fn functions(unit: &Unit, kernels: bool) -> Vec<&Function> {
     all
 }
 
-/// The conversion that a statement names.
+/// Calls `visit` on the name of every conversion of a statement, but not of the statements inside it.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other statements hold no operand")]
-fn cast_of(stmt: &Stmt) -> Option<&str> {
+fn visit_casts(stmt: &Stmt, visit: &mut dyn FnMut(&str)) {
     match stmt {
-        Stmt::CastRuns { cast, .. } | Stmt::CastTranspose { cast, .. } => Some(cast),
-        Stmt::Store { value: Operand::Cast { cast, .. }, .. }
-        | Stmt::Put { value: Operand::Cast { cast, .. }, .. } => Some(cast),
-        _ => None,
+        Stmt::CastRuns { cast, .. } | Stmt::CastTranspose { cast, .. } => visit(cast),
+        Stmt::Store { value, .. } | Stmt::Put { value, .. } => {
+            let mut value = value;
+            while let Operand::Cast { cast, value: inner } = value {
+                visit(cast);
+                value = inner;
+            }
+        }
+        _ => {}
     }
 }
 
