@@ -3,11 +3,12 @@
 //!
 //! `for b in 0..2 { for i in 0..min(16, 24 - 16*b) { … } }` becomes a loop over `b` in `0..1` with 16 iterations inside,
 //! and one over `1..2` with 8. Only serial and unrolled loops of known bounds are partitioned, while the copies of the body
-//! stay small.
+//! stay small. A loop with a barrier stays whole: PoCL 3.1 computes wrong sums for several barriers in sequence inside a
+//! loop over thread blocks.
 
 use super::ranges::{Ranges, decide};
 use super::simplify::simplified;
-use crate::ir::{Compare, Expr, Function, LoopKind, Part, Stmt, Value};
+use crate::ir::{Compare, Expr, Function, LoopKind, Part, Primitive, Stmt, Value};
 
 /// Parts of a loop at most.
 const MOST_PARTS: usize = 3;
@@ -78,7 +79,7 @@ fn parts(stmt: &Stmt, ranges: &Ranges) -> Option<Vec<Stmt>> {
         return None;
     }
     let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) else { return None };
-    if from >= to {
+    if from >= to || stmt.any(|stmt| matches!(stmt, Stmt::Primitive(Primitive::Barrier))) {
         return None;
     }
     let last = to.checked_sub(1)?.checked_sub(*from)?.div_euclid(*step);

@@ -7,8 +7,8 @@ use layoutc_testing::Random;
 use super::{Ranges, dead_code, partition, simplify, unroll_budget};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{
-    Compare, Expr, Function, LoopKind, Param, ParamType, Returns, Stmt, Update, Value, ValueOp,
-    verify,
+    Compare, Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Update, Value,
+    ValueOp, verify,
 };
 
 const F64: Dtype = Dtype { scalar: Scalar::F64, lanes: 1 };
@@ -327,5 +327,19 @@ fn a_partial_block_becomes_a_loop_of_known_length() {
         "f() -> Nothing\n  \
          for i in 0..16 unrolled 16\n    b[i] = f64 0x0\n  \
          for i in 0..8 unrolled 16\n    b[(16 + i)] = f64 0x0\n"
+    );
+}
+
+#[test]
+fn a_loop_with_a_barrier_stays_whole() {
+    let condition = Expr::compare(Compare::Lt, Expr::name("k"), Expr::int(2));
+    let body = vec![Primitive::Barrier.into()];
+    let next = Stmt::If { condition, likely: false, body, otherwise: Vec::new() };
+    let name = "k".to_owned();
+    let (from, to, kind, body) = (Expr::int(0), Expr::int(3), LoopKind::Serial, vec![next]);
+    let staged = Stmt::For { name, from, to, step: 1, kind, body };
+    assert_eq!(
+        after_passes(vec![staged]),
+        "f() -> Nothing\n  for k in 0..3\n    if k < 2\n      barrier\n"
     );
 }
