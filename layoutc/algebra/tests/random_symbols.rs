@@ -262,7 +262,7 @@ struct Counts {
 #[test]
 fn symbolic_layouts_agree_with_enumeration() {
     let seed = number("LAYOUTC_SEED").unwrap_or(0);
-    let rounds = number("LAYOUTC_ROUNDS").unwrap_or(cases(300, 1_000));
+    let rounds = number("LAYOUTC_ROUNDS").unwrap_or(cases(300, 600));
     let mut counts = Counts::default();
     let mut wrong = Vec::new();
     let only = number("LAYOUTC_ROUND");

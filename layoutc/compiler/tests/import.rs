@@ -196,7 +196,7 @@ fn python(script: &str, args: &[&OsStr]) -> Option<std::process::Output> {
 /// Random models: an evaluator that only reads the imported manifest computes the values of ONNX's reference evaluator.
 #[test]
 fn random_models_compute_what_the_reference_does() {
-    let count = cases(60, 2000);
+    let count = cases(60, 600);
     let folder = empty_folder("import_random");
     let number = count.to_string();
     let args = [folder.as_os_str(), "0".as_ref(), number.as_ref()];

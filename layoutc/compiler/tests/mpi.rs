@@ -149,7 +149,7 @@ fn random_shardings_and_layouts_are_exchanged_whole() {
         return;
     }
     // About 200 pairs in the long campaign.
-    let (manifests, pairs) = cases((1, 8), (2, 34));
+    let (manifests, pairs) = cases((1, 8), (2, 20));
     let mut random = Random::new(261_126);
     for devices in [2, 4, 8] {
         for manifest in 0..manifests {

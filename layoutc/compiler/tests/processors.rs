@@ -25,7 +25,7 @@ fn written(name: &str, text: &str) -> PathBuf {
 
 #[test]
 fn random_manifests_hold_on_every_processor() {
-    let folders: Vec<PathBuf> = (0..cases(3, 16))
+    let folders: Vec<PathBuf> = (0..cases(3, 8))
         .map(|seed| {
             let mut random = Random::new(9_000_000 + seed);
             let config = Config::default();

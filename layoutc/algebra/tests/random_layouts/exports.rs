@@ -64,7 +64,7 @@ fn written(layout: &Layout, notation: Notation, what: &str) -> Result<NotationTe
 #[test]
 fn random_layouts_come_back_from_every_notation_that_can_hold_them() {
     let mut counts: BTreeMap<Notation, u64> = BTreeMap::new();
-    let total = cases(800, 4000);
+    let total = cases(800, 2000);
     each_seed(total, |seed| {
         let mut random = Random::new(seed + 5_000_000);
         let skews = random.one_in(8);
@@ -111,7 +111,7 @@ fn read_symbolic(notation: Notation, foreign: &Foreign, multiple: i128) -> Optio
 #[test]
 fn what_is_written_for_all_sizes_holds_at_each() {
     let mut counts: BTreeMap<Notation, u64> = BTreeMap::new();
-    let total = cases(40, 120);
+    let total = cases(40, 80);
     for from in [Notation::Tvm, Notation::Onednn, Notation::Xla, Notation::Glow, Notation::Mlir] {
         each_seed(total, |seed| {
             let mut random = Random::new(seed + 7_000_000);
@@ -154,7 +154,7 @@ fn what_is_written_for_all_sizes_holds_at_each() {
 fn texts_come_back_from_their_own_notation_and_from_others() {
     let mut counts: BTreeMap<(Notation, Notation), u64> = BTreeMap::new();
     let mut lost: BTreeMap<Notation, Vec<String>> = BTreeMap::new();
-    let total = cases(60, 200);
+    let total = cases(60, 120);
     for from in Notation::ALL {
         each_seed(total, |seed| {
             let mut random = Random::new(seed + 6_000_000);

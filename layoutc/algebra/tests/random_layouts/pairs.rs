@@ -94,7 +94,7 @@ fn built(case: &Case) -> Option<Layout> {
 #[test]
 fn pairs_of_random_layouts_are_the_same_exactly_where_every_element_is() {
     let (mut same, mut differ, mut ranks) = (0, 0, 0);
-    each_seed(cases(1500, 5000), |seed| {
+    each_seed(cases(1500, 3000), |seed| {
         let mut random = Random::new(seed + 3_000_000);
         let skews = random.one_in(3);
         let kinds = Kinds { bits: skews, skews, empty: true, symbol: false, element_bits: 16 };
@@ -122,7 +122,7 @@ fn pairs_of_random_layouts_are_the_same_exactly_where_every_element_is() {
 #[test]
 fn pairs_with_a_batch_known_at_run_time_are_the_same_at_every_size() {
     let (mut same, mut differ, mut undecided) = (0, 0, 0);
-    each_seed(cases(800, 2000), |seed| {
+    each_seed(cases(800, 1200), |seed| {
         let mut random = Random::new(seed + 4_000_000);
         let kinds =
             Kinds { bits: false, skews: false, empty: false, symbol: true, element_bits: 16 };

@@ -235,7 +235,7 @@ fn manifests_that_change_while_they_are_read_end_up_in_the_outputs() {
     scene.run(&["build"]).success();
     let is_over = AtomicBool::new(false);
     let texts = [BLOCKED.to_owned(), wide(4), wide(4).replace("h 4", "h 2"), wide(12)];
-    for round in 0..if is_full() { 60 } else { 6 } {
+    for round in 0..if is_full() { 24 } else { 6 } {
         is_over.store(false, Ordering::SeqCst);
         thread::scope(|scope| {
             scope.spawn(|| {

@@ -170,7 +170,7 @@ fn a_state_folder_that_is_removed_again_and_again_harms_no_build() {
                 thread::sleep(Duration::from_micros(700));
             }
         });
-        for round in 0..if is_full() { 400 } else { 40 } {
+        for round in 0..if is_full() { 150 } else { 40 } {
             scene.write("layouts/a.kdl", wide(if round % 2 == 0 { 12 } else { 8 }));
             let ran = scene.run(&["build", "-q"]);
             if !matches!(ran.code, Some(0 | 3)) {
@@ -188,7 +188,7 @@ fn a_state_folder_that_is_removed_again_and_again_harms_no_build() {
 #[test]
 fn builds_concurrent_with_a_clean_succeed() {
     let scene = project();
-    for round in 0..if is_full() { 200 } else { 25 } {
+    for round in 0..if is_full() { 80 } else { 25 } {
         let build = || start(&scene, &["build", "-q"]);
         let children = [build(), start(&scene, &["clean", "-q"]), build(), build()];
         for child in children {
@@ -224,7 +224,7 @@ fn a_folder_that_becomes_a_link_and_back_never_leads_a_build_outside() {
                     thread::sleep(Duration::from_micros(300));
                 }
             });
-            for round in 0..if is_full() { 300 } else { 30 } {
+            for round in 0..if is_full() { 120 } else { 30 } {
                 scene.write("layouts/a.kdl", wide(8 + 4 * (round % 3)));
                 scene.write("layouts/x/c.kdl", wide(8 + 4 * (round % 2)));
                 let args: &[&str] =

@@ -68,7 +68,7 @@ fn executed(seed: u64) -> Option<u64> {
 
 #[test]
 fn plans_compute_what_dense_arrays_give_and_move_what_they_cost() {
-    let wanted = cases(60, 2000);
+    let wanted = cases(60, 800);
     let (mut done, mut free, mut refused) = (0, 0, 0);
     for seed in 0.. {
         match executed(seed) {
@@ -91,7 +91,7 @@ fn the_generated_code_of_plans_computes_the_same() {
     if !is_installed("gcc") {
         return;
     }
-    let wanted = cases(4, 100);
+    let wanted = cases(4, 40);
     let folder = folder("random_graphs");
     let mut done = 0;
     for seed in 50_000.. {

@@ -365,7 +365,7 @@ fn run(seed: u64, count: usize) {
 
 #[test]
 fn random_values_equal_their_definition() {
-    let seeds = cases(2, 8);
+    let seeds = cases(2, 6);
     for seed in 0..seeds {
         run(seed, 24);
     }
