@@ -3,8 +3,8 @@
 //!
 //! `for b in 0..2 { for i in 0..min(16, 24 - 16*b) { … } }` becomes a loop over `b` in `0..1` with 16 iterations inside,
 //! and one over `1..2` with 8. Only serial and unrolled loops of known bounds are partitioned, while the copies of the body
-//! stay small. A loop with a barrier stays whole: PoCL 3.1 computes wrong sums for several barriers in sequence inside a
-//! loop over thread blocks.
+//! stay small. A loop with a barrier stays whole: `PoCL` 3.1 computes wrong sums for several barriers in sequence
+//! inside a loop over thread blocks.
 
 use super::ranges::{Ranges, decide};
 use super::simplify::simplified;
