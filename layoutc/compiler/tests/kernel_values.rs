@@ -21,6 +21,49 @@ fn source(text: &str) -> String {
     outputs.into_iter().find(|output| output.path.ends_with("m.c")).unwrap().text
 }
 
+/// Conversions that are the only ones of their manifest, of one and of two steps: the C defines each function that it
+/// calls.
+#[test]
+fn every_conversion_of_a_kernel_is_defined() {
+    let from = [
+        "bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64",
+        "f8e4m3fn", "f8e5m2",
+    ];
+    let to = ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f32", "f64"];
+    let mut called = 0;
+    for from in from {
+        for to in to {
+            for value in [format!("{to}(A[i])"), format!("{to}(f64(A[i]))")] {
+                let text = format!(
+                    "tensor a dtype={from} {{ shape {{ i 24 }} }}\ntensor b dtype={to} {{ shape {{ i 24 }} }}\n\
+                     kernel k {{ operands A B\n  compute \"B[i] = {value}\" }}\ninstance run of=k A=a B=b\n"
+                );
+                let checked = check_valid(&text);
+                let settings = Settings::c();
+                let outputs = emit(&checked.manifests[0], &settings, "m", &Templates::default());
+                // The header defines what the source and its test program share.
+                let source: String =
+                    outputs.unwrap().into_iter().map(|output| output.text).collect();
+                for (at, _) in source.match_indices("layoutc_cast_") {
+                    let name: String = source[at..]
+                        .chars()
+                        .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+                        .collect();
+                    let is_defined = |line: &str| {
+                        line.contains("static ") && line.contains(&format!(" {name}("))
+                    };
+                    assert!(
+                        source.lines().any(is_defined),
+                        "{name} in {from} to {value}:\n{source}"
+                    );
+                    called += 1;
+                }
+            }
+        }
+    }
+    assert!(called > 500, "{called}");
+}
+
 #[test]
 fn a_choice_is_an_operand_of_any_operator() {
     computes(&Kernel {
