@@ -481,7 +481,7 @@ impl Stmt {
                 into.walk(visit);
                 value.walk(visit);
             }
-            Self::Store { value, .. } => value.numbers(visit),
+            Self::Store { value, .. } | Self::Put { value, .. } => value.numbers(visit),
             _ => {}
         });
     }
