@@ -8,7 +8,7 @@
 
 use crate::common::cc::folder;
 use crate::common::kernel;
-use kernel::{Kernel, Operand, computes};
+use kernel::{Kernel, Operand, computes, computes_in_opencl};
 
 #[test]
 fn a_product_of_matrices_reads_and_writes_blocks() {
@@ -286,6 +286,38 @@ fn items_put_grids_of_elements_together() {
     let text = std::fs::read_to_string(text).unwrap();
     // Among work-item grids with equal reads, the one with the most adjacent writes: 4×64 for an 8×64 tile.
     assert!(text.contains("const int x_inner = element & 63;"), "{text}");
+}
+
+/// One to four blocks of the reduced axis, in one buffer and in two by turns, inside a loop over thread blocks.
+#[test]
+fn any_number_of_blocks_is_staged_in_one_buffer_and_in_two() {
+    const ROWS: &[&str] = &["order n i k"; 8];
+    computes_in_opencl(&Kernel {
+        name: "staged_rounds",
+        text: "kernel staged_rounds { operands A B C\n  compute \"C[n, i, j] += A[n, i, k] * B[n, k, j]\" }\n",
+        operands: vec![
+            Operand::f32("A", &[("n", 3), ("i", 30), ("k", 13)], ROWS),
+            Operand::f32("B", &[("n", 3), ("k", 13), ("j", 70)], &["order n k j"]),
+            Operand::f32("C", &[("n", 3), ("i", 30), ("j", 70)], &["order n i j"]),
+        ],
+        written: &["C"],
+        plain: "for (int n = 0; n < 3; ++n) for (int i = 0; i < 30; ++i) for (int j = 0; j < 70; ++j) { float sum = 0; for (int k = 0; k < 13; ++k) sum += A[(n * 30 + i) * 13 + k] * B[(n * 13 + k) * 70 + j]; C[(n * 30 + i) * 70 + j] = sum; }",
+        numpy: "",
+        tolerance: "1e-4",
+        schedules: &[
+            (0, "tile i j by=\"20 24\"; split k by=13; cache B at=k_outer"),
+            (1, "tile i j by=\"20 24\"; split k by=13; cache B at=k_outer double=#true"),
+            (2, "tile i j by=\"20 24\"; split k by=7; cache B at=k_outer"),
+            (3, "tile i j by=\"20 24\"; split k by=7; cache B at=k_outer double=#true"),
+            (4, "tile i j by=\"20 24\"; split k by=5; cache B at=k_outer"),
+            (5, "tile i j by=\"20 24\"; split k by=5; cache B at=k_outer double=#true"),
+            (6, "tile i j by=\"20 24\"; split k by=4; cache A at=k_outer; cache B at=k_outer"),
+            (
+                7,
+                "tile i j by=\"20 24\"; split k by=4; cache A at=k_outer double=#true; cache B at=k_outer double=#true",
+            ),
+        ],
+    });
 }
 
 /// If an f16 staging buffer cannot hold the out-of-bounds value, the iterations that read it are skipped.
