@@ -148,7 +148,7 @@ fn random_shardings_and_layouts_are_exchanged_whole() {
     if !is_installed() {
         return;
     }
-    // About 200 pairs in the long campaign.
+    // 120 pairs in the long campaign.
     let (manifests, pairs) = cases((1, 8), (2, 20));
     let mut random = Random::new(261_126);
     for devices in [2, 4, 8] {
