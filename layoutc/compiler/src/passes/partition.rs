@@ -79,7 +79,10 @@ fn parts(stmt: &Stmt, ranges: &Ranges) -> Option<Vec<Stmt>> {
         return None;
     }
     let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) else { return None };
-    if from >= to || stmt.any(|stmt| matches!(stmt, Stmt::Primitive(Primitive::Barrier))) {
+    if from >= to {
+        return None;
+    }
+    if stmt.any(|stmt| matches!(stmt, Stmt::Primitive(Primitive::Barrier))) {
         return None;
     }
     let last = to.checked_sub(1)?.checked_sub(*from)?.div_euclid(*step);
