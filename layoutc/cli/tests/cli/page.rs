@@ -1,5 +1,6 @@
 //! The page of `layoutc show --html` in a browser: hovering, searching, stepping.
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -38,20 +39,34 @@ fn used(sandbox: &Sandbox, tensor: &str, script: &str) -> Option<Value> {
          {{ id: 'answer', textContent: JSON.stringify(said) }}));\n</script>\n</html>"
     );
     sandbox.write("driven.html", &page.replace("</html>", &driver));
-    let output = Command::new(chromium)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
-        .arg(format!("--user-data-dir={}", sandbox.path("profile").display()))
-        .arg("--dump-dom")
-        .arg(format!("file://{}", sandbox.path("driven.html").display()))
-        .output()
-        .expect("it ends");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (text, errors) = printed(&chromium, sandbox);
     let answer =
         text.split("<pre id=\"answer\">").nth(1).and_then(|rest| rest.split("</pre>").next());
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     let answer = answer.unwrap_or_else(|| panic!("no answer: {text}\n{errors}"));
     let answer = answer.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
     Some(serde_json::from_str(&answer).expect("JSON"))
+}
+
+/// Document that the browser prints, and its messages. A browser that prints nothing has failed itself: on machines under
+/// load its processes sometimes lose each other.
+fn printed(chromium: &Path, sandbox: &Sandbox) -> (String, String) {
+    let mut last = Default::default();
+    for profile in ["profile", "profile-2", "profile-3"] {
+        let output = Command::new(chromium)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
+            .arg(format!("--user-data-dir={}", sandbox.path(profile).display()))
+            .arg("--dump-dom")
+            .arg(format!("file://{}", sandbox.path("driven.html").display()))
+            .output()
+            .expect("it ends");
+        let [text, errors] = [&output.stdout, &output.stderr]
+            .map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        if !text.trim().is_empty() {
+            return (text, errors);
+        }
+        last = (text, errors);
+    }
+    last
 }
 
 const HELPERS: &str = "\

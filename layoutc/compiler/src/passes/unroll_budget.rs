@@ -1,6 +1,10 @@
-//! Unrolling within a budget: the replicas of nested loops multiply, so that their product is bounded.
+//! Unrolling within a budget: the replicas of nested loops multiply, so that their product is bounded, and loops over an
+//! array that no register file holds have nothing to gain from it.
 
-use crate::ir::{Expr, Function, LoopKind, Stmt};
+use std::collections::BTreeSet;
+
+use crate::base::dtype::Dtype;
+use crate::ir::{Expr, Function, LoopKind, Part, Stmt, Storage, Value};
 
 /// Statements of an unrolled loop at most. A simple statement counts one, a loop its body and [`LOOP`].
 const MOST: i64 = 1024;
@@ -8,9 +12,61 @@ const MOST: i64 = 1024;
 /// Weight of a loop that is not unrolled, besides its body: compilers analyze each replica anew.
 const LOOP: i64 = 8;
 
-/// Unrolls no loop of unknown bounds, and none whose replicas exceed the budget; the outer loops give way first.
+/// Bytes of the largest array that compilers keep in registers: 30 of the 32 registers of AVX-512, which leaves two for
+/// the operands of a step.
+const REGISTER_BYTES: i64 = 30 * 64;
+
+/// Unrolls no loop of unknown bounds, none over an array that exceeds the registers, and none whose replicas exceed the
+/// budget; the outer loops give way first.
 pub fn unroll_budget(function: &mut Function) {
+    keep_spilled_loops(&mut function.body, &mut BTreeSet::new());
     weigh(&mut function.body);
+}
+
+/// Makes the loops serial whose variable indexes one of the private arrays in `spilled`, to which those declared in the
+/// body are added.
+fn keep_spilled_loops(body: &mut [Stmt], spilled: &mut BTreeSet<String>) {
+    for stmt in body {
+        if let Stmt::Allocate { name, element, elements, storage: Storage::Private } = stmt {
+            let bits = Dtype::parse(element).map_or(0, Dtype::element_bits);
+            if elements.saturating_mul(bits.into()) > REGISTER_BYTES * 8 {
+                spilled.insert(name.clone());
+            }
+        }
+        if let Stmt::For { name, kind: kind @ LoopKind::Unrolled(2..), body, .. } = stmt
+            && !spilled.is_empty()
+            && indexes(body, &mut BTreeSet::from([name.clone()]), spilled)
+        {
+            *kind = LoopKind::Serial;
+        }
+        stmt.nested_mut().for_each(|nested| keep_spilled_loops(nested, spilled));
+    }
+}
+
+/// True if an index of one of the arrays depends on one of the names; index constants that depend on them are added.
+fn indexes(body: &[Stmt], names: &mut BTreeSet<String>, arrays: &BTreeSet<String>) -> bool {
+    let depends = |expr: &Expr, names: &BTreeSet<String>| {
+        let mut found = false;
+        expr.visit(&mut |part| found |= matches!(part, Expr::Name { name } if names.contains(name)));
+        found
+    };
+    body.iter().any(|stmt| {
+        if let Stmt::Let { name, value } = stmt
+            && depends(value, names)
+        {
+            names.insert(name.clone());
+        }
+        let mut found = false;
+        stmt.parts(&mut |part| {
+            if let Part::Value(value) = part {
+                value.walk(&mut |value| {
+                    found |= matches!(value, Value::Item { array, index }
+                        if arrays.contains(array) && depends(index, names));
+                });
+            }
+        });
+        found || stmt.nested().any(|nested| indexes(nested, names, arrays))
+    })
 }
 
 /// Weight of statements, in statements.
