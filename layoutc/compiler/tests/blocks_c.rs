@@ -129,7 +129,7 @@ fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
     let root = written("blocks", "blocks", "");
     std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
     let rounds = cases("-DROUNDS=400", "-DROUNDS=1500");
-    let address = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let address = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     // Last: vector lengths in the short run.
     let modes: [(&str, &[&str], &[&str]); 4] = [
         ("gcc", &["-O2"], &["64", "16"]),
@@ -167,7 +167,7 @@ fn vectors_of_64_bytes_move_blocks_where_the_processor_has_none() {
     std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
     std::fs::write(root.join("avx512.h"), include_str!("avx512.h")).unwrap();
     let rounds = cases("-DROUNDS=400", "-DROUNDS=1500");
-    let address = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let address = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let avx2 =
         ["-w", "-Wno-psabi", "-mavx2", "-mf16c", "-include", "avx512.h", rounds, vector("64")];
     let modes: [(&str, &[&str], &str); 2] =

@@ -243,7 +243,7 @@ fn run_c(root: &Path) {
     let address = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let flags = |flags: &[&'static str]| flags.to_vec();
     let mut modes: Vec<(&str, Vec<&str>)> = vec![
-        ("gcc", [flags(&["-O1"]), address.to_vec()].concat()),
+        ("gcc", [flags(&["-O0"]), address.to_vec()].concat()),
         ("gcc", flags(&["-O2", "-DLAYOUTC_VECTOR=32"])),
         ("clang", flags(&["-O1", "-DLAYOUTC_VECTOR=0"])),
         ("tcc", Vec::new()),

@@ -140,7 +140,7 @@ fn compile(folder: &Path, stem: &str) {
         let mut command = Command::new(compiler);
         let sources = [format!("{stem}_bench.c"), format!("{stem}.c")];
         let strict = ["-pedantic-errors", "-Wall", "-Wextra", "-Wconversion", "-Werror"];
-        command.args(["-std=c11", "-O1"]).args(strict).args(sources);
+        command.args(["-std=c11", "-O0"]).args(strict).args(sources);
         let program = format!("{stem}_program");
         let compiled = command.args(["-lm", "-o", &program]).current_dir(folder).status();
         assert!(compiled.unwrap().success(), "{compiler} in {}", folder.display());

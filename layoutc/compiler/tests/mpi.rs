@@ -39,7 +39,7 @@ fn compiled(name: &str, manifest: &str) -> PathBuf {
     }
     let mut command = Command::new("mpicc");
     command.args(["-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Wconversion"]);
-    command.args(["-Wsign-conversion", "-Werror", "-O1", "-g", "-fsanitize=address,undefined"]);
+    command.args(["-Wsign-conversion", "-Werror", "-O0", "-g", "-fsanitize=address,undefined"]);
     command.args(["-fno-sanitize-recover=all", "m_mpi_test.c", "m_mpi.c", "m.c", "-lm"]);
     command.args(["-o", "mpi_test"]);
     compile_cache::compile(&mut command, &folder, Some("mpi_test"), &[])

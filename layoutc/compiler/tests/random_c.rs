@@ -18,9 +18,9 @@ use layoutc_testing::layouts::{Case, Facts, MapItem, Step, Tree, Truth, bin, tru
 use random_manifest::{Fill, Manifest, Tensor, bits, built, dtypes, manifest, records};
 
 const C99: &[&str] =
-    &["-std=c99", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    &["-std=c99", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
-const CPP: &[&str] = &["-std=c++17", "-x", "c++", "-O1"];
+const CPP: &[&str] = &["-std=c++17", "-x", "c++", "-O0"];
 
 /// A C compiler with its flags.
 type Compiler = (&'static str, &'static [&'static str]);

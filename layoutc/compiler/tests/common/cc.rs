@@ -33,7 +33,7 @@ pub fn compilers() -> Vec<CCompiler> {
         ("clang", [&["-std=c99", "-O2"], STRICT].concat(), true),
         ("tcc", vec!["-Wall", "-Werror"], true),
         ("g++", [&["-std=c++17", "-fsyntax-only", "-x", "c++"], STRICT].concat(), false),
-        ("clang++", [&["-std=c++17", "-O1", "-x", "c++"], STRICT].concat(), true),
+        ("clang++", [&["-std=c++17", "-fsyntax-only", "-x", "c++"], STRICT].concat(), false),
     ];
     let all = if is_full() { long.to_vec() } else { ordinary.to_vec() };
     all.into_iter().filter(|(name, ..)| is_installed(name)).collect()

@@ -107,7 +107,7 @@ pub fn cuda_compilers() -> Vec<(&'static str, Vec<&'static str>)> {
     let sanitized = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let all = [
         ("clang++", [CUDA_WARNINGS, &sanitized].concat()),
-        ("g++", [CUDA_WARNINGS, &["-O1"]].concat()),
+        ("g++", [CUDA_WARNINGS, &["-O0"]].concat()),
     ];
     let count = all.len();
     let found: Vec<_> = all.into_iter().filter(|(name, _)| is_installed(name)).collect();

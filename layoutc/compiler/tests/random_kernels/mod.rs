@@ -98,7 +98,7 @@ fn random_kernels_compute_their_definition() {
 
 /// Compiles and runs the test program of the manifest.
 fn run(folder: &Path) {
-    let address = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"].as_slice();
+    let address = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"].as_slice();
     for (k, flags) in [["-O2"].as_slice(), address].into_iter().enumerate() {
         let program = format!("program{k}");
         let mut command = Command::new("timeout");

@@ -82,7 +82,7 @@ pub(super) fn compare(kernel: &Kernel, folder: &Path, stem: &str) {
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
     for compiler in ["gcc", "clang"].into_iter().filter(|name| is_installed(name)) {
         let mut command = Command::new(compiler);
-        command.args(["-std=c11", "-O2", "-o", "from_numpy"]).args(&sources).arg("-lm");
+        command.args(["-std=c11", "-O0", "-o", "from_numpy"]).args(&sources).arg("-lm");
         assert!(command.current_dir(folder).status().unwrap().success(), "{compiler}");
         let mut program = Command::new(folder.join("from_numpy"));
         assert!(program.current_dir(folder).status().unwrap().success(), "{compiler}");
