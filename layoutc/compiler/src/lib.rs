@@ -27,6 +27,7 @@ pub mod env;
 #[cfg(feature = "import")]
 pub mod import;
 pub mod ir;
+pub mod machine;
 pub mod manifest;
 pub mod model;
 pub mod passes;

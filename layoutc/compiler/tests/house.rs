@@ -1,4 +1,5 @@
-//! The house: which top-level modules of the algebra and the compiler may import which, and who may build a model.
+//! The house: which top-level modules of the algebra and the compiler may import which, who may build a model, and where
+//! the figures are that decide speed.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "reads the sources")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +14,7 @@ type Wall = (&'static [&'static str], &'static [&'static str], &'static str);
 /// Floors of the compiler, from the ground up. A module imports from the floors below its own, never from its own or
 /// from above. `lib.rs` stands on the roof: it calls every stage, and none calls it.
 const COMPILER: &[Floor] = &[
-    ("words, data and services that every stage uses", &["base", "target", "env"]),
+    ("words, data and services that every stage uses", &["base", "machine", "target", "env"]),
     ("texts: layoutc.toml, manifests, ONNX models", &["config", "manifest", "import"]),
     ("the checked model, as data", &["model"]),
     ("the loop IR, as data", &["ir"]),
@@ -186,6 +187,38 @@ fn only_the_check_builds_models() {
     let code = "use crate::model::{Convert, Tensor, View};\nlet a = Tensor { layout, ..b };\nimpl View {\n\
                 fn f() -> Tensor {\nNumber::Convert { to }\nGraph { name }";
     assert_eq!(built(code), BTreeSet::from(["Tensor"]));
+}
+
+/// Numbers of the planners and passes that are limits or facts of a format: they refuse, and decide no speed.
+const LIMITS: &[(&str, &str)] = &[
+    ("plan/compute/bounds.rs", "LOOKED_AT"),
+    ("plan/compute/order.rs", "MOST_AT_ONCE"),
+    ("plan/image.rs", "LANES"),
+    ("plan/kernel/reach.rs", "MOST"),
+    ("plan/kernel/steps.rs", "MOST"),
+    ("plan/lower.rs", "MAX_DEPTH"),
+    ("plan/names.rs", "MOST_SUFFIX"),
+    ("plan/reshard.rs", "MOST_PAIRS"),
+];
+
+#[test]
+fn figures_that_decide_speed_are_in_the_machine_model() {
+    let mut found = Vec::new();
+    for (file, code) in sources("compiler") {
+        if ["plan", "passes", "ir"].contains(&module(&file)) {
+            for line in code.lines() {
+                let constant =
+                    line.split_once("const ").and_then(|(_, rest)| rest.split_once(": "));
+                let Some((name, ty)) = constant else { continue };
+                if ty.starts_with(['i', 'u', 'f']) && name.chars().all(|c| !c.is_ascii_lowercase())
+                {
+                    found.push((file.clone(), name.to_owned()));
+                }
+            }
+        }
+    }
+    let limits = LIMITS.iter().map(|(file, name)| ((*file).to_owned(), (*name).to_owned()));
+    assert_eq!(found, limits.collect::<Vec<_>>(), "move the others to machine.rs");
 }
 
 #[test]

@@ -5,12 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::casts;
 use super::model::{BlockCall, Blocks, TransposeUnit, Unit};
 use crate::emit::syntax::{Expr, Function, Stmt, Strided};
+use crate::machine::CPU;
 
 /// Numbers of rows or columns for which there are functions of their own.
 const FEW: [u32; 4] = [2, 3, 4, 8];
-
-/// Bytes of the smallest vector.
-const VECTOR: u32 = 16;
 
 /// What the source of `unit` has to define.
 pub(super) fn of(unit: &Unit) -> Blocks {
@@ -57,12 +55,9 @@ pub(super) fn of(unit: &Unit) -> Blocks {
     blocks
 }
 
-/// From how many places a function may call others that are compiled again for each of them.
-const MAX_CALLS: usize = 4;
-
 /// Whether a move is worth being compiled for each length of vectors, with all that it calls inside it.
 pub(super) fn has_vectors(function: &Function) -> bool {
-    calls(function).is_some_and(|calls| (1..=MAX_CALLS).contains(&calls))
+    calls(function).is_some_and(|calls| (1..=CPU.inlined_calls).contains(&calls))
 }
 
 /// In how many places a function moves blocks by vectors; `None` where the compiler does not see how far apart they lie.
@@ -116,9 +111,6 @@ fn extent(count: &Expr, names: &BTreeMap<&str, &Expr>) -> Option<u32> {
     }
 }
 
-/// Bytes of the longest vectors.
-const LONGEST: u32 = 64;
-
 /// The transpositions that are called, by the bytes of an element.
 #[derive(Default)]
 struct Transposes(BTreeMap<u32, TransposeUnit>);
@@ -133,7 +125,7 @@ impl Transposes {
         strides: [&Expr; 2],
         whole_bytes: Option<&Expr>,
     ) {
-        let elements = VECTOR.checked_div(bytes).unwrap_or(1);
+        let elements = CPU.least_vector_bytes.checked_div(bytes).unwrap_or(1);
         let unit = self.unit(bytes);
         let known = whole_bytes.filter(|bytes| matches!(bytes, Expr::Int { .. }));
         unit.past |= !known.is_some_and(Expr::is_near);
@@ -145,12 +137,12 @@ impl Transposes {
             let next = |few: &u32| *stride == Expr::int(i64::from(few.saturating_mul(bytes)));
             match extent.filter(next) {
                 Some(2 | 4) if extent <= Some(elements) => 0,
-                Some(3) if bytes <= 4 => VECTOR,
-                Some(_) | None => LONGEST,
+                Some(3) if bytes <= 4 => CPU.least_vector_bytes,
+                Some(_) | None => CPU.vector_bytes,
             }
         };
         let tiles = [rows, columns].into_iter().zip(strides).map(tiles).min();
-        unit.tiles = unit.tiles.max(tiles.unwrap_or(LONGEST));
+        unit.tiles = unit.tiles.max(tiles.unwrap_or(CPU.vector_bytes));
     }
 
     /// A row of such blocks.
@@ -204,7 +196,7 @@ impl Transposes {
 impl TransposeUnit {
     /// What blocks of so many rows and columns may alternate by.
     fn add_few(&mut self, extents: [Option<u32>; 2]) {
-        let elements = VECTOR.checked_div(self.bytes).unwrap_or(1);
+        let elements = CPU.least_vector_bytes.checked_div(self.bytes).unwrap_or(1);
         let may_be = |few: &u32| extents.iter().any(|e| e.is_none_or(|extent| extent == *few));
         self.few.extend(FEW.into_iter().filter(|few| *few <= elements).filter(may_be));
         self.few.sort_unstable();

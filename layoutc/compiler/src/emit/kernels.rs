@@ -5,7 +5,8 @@ use super::model::{Constant, ImageUnit, KernelUnit, KernelsUnit, RangeUnit, Unal
 use super::whole::Whole;
 use crate::base::dtype::Scalar;
 use crate::emit::syntax::{Expr, Function};
-use crate::ir::{self, LoopKind, Param, ParamType, Returns, Stmt, THREADS};
+use crate::ir::{self, LoopKind, Param, ParamType, Returns, Stmt};
+use crate::machine::GPU;
 use crate::model::compute::KernelInstance;
 use crate::model::{Convert, Manifest, Tensor};
 use crate::passes::index_width;
@@ -199,7 +200,7 @@ fn free(wanted: &str, params: &[Param]) -> String {
 /// Threads of a block: neighbours along the fastest axis first, as memory is coalesced.
 fn threads(axes: usize) -> &'static [i64] {
     match axes {
-        1 => &[THREADS],
+        1 => &[GPU.threads],
         2 => &[32, 8],
         _ => &[32, 8, 1],
     }

@@ -19,12 +19,13 @@ use crate::base::diagnostic::Diagnostic;
 use crate::base::fill;
 use crate::emit::syntax::{Expr, Function};
 use crate::ir::{self, Returns, Stmt};
+use crate::machine::{AVX2, AVX512};
 use crate::model::compute::KernelInstance;
 use crate::model::fill_fault;
 use crate::model::{Manifest, Memory, PackFrom, Tensor};
 use crate::passes::index_width;
 use crate::plan::lower::{Binding, PlanError, Range, lower};
-use crate::plan::{self, Naming, Quantity, Registers, TensorPlan, image};
+use crate::plan::{self, Naming, Quantity, TensorPlan, image};
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 
 /// Everything but the stamp.
@@ -416,8 +417,8 @@ fn compute_unit(
         index_width(&mut function, settings.dialect.index_max);
         Ok::<_, PlanError>(function)
     };
-    let function = by(Registers::Long)?;
-    let short = Some(by(Registers::Short)?).filter(|short| *short != function);
+    let function = by(AVX512)?;
+    let short = Some(by(AVX2)?).filter(|short| *short != function);
     let test = compute_test::compute(manifest, compute, naming, settings.dialect)?;
     let bench = compute_bench::compute(manifest, compute, naming, settings.dialect)?;
     let (test, bench) = (Some(test.into()), Some(bench.into()));

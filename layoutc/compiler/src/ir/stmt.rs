@@ -4,9 +4,6 @@ use super::{Expr, Update, Value};
 use crate::base::cast::Cast;
 use crate::base::dtype::Dtype;
 
-/// Threads of a GPU thread block in kernels that use thread blocks.
-pub const THREADS: i64 = 256;
-
 /// Iterations of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoopKind {
@@ -20,7 +17,7 @@ pub enum LoopKind {
     GridStride,
     /// One for each thread block of a launch.
     Block,
-    /// Distributed over the [`THREADS`] threads of a thread block with a stride of the block. Indices inside fit 32
+    /// Distributed over the threads of a thread block with a stride of the block. Indices inside fit 32
     /// bits.
     Thread {
         /// Name of the number of iterations that the thread has done, if every thread has the same small number.

@@ -6,9 +6,7 @@ use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{
     Expr, Function, LoopKind, Primitive, Stmt, Storage, Strided, Update, Value, ValueOp,
 };
-
-/// Elements of a run: a vector of 64 bytes of f32, which stays in a register.
-const RUN: i64 = 16;
+use crate::machine::CPU;
 
 /// Types of memory and of the computation, with their bytes.
 const HALF: (Dtype, i64) = (Dtype { scalar: Scalar::F16, lanes: 1 }, 2);
@@ -89,7 +87,7 @@ fn loop_in_runs(stmt: &Stmt, name: &mut dyn FnMut(&str) -> String) -> Option<Vec
     let lanes = |body: Stmt| Stmt::For {
         name: lane.clone(),
         from: Expr::int(0),
-        to: Expr::int(RUN),
+        to: Expr::int(CPU.half_vector_elements),
         step: 1,
         kind: LoopKind::Serial,
         body: vec![body],
@@ -120,7 +118,7 @@ fn loop_in_runs(stmt: &Stmt, name: &mut dyn FnMut(&str) -> String) -> Option<Vec
         name: run,
         from,
         to: end.clone(),
-        step: RUN,
+        step: CPU.half_vector_elements,
         kind: kind.clone(),
         body: inside,
     });
@@ -135,7 +133,7 @@ fn loop_in_runs(stmt: &Stmt, name: &mut dyn FnMut(&str) -> String) -> Option<Vec
 fn whole_runs(from: &Expr, to: &Expr) -> Option<Expr> {
     if let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) {
         let rounds = to.checked_sub(*from)?;
-        let whole = rounds.checked_sub(rounds.checked_rem(RUN)?)?;
+        let whole = rounds.checked_sub(rounds.checked_rem(CPU.half_vector_elements)?)?;
         return from.checked_add(whole).filter(|_| whole > 0).map(Expr::int);
     }
     let zero = Expr::int(0);
@@ -144,8 +142,9 @@ fn whole_runs(from: &Expr, to: &Expr) -> Option<Expr> {
     } else {
         Expr::Add { args: vec![to.clone(), Expr::Neg { a: Box::new(from.clone()) }] }
     };
-    let (a, b) = (Box::new(rounds.max(zero.clone())), Box::new(Expr::int(RUN)));
-    let whole = Expr::Mul { args: vec![Expr::Div { a, b }, Expr::int(RUN)] };
+    let (a, b) =
+        (Box::new(rounds.max(zero.clone())), Box::new(Expr::int(CPU.half_vector_elements)));
+    let whole = Expr::Mul { args: vec![Expr::Div { a, b }, Expr::int(CPU.half_vector_elements)] };
     Some(if *from == zero { whole } else { Expr::Add { args: vec![from.clone(), whole] } })
 }
 
@@ -223,11 +222,11 @@ fn is_cast(cast: Cast, from: (Dtype, i64), to: (Dtype, i64)) -> bool {
 
 fn declared(array: &str) -> Stmt {
     let (name, element) = (array.to_owned(), SINGLE.0.to_string());
-    Stmt::Allocate { name, element, elements: RUN, storage: Storage::Private }
+    Stmt::Allocate { name, element, elements: CPU.half_vector_elements, storage: Storage::Private }
 }
 
 fn at(buffer: &str, index: Expr, (_, bytes): (Dtype, i64)) -> Strided {
-    let stride = Expr::int(RUN.saturating_mul(bytes));
+    let stride = Expr::int(CPU.half_vector_elements.saturating_mul(bytes));
     Strided { buffer: buffer.to_owned(), index, stride }
 }
 
@@ -235,6 +234,6 @@ type Typed = (Strided, (Dtype, i64));
 
 fn converted((to, wanted): Typed, (from, held): Typed) -> Option<Stmt> {
     let cast = Cast::new(held.0, wanted.0, CastMode::Round).ok()??;
-    let (count, elements) = (Expr::int(1), Expr::int(RUN));
+    let (count, elements) = (Expr::int(1), Expr::int(CPU.half_vector_elements));
     Some(Primitive::CastRuns { cast, to, from, count, elements }.into())
 }

@@ -9,12 +9,7 @@
 use super::ranges::{Ranges, decide};
 use super::simplify::simplified;
 use crate::ir::{Compare, Expr, Function, LoopKind, Part, Primitive, Stmt, Value};
-
-/// Parts of a loop at most.
-const MOST_PARTS: usize = 3;
-
-/// Statements of all parts of a loop at most.
-const MOST_STATEMENTS: usize = 64;
+use crate::machine::CPU;
 
 /// Partitions the loops of a function whose parameters have these ranges, the outermost first.
 pub fn partition(function: &mut Function, ranges: &Ranges) {
@@ -102,11 +97,11 @@ fn parts(stmt: &Stmt, ranges: &Ranges) -> Option<Vec<Stmt>> {
     let mut changes = search.changes;
     changes.sort_unstable();
     changes.dedup();
-    if changes.is_empty() || changes.len() >= MOST_PARTS {
+    if changes.is_empty() || changes.len() >= CPU.loop_parts {
         return None;
     }
     let weight: usize = body.iter().map(weight).sum();
-    if weight.saturating_mul(changes.len().saturating_add(1)) > MOST_STATEMENTS {
+    if weight.saturating_mul(changes.len().saturating_add(1)) > CPU.part_statements {
         return None;
     }
     let starts = [*from].into_iter().chain(changes.iter().copied());

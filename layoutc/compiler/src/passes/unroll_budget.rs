@@ -5,16 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::base::dtype::Dtype;
 use crate::ir::{Expr, Function, LoopKind, Part, Stmt, Storage, Value};
-
-/// Statements of an unrolled loop at most. A simple statement counts one, a loop its body and [`LOOP`].
-const MOST: i64 = 1024;
-
-/// Weight of a loop that is not unrolled, besides its body: compilers analyze each replica anew.
-const LOOP: i64 = 8;
-
-/// Bytes of the largest array that compilers keep in registers: 30 of the 32 registers of AVX-512, which leaves two for
-/// the operands of a step.
-const REGISTER_BYTES: i64 = 30 * 64;
+use crate::machine::CPU;
 
 /// Unrolls no loop of unknown bounds, none over an array that exceeds the registers, and none whose replicas exceed the
 /// budget; the outer loops give way first.
@@ -29,7 +20,7 @@ fn keep_spilled_loops(body: &mut [Stmt], spilled: &mut BTreeSet<String>) {
     for stmt in body {
         if let Stmt::Allocate { name, element, elements, storage: Storage::Private } = stmt {
             let bits = Dtype::parse(element).map_or(0, Dtype::element_bits);
-            if elements.saturating_mul(bits.into()) > REGISTER_BYTES * 8 {
+            if elements.saturating_mul(bits.into()) > CPU.register_bytes * 8 {
                 spilled.insert(name.clone());
             }
         }
@@ -47,7 +38,9 @@ fn keep_spilled_loops(body: &mut [Stmt], spilled: &mut BTreeSet<String>) {
 fn indexes(body: &[Stmt], names: &mut BTreeSet<String>, arrays: &BTreeSet<String>) -> bool {
     let depends = |expr: &Expr, names: &BTreeSet<String>| {
         let mut found = false;
-        expr.visit(&mut |part| found |= matches!(part, Expr::Name { name } if names.contains(name)));
+        expr.visit(&mut |part| {
+            found |= matches!(part, Expr::Name { name } if names.contains(name))
+        });
         found
     };
     body.iter().any(|stmt| {
@@ -83,9 +76,9 @@ fn weigh(body: &mut [Stmt]) -> i64 {
                 match kind {
                     LoopKind::Unrolled(rounds @ 2..) => {
                         let whole = inside.saturating_mul(*rounds);
-                        if whole > MOST {
+                        if whole > CPU.unrolled_statements {
                             *kind = LoopKind::Serial;
-                            inside.saturating_add(LOOP)
+                            inside.saturating_add(CPU.loop_weight)
                         } else {
                             whole
                         }
@@ -93,7 +86,7 @@ fn weigh(body: &mut [Stmt]) -> i64 {
                     // A vector.
                     LoopKind::Unrolled(_) => inside,
                     _ if kind.is_gpu() => inside,
-                    _ => inside.saturating_add(LOOP),
+                    _ => inside.saturating_add(CPU.loop_weight),
                 }
             }
             Stmt::If { body, otherwise, .. } => weigh(body).saturating_add(weigh(otherwise)),
@@ -107,6 +100,7 @@ fn weigh(body: &mut [Stmt]) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::Update;
 
     fn nest(rounds: &[i64]) -> Vec<Stmt> {
         let Some((first, rest)) = rounds.split_first() else {
@@ -124,6 +118,26 @@ mod tests {
                 [vec![matches!(kind, LoopKind::Unrolled(_))], written_out(body)].concat()
             }
             _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn loops_over_an_array_that_exceeds_the_registers_are_serial() {
+        // 30 registers of 16 f32, and one element more.
+        for (elements, is_unrolled) in [(480, true), (481, false)] {
+            let sum = Value::Item { array: "sum".to_owned(), index: Expr::name("at") };
+            let zero = Value::Constant { dtype: Dtype::parse("f32").unwrap(), bits: 0 };
+            let dtype = Dtype::parse("f32").unwrap();
+            let update = Stmt::Update { into: sum, how: Update::Set, dtype, value: zero };
+            let at = Stmt::Let { name: "at".to_owned(), value: Expr::name("i") };
+            let (name, from, to) = ("i".to_owned(), Expr::int(0), Expr::int(4));
+            let kind = LoopKind::Unrolled(4);
+            let nest = Stmt::For { name, from, to, step: 1, kind, body: vec![at, update] };
+            let (name, element) = ("sum".to_owned(), "f32".to_owned());
+            let array = Stmt::Allocate { name, element, elements, storage: Storage::Private };
+            let mut body = vec![array, nest];
+            keep_spilled_loops(&mut body, &mut BTreeSet::new());
+            assert_eq!(written_out(&body[1..]), [is_unrolled], "{elements}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Where a destination has padding: the slots whose digits make an index beyond the axis.
 
 use super::transfer::{Cut, Transfer};
+use crate::machine::CPU;
 
 /// Slots of padding: loops around runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,9 +21,6 @@ pub(super) struct Rounds {
     pub(super) count: i128,
     pub(super) stride: i128,
 }
-
-/// Slots that the processor fetches at once, in bytes.
-const LINE: i128 = 64;
 
 /// A digit as the destination has it, and which of its values are meant.
 #[derive(Debug, Clone)]
@@ -53,7 +51,7 @@ pub(super) fn borders(transfer: &Transfer, slots: i128) -> Option<Vec<Border>> {
 pub(super) fn are_worth(borders: &[Border], slots: i128, element_bytes: i128) -> bool {
     let touched = borders.iter().map(|border| {
         let runs = border.loops.iter().map(|l| l.count).product::<i128>();
-        runs.saturating_mul(border.run.saturating_mul(element_bytes).max(LINE))
+        runs.saturating_mul(border.run.saturating_mul(element_bytes).max(CPU.line_bytes))
     });
     touched.sum::<i128>() < slots.saturating_mul(element_bytes) / 2
 }

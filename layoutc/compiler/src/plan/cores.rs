@@ -2,6 +2,7 @@
 //! rounds write to different bytes.
 
 use crate::ir::LoopKind;
+use crate::machine::CPU;
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
 
@@ -30,15 +31,6 @@ impl Cores {
     }
 }
 
-/// What is moved before other cores are woken, in bytes: below, waking them takes longer than the move.
-const ELEMENTS: i128 = 1 << 18;
-
-/// The same where runs are copied or blocks transposed, at tens of bytes in a nanosecond.
-const BLOCKS: i128 = 1 << 22;
-
-/// How many rounds are enough for all cores.
-const ROUNDS: i128 = 16;
-
 /// One loop of a nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loop {
@@ -61,7 +53,7 @@ impl Loop {
 /// The position of the loop that runs on all cores. `loops` are those of a nest, outermost first, each round of the
 /// innermost moving one element.
 pub fn choose(loops: &[Loop], element_bits: i128) -> Option<usize> {
-    choose_from(loops, element_bits, ELEMENTS)
+    choose_from(loops, element_bits, CPU.parallel_bytes)
 }
 
 /// The same where other cores are woken for no less than `least` bytes.
@@ -75,7 +67,7 @@ fn choose_from(loops: &[Loop], element_bits: i128, least: i128) -> Option<usize>
         }
     }
     // The innermost stands first.
-    let enough = candidates.iter().rev().find(|(_, inner)| inner.least >= ROUNDS);
+    let enough = candidates.iter().rev().find(|(_, inner)| inner.least >= CPU.parallel_iterations);
     let most = || {
         let rounds = |inner: &Loop| inner.least.max(1).saturating_mul(inner.typical);
         candidates.iter().max_by_key(|(_, inner)| rounds(inner))
@@ -149,7 +141,7 @@ pub(super) fn level(
     let run =
         levels.last().and_then(|level| transfer.cuts.get(level.of())).is_some_and(Cut::is_run);
     let by_elements = to.through.is_some() || (*inner == Inner::Element && !run);
-    let least = if by_elements { ELEMENTS } else { BLOCKS };
+    let least = if by_elements { CPU.parallel_bytes } else { CPU.parallel_run_bytes };
     levels.get(choose_from(&loops?, to.element_bits, least)?).copied()
 }
 

@@ -38,7 +38,7 @@ use crate::model::{Fill, Memory, Tensor};
 
 pub(crate) use self::compute::tile_extents;
 pub use self::compute::{
-    LoopFacts, Plain, Registers, compute, compute_kernels, compute_loops, is_given, plain,
+    LoopFacts, Plain, compute, compute_kernels, compute_loops, is_given, plain,
 };
 pub use self::kernel::Kernel;
 pub use self::moves::{Move, Padding};

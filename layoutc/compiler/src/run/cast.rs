@@ -5,9 +5,7 @@ use rayon::prelude::*;
 use super::packed::Packing;
 use super::step::Width;
 use crate::base::cast::{Cast, CastEvaluator};
-
-/// Elements that are converted by one call: whole bytes, however they are packed.
-const CHUNK: usize = 1 << 14;
+use crate::machine::CPU;
 
 /// A conversion of a whole dense buffer, before or after a move.
 #[derive(Debug, Clone, Copy)]
@@ -44,8 +42,8 @@ impl Pass {
 
 fn bytes_of_chunk(width: Width) -> Option<usize> {
     match width {
-        Width::Bytes(bytes) => CHUNK.checked_mul(bytes),
-        Width::Packed(packing) => Some(packing.bytes(CHUNK)),
+        Width::Bytes(bytes) => CPU.cast_elements.checked_mul(bytes),
+        Width::Packed(packing) => Some(packing.bytes(CPU.cast_elements)),
     }
 }
 

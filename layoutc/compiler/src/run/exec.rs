@@ -1,5 +1,6 @@
 //! Steps carried out on two buffers.
 
+use crate::machine::CPU;
 use rayon::prelude::*;
 
 use super::RunError;
@@ -9,12 +10,6 @@ use super::share::Share;
 use super::step::{Each, Loop, Operand, Step, Width};
 use super::transpose::transpose;
 use super::value::{LANES, Program, Room};
-
-/// Bytes below which threads are not worth their start.
-const SHARED: usize = 1 << 20;
-
-/// Pieces that each thread gets of a loop, so that none waits long for another.
-const PIECES: i64 = 4;
 
 /// The buffers and the values of all names.
 struct Machine<'a> {
@@ -107,7 +102,7 @@ impl Machine<'_> {
 
     fn counted(&mut self, nest: &Loop) -> Result<(), RunError> {
         if let Some(share) = &nest.share
-            && self.target.len() >= SHARED
+            && self.target.len() >= CPU.shared_move_bytes
         {
             return self.shared(nest, share);
         }
@@ -134,7 +129,8 @@ impl Machine<'_> {
         let threads = i64::try_from(rayon::current_num_threads()).unwrap_or(1).max(1);
         let (step, length) = (share.step.max(1), share.to.saturating_sub(share.from));
         let rounds = length.saturating_add(step - 1).checked_div(step).unwrap_or(0);
-        let several = rounds.checked_div(threads.saturating_mul(PIECES)).unwrap_or(0).max(1);
+        let several =
+            rounds.checked_div(threads.saturating_mul(CPU.pieces_per_thread)).unwrap_or(0).max(1);
         let (source, slots) = (self.source, &self.slots);
         let windows = self.target.get_mut(share.first..).ok_or(RunError::Outside)?;
         let bytes = usize::try_from(several).ok().and_then(|n| share.window.checked_mul(n));

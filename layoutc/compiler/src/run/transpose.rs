@@ -3,18 +3,12 @@
 //! in pieces whose runs are several lines long on both sides.
 
 use super::blocks::{Block, Runs, elements};
+use crate::machine::CPU;
 
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
 /// Bytes of a word.
 const WORD: usize = 8;
-/// Bytes of a piece's rows in the source: longer than a processor needs to see that one is read from end to end.
-const READ: usize = 1024;
-/// Bytes of a piece's columns in the destination.
-const WRITTEN: usize = 256;
-/// From so many bytes on a block is moved in pieces.
-const LARGE: usize = 1 << 18;
-
 /// Transposes a block of elements of 1, 2, 4, 8 or 16 bytes; `None` for others, and when it would leave a buffer. No
 /// rows or columns if negative.
 pub(super) fn transpose(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<()> {
@@ -38,9 +32,10 @@ fn pieces(element: usize, block: &Block) -> Option<[i64; 2]> {
         let piece = i64::try_from(piece.checked_div(element)?).ok()?;
         Some(count - count.checked_rem(piece)?).filter(|whole| *whole > 0)
     };
-    let (rows, columns) = (whole(block.rows, WRITTEN)?, whole(block.columns, READ)?);
+    let (rows, columns) =
+        (whole(block.rows, CPU.piece_column_bytes)?, whole(block.columns, CPU.piece_row_bytes)?);
     let elements = usize::try_from(rows.checked_mul(columns)?).ok()?;
-    let is_large = elements.checked_mul(element)? >= LARGE;
+    let is_large = elements.checked_mul(element)? >= CPU.pieced_block_bytes;
     (is_large && block.from_stride > 0 && block.to_stride > 0).then_some([rows, columns])
 }
 
@@ -48,21 +43,22 @@ fn pieces(element: usize, block: &Block) -> Option<[i64; 2]> {
 /// are looked at before, many at once: a write waits for its line alone.
 fn in_pieces(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<()> {
     let element = usize::try_from(bytes).ok()?;
-    let (height, width) = (WRITTEN.checked_div(element)?, READ.checked_div(element)?);
+    let (height, width) =
+        (CPU.piece_column_bytes.checked_div(element)?, CPU.piece_row_bytes.checked_div(element)?);
     let (rows, columns) = (i64::try_from(height).ok()?, i64::try_from(width).ok()?);
     let from_stride = usize::try_from(block.from_stride).ok()?;
     let to_stride = usize::try_from(block.to_stride).ok()?;
-    let mut piece = vec![[0; READ]; height];
+    let mut piece = vec![[0; CPU.piece_row_bytes]; height];
     for column in (0..block.columns).step_by(width) {
         for row in (0..block.rows).step_by(height) {
             let part = block.part(bytes, [row, column], [rows, columns])?;
             let mut from = usize::try_from(part.from).ok()?;
             for run in &mut piece {
-                *run = *source.get(from..)?.first_chunk::<READ>()?;
+                *run = *source.get(from..)?.first_chunk::<{ CPU.piece_row_bytes }>()?;
                 from = from.checked_add(from_stride)?;
             }
             look_at(target, usize::try_from(part.to).ok()?, to_stride, width)?;
-            let from_stride = i64::try_from(READ).ok()?;
+            let from_stride = i64::try_from(CPU.piece_row_bytes).ok()?;
             near(piece.as_flattened(), target, bytes, &Block { from: 0, from_stride, ..part })?;
         }
     }
@@ -73,7 +69,7 @@ fn in_pieces(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Opt
 fn look_at(target: &[u8], mut to: usize, stride: usize, columns: usize) -> Option<()> {
     let mut seen = 0;
     for _ in 0..columns {
-        let run = target.get(to..)?.first_chunk::<WRITTEN>()?;
+        let run = target.get(to..)?.first_chunk::<{ CPU.piece_column_bytes }>()?;
         seen |= run.iter().step_by(LINE).fold(0, |all, byte| all | byte);
         to = to.checked_add(stride)?;
     }

@@ -3,7 +3,7 @@
 use super::stmts::{Writer, cast};
 use crate::emit::dialect::Groups;
 use crate::emit::syntax::{Compare, Expr, Stmt, WorkAxis};
-use crate::ir::THREADS;
+use crate::machine::GPU;
 
 impl<'a> Writer<'a> {
     /// A loop whose rounds the groups of a launch take turns in.
@@ -50,7 +50,7 @@ impl<'a> Writer<'a> {
     ) {
         let Groups { item, unroll, .. } = self.dialect.groups;
         let outside = std::mem::replace(&mut self.number, "int");
-        let group = THREADS.to_string();
+        let group = GPU.threads.to_string();
         match round {
             None => {
                 self.begin(depth, &["for (int ", name, " = (int)", item, "; "]);
@@ -96,7 +96,7 @@ impl<'a> Writer<'a> {
 /// How many rounds each item of a group has of so many.
 fn rounds(all: &Expr) -> Expr {
     match all {
-        Expr::Int { value } => Expr::int(value.div_euclid(THREADS)),
-        all => Expr::Div { a: Box::new(all.clone()), b: Box::new(Expr::int(THREADS)) },
+        Expr::Int { value } => Expr::int(value.div_euclid(GPU.threads)),
+        all => Expr::Div { a: Box::new(all.clone()), b: Box::new(Expr::int(GPU.threads)) },
     }
 }

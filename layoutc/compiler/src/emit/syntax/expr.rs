@@ -1,9 +1,8 @@
 //! Expressions: integers and conditions over names.
 
+use crate::machine::CPU;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::plan::nest::SECOND_LEVEL;
 
 /// An integer or boolean expression. `div` and `mod` have an operand that is proven not negative; `floor_div` and
 /// `floor_mod` round towards minus infinity (`-1 floor_div 4` is -1, `-1 floor_mod 4` is 3). Divisors are positive.
@@ -178,7 +177,7 @@ pub enum Compare {
 impl Expr {
     /// True for a constant number of bytes within the second-level cache.
     pub fn is_near(&self) -> bool {
-        matches!(self, Self::Int { value: 0..=SECOND_LEVEL })
+        matches!(self, Self::Int { value } if (0..=CPU.l2_bytes).contains(value))
     }
 
     /// An integer.

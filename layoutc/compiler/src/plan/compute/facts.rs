@@ -6,7 +6,8 @@ use super::super::Naming;
 use super::super::lower::PlanError;
 use super::nest::Nest;
 use super::planned::Planned;
-use super::{Frame, Registers, Runs, avoiding, parts, scatter, symbol};
+use super::{Frame, Runs, avoiding, parts, scatter, symbol};
+use crate::machine::Registers;
 use crate::model::Manifest;
 use crate::model::compute::KernelInstance;
 

@@ -3,10 +3,8 @@
 
 use super::super::lower::PlanError;
 use super::nest::Nest;
-use crate::ir::{Expr, Stmt, THREADS};
-
-/// So many neighbours are written at once, where there are as many: a sector of memory, of elements with 4 bytes.
-const RUN: i64 = 8;
+use crate::ir::{Expr, Stmt};
+use crate::machine::GPU;
 
 /// Of each loop that the items share, over how many neighbouring rounds they lie; the others are rounds of every item.
 pub(super) struct Grid(Vec<i64>);
@@ -18,7 +16,7 @@ impl Nest<'_> {
         let extents: Vec<i64> =
             extents.map(|rounds| i64::try_from(rounds?).ok()).collect::<Option<_>>()?;
         let mut best: Option<(i64, Vec<i64>)> = None;
-        for items in grids(&extents, THREADS) {
+        for items in grids(&extents, GPU.threads) {
             let read = self.read_by_item(loops, &extents, &items)?;
             // Of those that read as much, the one with the most neighbours along the last loop: it comes first.
             if best.as_ref().is_none_or(|(least, _)| read < *least) {
@@ -48,7 +46,7 @@ impl Nest<'_> {
             strides.iter().any(|(other, stride)| other == number && stride.as_const() == Some(1))
         };
         let run = loops.iter().position(is_next).and_then(|k| items.get(k));
-        let apart = run.is_some_and(|run| *run < RUN);
+        let apart = run.is_some_and(|run| *run < GPU.sector_elements);
         all.checked_add(if apart { extents.iter().product() } else { 0 })
     }
 

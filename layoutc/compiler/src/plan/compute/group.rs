@@ -12,10 +12,8 @@ use super::grid::Grid;
 use super::nest::{At, Inside, Nest};
 use super::order::MOST_AT_ONCE;
 use super::value::condition;
-use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, THREADS, Update, Value};
-
-/// How many groups are launched at most; each takes every so manyth round.
-const GROUPS: i64 = 4096;
+use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, Update, Value};
+use crate::machine::GPU;
 
 /// The loops of a statement, as a group does them.
 struct Shares {
@@ -49,8 +47,8 @@ impl Nest<'_> {
         }
         let may_be_none = range(&count, self.symbol).low.is_none_or(|low| low <= 0);
         let count = lower(&count, self.symbol)?;
-        let groups = count.clone().min(Expr::int(GROUPS));
-        let items = Items { count: multiply(groups, Expr::int(THREADS))?, may_be_none };
+        let groups = count.clone().min(Expr::int(GPU.kernel_blocks));
+        let items = Items { count: multiply(groups, Expr::int(GPU.threads))?, may_be_none };
         let mut body = Vec::new();
         for staged in &self.staged {
             let halves = if staged.has_halves { 2 } else { 1 };
@@ -167,7 +165,7 @@ impl Nest<'_> {
             self.shared(shares, &written, value)?
         } else {
             let element = super::value::scalar(self.statement.accumulator).to_string();
-            let elements = shares.rounds.saturating_add(THREADS - 1).div_euclid(THREADS);
+            let elements = shares.rounds.saturating_add(GPU.threads - 1).div_euclid(GPU.threads);
             let name = self.accumulator.clone();
             let elements = elements.max(1);
             body.push(Stmt::Allocate { name, element, elements, storage: Storage::Private });
@@ -363,8 +361,11 @@ impl Nest<'_> {
 
     /// The rounds that the items share: each item does as many as every other.
     fn share(&self, shares: &Shares, body: Vec<Stmt>) -> Result<Stmt, PlanError> {
-        let whole =
-            shares.rounds.saturating_add(THREADS - 1).div_euclid(THREADS).saturating_mul(THREADS);
+        let whole = shares
+            .rounds
+            .saturating_add(GPU.threads - 1)
+            .div_euclid(GPU.threads)
+            .saturating_mul(GPU.threads);
         let mut inside = body;
         if whole != shares.rounds {
             let (there, all) = (Expr::name(&shares.round), Expr::int(shares.rounds));

@@ -9,15 +9,10 @@ use super::domain::Domain;
 use super::gather;
 use super::nest::{At, Nest};
 use super::value::scalar;
-use super::vectors::{Reads, Registers, Seen, row};
+use super::vectors::{Reads, Seen, row};
 use crate::ir::{Expr, LoopKind, Stmt, Value};
+use crate::machine::{CPU, Registers};
 use crate::model::compute::{MathFunction, Reduction, Statement, TypedExprKind};
-
-/// Into how many vectors the values of one element go at most: as many as keep a core busy while each waits for the last.
-const VECTORS: i128 = 4;
-
-/// The same, where several elements are put together at once.
-const WITH_ROWS: i128 = 2;
 
 /// The loops of the lanes of one element.
 #[derive(Debug, Clone, Copy)]
@@ -64,9 +59,11 @@ pub(super) fn lanes(
     }
     let as_it_was = (domain.clone(), outer.clone());
     let mut inner = Vec::new();
-    let with_rows = registers.vectors().div_euclid(WITH_ROWS).min(registers.rows());
-    let row = row(domain, outer, (None, with_rows, WITH_ROWS), reads)?;
-    let mut vectors = if row.is_some() { WITH_ROWS } else { VECTORS };
+    let with_rows =
+        registers.tile_vectors.div_euclid(CPU.partial_sum_vectors_of_rows).min(registers.tile_rows);
+    let row = row(domain, outer, (None, with_rows, CPU.partial_sum_vectors_of_rows), reads)?;
+    let mut vectors =
+        if row.is_some() { CPU.partial_sum_vectors_of_rows } else { CPU.partial_sum_vectors };
     inner.extend(row);
     while vectors > 1 && vectors.saturating_mul(lanes) > most {
         vectors = vectors.div_euclid(2);

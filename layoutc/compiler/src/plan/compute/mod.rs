@@ -36,7 +36,6 @@ pub use self::facts::{LoopFacts, compute_loops};
 use self::nest::Nest;
 pub use self::plain::{Plain, plain};
 use self::planned::Planned;
-pub use self::vectors::Registers;
 use super::Context;
 use super::Naming;
 use super::image;
@@ -47,15 +46,13 @@ use super::nest::Moves;
 use super::prepare::{fill_bits, fill_constant};
 use super::relayout::renumbered;
 use crate::ir::{
-    Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Storage, THREADS, Value,
+    Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Storage, Value,
 };
+use crate::machine::{CPU, GPU, Registers};
 use crate::model::compute::{BufferRef, KernelInstance, Statement, TileCache};
 use crate::model::layout_names;
 use crate::model::{Manifest, Tensor};
 use crate::passes::{self, Ranges};
-
-/// The largest intermediate tensor that lives on the stack, in bytes; the caller gives memory for larger ones.
-const STACK: i128 = 1 << 16;
 
 /// Functions of the mathematical library: a kernel's own names leave them alone.
 const MATH: [&str; 10] =
@@ -209,7 +206,7 @@ fn by_items(
     let parts = parts(compute, &planned.caches, &mut namer);
     let bounds = (frame.buffers.as_slice(), parts.as_slice());
     let nest = Nest::new(compute, statement, bounds, planned, scope, namer, Runs::OnItems)?;
-    let group = nest.is_grouped.then_some(THREADS);
+    let group = nest.is_grouped.then_some(GPU.threads);
     let (body, items) = if nest.is_grouped { nest.write_group()? } else { nest.write_item()? };
     Ok((body, items, group))
 }
@@ -406,7 +403,7 @@ pub fn is_given(tensor: &Tensor) -> bool {
 fn stack_elements(tensor: &Tensor) -> Option<i64> {
     let elements = tensor.layout.physical_elements().as_const()?;
     let bytes = elements.saturating_mul(i128::from(tensor.dtype.element_bits().div_ceil(8)));
-    i64::try_from(elements).ok().filter(|_| bytes <= STACK)
+    i64::try_from(elements).ok().filter(|_| bytes <= CPU.local_stack_bytes)
 }
 
 fn on_the_stack(bound: &Bound) -> Option<Stmt> {

@@ -15,28 +15,14 @@ use super::domain::Domain;
 use super::order::{AtOnce, Order};
 use super::planned::Planned;
 use super::sight::{Sight, index};
-use super::stage::STACK;
 use super::value::scalar;
-use super::vectors::{Registers, Seen, along};
+use super::vectors::{Seen, along};
 use crate::env::NoCache;
 use crate::env::executor::RayonExecutor;
+use crate::machine::{CPU, Registers};
 use crate::model::compute::{BufferRef, ElementRead, KernelInstance, Statement, TileCache};
 use crate::model::{Spanned, Tensor};
 use crate::plan::lower::PlanError;
-
-/// How often an element of a block is used at least: less often, copying it takes as long as the vectors save.
-const USES: i128 = 16;
-
-/// Vectors so many bytes apart, and so many of them, lie far apart: more pages than a core knows the places of, or lines that
-/// push each other out of its cache.
-const FAR_BYTES: i128 = 1 << 10;
-const FAR_VECTORS: i128 = 64;
-
-/// How large the block of a part of a reduction is at most, in bytes, where the block of all of it is too large.
-const PART: i128 = 1 << 16;
-
-/// What a loop of unknown rounds is taken to have.
-const UNKNOWN: i128 = 64;
 
 /// A loop that vectors could go along, if a block of what is read there were copied near.
 struct Candidate<'a> {
@@ -84,13 +70,13 @@ pub(super) fn planned<'a>(
         with_block(domain, compute, statement, sight, &candidate, (lanes, registers), parts)
     };
     let Some(found) = with_block(None)? else { return Ok(None) };
-    if found.bytes <= STACK {
+    if found.bytes <= CPU.block_stack_bytes {
         return Ok(Some(found.planned));
     }
     let target = whole(statement.target).filter(|target| keeps_sums(statement, target));
     let parts = target.and_then(|_| part(domain, &candidate, found.bytes));
     let Some(parts) = parts else { return Ok(None) };
-    let found = with_block(Some(parts))?.filter(|found| found.bytes <= STACK);
+    let found = with_block(Some(parts))?.filter(|found| found.bytes <= CPU.block_stack_bytes);
     Ok(found.map(|found| found.planned))
 }
 
@@ -110,10 +96,11 @@ fn part(domain: &Domain, candidate: &Candidate<'_>, bytes: i128) -> Option<(usiz
     }
     let (number, rounds) = reduced.iter().copied().max_by_key(|(_, rounds)| *rounds)?;
     let others = reduced.iter().filter(|(other, _)| *other != number).map(|(_, rounds)| *rounds);
-    let most = rounds.saturating_mul(PART).checked_div(bytes).filter(|most| *most > 0)?;
+    let most =
+        rounds.saturating_mul(CPU.packed_part_bytes).checked_div(bytes).filter(|most| *most > 0)?;
     let by = 1_i64.checked_shl(most.ilog2())?;
     let all = others.fold(i128::from(by), i128::saturating_mul);
-    (all >= FAR_VECTORS).then_some((number, by))
+    (all >= CPU.far_vectors).then_some((number, by))
 }
 
 /// The loop along which all but one read stay or go on by one. Rather one whose rounds are whole vectors, along which what is
@@ -157,8 +144,8 @@ fn scattered<'a>(
         stride(steps, number) == Some(1)
             && reduced.any(|number| {
                 let apart = stride(steps, *number).unwrap_or(0).saturating_abs();
-                apart.saturating_mul(i128::from(bits / 8)) >= FAR_BYTES
-                    && domain.rounds(*number).is_some_and(|rounds| rounds >= FAR_VECTORS)
+                apart.saturating_mul(i128::from(bits / 8)) >= CPU.far_stride_bytes
+                    && domain.rounds(*number).is_some_and(|rounds| rounds >= CPU.far_vectors)
             })
     };
     let mut far = sight.reads.iter().zip(&seen.steps).filter(|((read, _), s)| is_far(read, s));
@@ -252,7 +239,7 @@ fn with_block<'a>(
     };
     let extents: Vec<Algebra> = block.extents.iter().copied().map(Algebra::constant).collect();
     let Some(block) = laid_out(tensor, &extents, candidate.axis) else { return Ok(None) };
-    let elements = block.layout.physical_elements().as_const().filter(|_| uses >= USES);
+    let elements = block.layout.physical_elements().as_const().filter(|_| uses >= CPU.packing_uses);
     let Some(elements) = elements else { return Ok(None) };
     let bytes = elements.saturating_mul(i128::from(tensor.dtype.element_bits() / 8));
     let buffer = candidate.read.buffer;
@@ -274,7 +261,7 @@ fn reorder(
     };
     let (outer, inner) = order.loops.split_at(order.first_reduced);
     let (own, others): (Vec<usize>, Vec<usize>) = outer.iter().partition(|number| is_own(number));
-    let rounds = |number: &usize| domain.rounds(*number).unwrap_or(UNKNOWN);
+    let rounds = |number: &usize| domain.rounds(*number).unwrap_or(CPU.unknown_trip_count);
     let again = inner.iter().filter(|number| !domain.is_reduced(**number) && !is_own(number));
     let uses = others.iter().chain(again).map(rounds).fold(1_i128, i128::saturating_mul);
     let at = own.last().and_then(|number| domain.loops.get(*number));

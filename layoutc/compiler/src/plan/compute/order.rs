@@ -7,8 +7,9 @@ use super::super::lower::PlanError;
 use super::Runs;
 use super::domain::Domain;
 use super::lanes::{self, OwnLanes};
-use super::vectors::{Reads, Registers, by_memory, inner_loops};
+use super::vectors::{Reads, by_memory, inner_loops};
 use crate::base::diagnostic::FileSpan;
+use crate::machine::Registers;
 use crate::model::Spanned;
 use crate::model::compute::LoopSchedule;
 

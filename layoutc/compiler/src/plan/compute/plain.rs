@@ -11,9 +11,10 @@ use super::super::names::Namer;
 use super::super::side::dense_strides;
 use super::indexed::{Lowering, Named, Place};
 use super::value::{Here, condition, convert, inside, load, scalar};
-use super::{Bound, Frame, Naming, Registers, Runs, avoiding, bound, gather, on_the_stack, symbol};
+use super::{Bound, Frame, Naming, Runs, avoiding, bound, gather, on_the_stack, symbol};
 use crate::base::dtype::Scalar;
 use crate::ir::{Compare, Expr, Function, LoopKind, Param, ParamType, Returns, Stmt, Value};
+use crate::machine::AVX512;
 use crate::model::Manifest;
 use crate::model::compute::{
     BufferRef, DataIndex, ElementRead, Gather, KernelInstance, Statement, TypedExpr,
@@ -39,7 +40,7 @@ pub fn plain(
     (name, samples): (String, bool),
 ) -> Result<Plain, PlanError> {
     let avoid = avoiding(naming);
-    let frame = Frame::new(manifest, compute, naming, &avoid, Runs::OnCores(Registers::Long))?;
+    let frame = Frame::new(manifest, compute, naming, &avoid, Runs::OnCores(AVX512))?;
     let Frame { symbols, buffers, mut params, mut namer, .. } = frame;
     let every = samples.then(|| namer.name("every"));
     let count = |name: &String| Param { name: name.clone(), ty: ParamType::Index };

@@ -10,13 +10,8 @@ use super::bounds::{Bounds, at_worst};
 use super::nest::{At, Inside, Nest};
 use super::value::condition;
 use crate::ir::{Compare, Expr, LoopKind, Stmt};
+use crate::machine::CPU;
 use crate::model::Spanned;
-
-/// The most rounds that are written out unasked.
-const WRITTEN_OUT: i128 = 32;
-
-/// The most that are written out at once when asked.
-const MOST_WRITTEN_OUT: i64 = 1024;
 
 /// Writes what is inside loops, there.
 type Body<'b, N> = &'b dyn Fn(&mut N, &At) -> Result<Vec<Stmt>, PlanError>;
@@ -132,14 +127,14 @@ impl Nest<'_> {
     pub(super) fn unrolled(&self, number: usize, is_innermost: bool, what: Inside) -> Option<i64> {
         let rounds = self.domain.rounds(number)?;
         let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
-        let unasked = is_at_once && rounds <= WRITTEN_OUT;
+        let unasked = is_at_once && rounds <= CPU.unrolled_iterations;
         let is_asked = self.is_chosen(number, &self.compute.schedule.unroll)
             && !self.domain.is_among(number, &self.compute.schedule.parallel);
         if is_at_once && is_innermost && !is_asked && self.runs != Runs::OnItems {
             return Self::vector(rounds, what);
         }
         let rounds = i64::try_from(rounds).ok().filter(|_| unasked || is_asked)?;
-        Some(rounds.min(MOST_WRITTEN_OUT))
+        Some(rounds.min(CPU.requested_unrolling))
     }
 
     /// The loop over the elements of a vector. Compilers make a vector of it as long as they do not write it out first; and stores
@@ -147,7 +142,7 @@ impl Nest<'_> {
     fn vector(rounds: i128, what: Inside) -> Option<i64> {
         match what {
             Inside::Gather => Some(1),
-            Inside::Store if rounds <= WRITTEN_OUT => i64::try_from(rounds).ok(),
+            Inside::Store if rounds <= CPU.unrolled_iterations => i64::try_from(rounds).ok(),
             Inside::Store | Inside::First | Inside::All => None,
         }
     }
@@ -161,7 +156,7 @@ impl Nest<'_> {
         what: Inside,
         is_innermost: bool,
     ) -> (Option<Expr>, [Expr; 2]) {
-        let rounds = self.domain.rounds(number).filter(|rounds| *rounds <= WRITTEN_OUT);
+        let rounds = self.domain.rounds(number).filter(|rounds| *rounds <= CPU.unrolled_iterations);
         let rounds = rounds.and_then(|rounds| i64::try_from(rounds).ok());
         let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
         let is_row = is_at_once && !is_innermost && what != Inside::All;
@@ -359,8 +354,10 @@ impl Nest<'_> {
         let (place, (number, _, ends)) = rows().next_back().filter(|_| is_reduced)?;
         let is_only = rows().all(|(_, row)| row.0 == *number) && self.runs != Runs::OnItems;
         let are_computed = ends.iter().all(|end| !matches!(end, Expr::Int { .. }));
-        let rounds =
-            self.domain.rounds(*number).filter(|rounds| (3..=WRITTEN_OUT).contains(rounds));
+        let rounds = self
+            .domain
+            .rounds(*number)
+            .filter(|rounds| (3..=CPU.unrolled_iterations).contains(rounds));
         rounds
             .filter(|_| is_only && are_computed)
             .and_then(|n| Some((place, i64::try_from(n).ok()?)))

@@ -12,11 +12,8 @@ use super::value::{convert, float_constant, integer_constant, scalar};
 use super::{Bound, Runs};
 use crate::base::dtype::Dtype;
 use crate::ir::{LoopKind, Stmt, Storage, Value};
+use crate::machine::{CPU, GPU};
 use crate::model::compute::{BufferRef, Statement, TileCache, TypedExpr, TypedExprKind};
-
-/// The most bytes of blocks of one statement on the stack of a core, and in the memory of a work group.
-pub(super) const STACK: i128 = 1 << 18;
-const GROUP_MEMORY: i128 = 48 << 10;
 
 /// A block of a tensor, ready to be copied.
 pub(super) struct Staged<'a> {
@@ -125,9 +122,9 @@ fn fits(staged: &[Staged<'_>], runs: Runs) -> Result<(), PlanError> {
     let Some(first) = staged.first() else { return Ok(()) };
     let is_shared = runs == Runs::OnItems && first.cache.is_shared;
     let (most, home) = if is_shared {
-        (GROUP_MEMORY, "a work group shares")
+        (GPU.shared_bytes, "a work group shares")
     } else {
-        (STACK, "of blocks go on a stack")
+        (CPU.block_stack_bytes, "of blocks go on a stack")
     };
     let bytes = |one: &Staged<'_>| {
         let size = i128::from(one.part.tensor.dtype.element_bits().div_ceil(8));

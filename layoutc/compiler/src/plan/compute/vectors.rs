@@ -1,51 +1,13 @@
 //! Which elements a core puts together at once: vectors of them, several vectors of several rows; and in which order it goes
 //! through what it puts together.
 
+use crate::machine::{CPU, Registers};
 use std::cmp::Reverse;
 
 use layoutc_algebra::expr::ExprError;
 
 use super::access::Steps;
 use super::domain::Domain;
-
-/// The vector registers of a core: what is put together at once stays in them, with what it is put together from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Registers {
-    /// 32 of 64 bytes.
-    Long,
-    /// 16 of 32 bytes.
-    Short,
-}
-
-impl Registers {
-    /// How many elements of so many bits a vector holds.
-    pub(super) fn lanes(self, bits: u32) -> i128 {
-        let all: u32 = match self {
-            Self::Long => 512,
-            Self::Short => 256,
-        };
-        i128::from(all.div_euclid(bits.max(8)))
-    }
-
-    /// How many vectors are put together at once.
-    pub(super) const fn vectors(self) -> i128 {
-        match self {
-            Self::Long => 28,
-            Self::Short => 12,
-        }
-    }
-
-    /// The most rows of them.
-    pub(super) const fn rows(self) -> i128 {
-        match self {
-            Self::Long => 14,
-            Self::Short => 6,
-        }
-    }
-}
-
-/// So many sums keep the multipliers of a core busy: two of them, whose results take four or five cycles.
-const BUSY: i128 = 10;
 
 /// What is known of the reads of a statement, where the loops are as they are.
 pub(super) struct Seen {
@@ -69,7 +31,7 @@ pub(super) fn inner_loops(
     let Some(along) = along(domain, outer, reads, lanes)? else { return Ok(Vec::new()) };
     let (vector, mut rest) = whole_vector(domain, outer, (along, lanes), reads)?;
     let mut inner = vec![vector];
-    let (mut left, mut each) = (registers.vectors(), 1);
+    let (mut left, mut each) = (registers.tile_vectors, 1);
     let around = match rest {
         Some(around) => Some(around),
         None => beside(domain, outer, vector, reads)?,
@@ -85,7 +47,7 @@ pub(super) fn inner_loops(
         }
     }
     for _ in 0..2 {
-        let most = left.min(registers.rows());
+        let most = left.min(registers.tile_rows);
         let Some(row) = row(domain, outer, (rest, most, each), reads)? else { break };
         let rounds = domain.rounds(row).unwrap_or(1);
         left = left.checked_div(rounds).unwrap_or(0);
@@ -229,7 +191,8 @@ fn rows(rounds: i128, most: i128, each: i128) -> i128 {
     let least = most.div_euclid(2).max(2);
     let parts = |by: &i128| rounds.saturating_add(by - 1).checked_div(*by).unwrap_or(rounds);
     let is_valid = |by: &i128| {
-        by.saturating_mul(each) >= BUSY || rounds.checked_div(*by) == Some(parts(&most))
+        by.saturating_mul(each) >= CPU.sums_in_flight
+            || rounds.checked_div(*by) == Some(parts(&most))
     };
     (least..=most).rev().find(|by| rounds % by == 0).filter(is_valid).unwrap_or(most)
 }

@@ -8,7 +8,8 @@ use super::staging::Staging;
 use super::tile::Tile;
 use super::tiled::is_one_each;
 use super::turn::Turn;
-use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, THREADS, Value};
+use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, Value};
+use crate::machine::GPU;
 use crate::plan::lower::{PlanError, Scope, add, multiply};
 use crate::plan::moves::Parts;
 
@@ -418,9 +419,9 @@ impl Writer<'_, '_> {
         let (mut to, round) = (places, held.map(|held| held.round.clone()));
         // In the last round not every item may have a place.
         if let Some(held) = held
-            && held.rounds.saturating_mul(THREADS) > places
+            && held.rounds.saturating_mul(GPU.threads) > places
         {
-            to = held.rounds.saturating_mul(THREADS);
+            to = held.rounds.saturating_mul(GPU.threads);
             let condition = Expr::compare(Compare::Lt, Expr::name(&counter), Expr::int(places));
             let (likely, otherwise) = (false, Vec::new());
             inside = vec![Stmt::If { condition, likely, body: inside, otherwise }];

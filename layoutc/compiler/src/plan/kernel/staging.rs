@@ -1,22 +1,7 @@
 //! How a tile lies in local memory, so that the items of a warp find their elements in different banks.
 
 use super::tile::Tile;
-
-/// Bytes of local memory that a tile takes at most.
-pub(super) const LOCAL_BYTES: i64 = 18 * 1024;
-
-/// Local memory: so many banks, each of so many bytes.
-const BANKS: i64 = 32;
-const WORD: i64 = 4;
-
-/// The widest access, in bytes.
-const WIDEST: i64 = 16;
-
-/// Items whose conflicts are counted: after so many a pattern repeats itself.
-const SAMPLE: i64 = 512;
-
-/// Elements that are left free between rows at most.
-const MOST_PADDING: i64 = 32;
+use crate::machine::GPU;
 
 /// A tile in local memory: the order of the destination, with elements left free between rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,12 +25,12 @@ pub(super) fn stage(tile: &Tile, element_bytes: i64) -> Staging {
     let rows = [first].into_iter().chain((1..order.len()).filter(|row| *row != first));
     let rows = rows.filter(|row| *row > 0);
     let mut best = arrange(tile, &order, (0, 0), element_bytes);
-    for (row, padding) in rows.flat_map(|row| (1..=MOST_PADDING).map(move |pad| (row, pad))) {
+    for (row, padding) in rows.flat_map(|row| (1..=GPU.row_padding).map(move |pad| (row, pad))) {
         if best.conflicts == 0 {
             break;
         }
         let other = arrange(tile, &order, (row, padding), element_bytes);
-        let fits = other.elements * element_bytes <= LOCAL_BYTES;
+        let fits = other.elements * element_bytes <= GPU.staged_tile_bytes;
         if fits && (other.conflicts, other.elements) < (best.conflicts, best.elements) {
             best = other;
         }
@@ -85,17 +70,17 @@ fn arrange(
 /// by halves of a warp, of 16 bytes by quarters.
 fn conflicts(tile: &Tile, order: &[usize], strides: &[i64], element_bytes: i64) -> i64 {
     // What one access takes: elements of 12 bytes are read in words.
-    let access = (element_bytes & element_bytes.wrapping_neg()).min(WIDEST);
-    let words = (access / WORD).max(1);
-    let together = BANKS / words;
+    let access = (element_bytes & element_bytes.wrapping_neg()).min(GPU.access_bytes);
+    let words = (access / GPU.bank_bytes).max(1);
+    let together = GPU.banks / words;
     let mut places = Places::new(tile, order, strides);
     let mut found = 0;
-    let mut left = tile.places(order).min(SAMPLE);
+    let mut left = tile.places(order).min(GPU.sampled_threads);
     while left > 0 {
         let items = together.min(left);
         let mut touched: Vec<i64> = Vec::with_capacity(32);
         for _ in 0..items {
-            let word = places.next() * element_bytes / WORD;
+            let word = places.next() * element_bytes / GPU.bank_bytes;
             touched.extend(word..word + words);
         }
         left -= items;
@@ -103,7 +88,8 @@ fn conflicts(tile: &Tile, order: &[usize], strides: &[i64], element_bytes: i64) 
         touched.dedup();
         let mut busy = [0_i64; 32];
         for word in touched {
-            if let Some(bank) = usize::try_from(word % BANKS).ok().and_then(|b| busy.get_mut(b)) {
+            if let Some(bank) = usize::try_from(word % GPU.banks).ok().and_then(|b| busy.get_mut(b))
+            {
                 *bank += 1;
             }
         }

@@ -5,33 +5,9 @@ use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
 
 use super::digits::{Digit, Digits};
-use super::staging::LOCAL_BYTES;
 use super::turn::Turn;
-use crate::ir::THREADS;
+use crate::machine::GPU;
 use crate::plan::arith::typical;
-
-/// Bytes of a tile at least, where there are as many; and of one whose blocks are turned.
-const LEAST_BYTES: i64 = 4096;
-const LEAST_TURNED_BYTES: i64 = 16 * 1024;
-
-/// The same in elements, where they go through local memory.
-const LEAST: i64 = 1024;
-
-/// Tiles that keep a large GPU busy.
-const TILES: i64 = 256;
-
-/// The shortest run of blocks that neighbouring items read or write.
-const TURNED_RUN: i64 = 16;
-
-/// The shortest run that neighbouring items read or write: in elements, and in bytes.
-const RUN: i64 = 32;
-const RUN_BYTES: i64 = 64;
-
-/// Elements beyond so many bytes are read and written one by one as fast as in runs.
-const LARGE: i64 = 16;
-
-/// Elements that an item holds at once at most.
-const MOST_ROUNDS: i64 = 16;
 
 /// A box of digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,20 +55,24 @@ impl Tile {
         by_from.retain(|k| !is_inside(k));
         let mut by_to = in_order(|digit| (false, &digit.to));
         by_to.retain(|k| row != Some(*k));
-        let staged = run_bytes <= LARGE && !agree([&by_from, &by_to], &sizes, run_bytes);
+        let staged =
+            run_bytes <= GPU.large_element_bytes && !agree([&by_from, &by_to], &sizes, run_bytes);
         let bytes = element_bytes.max(1);
         let mut growth = Growth { blocks: vec![1; sizes.len()], sizes, most: i64::MAX };
         if staged {
-            let most = LOCAL_BYTES / bytes;
+            let most = GPU.staged_tile_bytes / bytes;
             // A part of it is left free between rows.
             growth.most = most - most / 16;
             let (least, mut run) = match turn {
-                Some(_) => (LEAST_TURNED_BYTES / bytes, TURNED_RUN),
-                None => (LEAST.max(LEAST_BYTES / bytes), RUN.max(RUN_BYTES / bytes)),
+                Some(_) => (GPU.transposed_tile_bytes / bytes, GPU.transposed_run_words),
+                None => (
+                    GPU.tile_elements.max(GPU.tile_bytes / bytes),
+                    GPU.run_elements.max(GPU.run_bytes / bytes),
+                ),
             };
             // Of a small tensor tiles are small too, so that there are many.
             let all = growth.sizes.iter().fold(1_i64, |all, size| all.saturating_mul(*size));
-            let least = least.min(all.div_euclid(TILES).max(THREADS)).min(growth.most);
+            let least = least.min(all.div_euclid(GPU.tiles).max(GPU.threads)).min(growth.most);
             loop {
                 growth.reach(&by_to, run);
                 growth.reach(&by_from, run);
@@ -102,7 +82,7 @@ impl Tile {
                 run *= 2;
             }
         } else {
-            growth.reach(&by_to, THREADS.max(LEAST_BYTES / bytes));
+            growth.reach(&by_to, GPU.threads.max(GPU.tile_bytes / bytes));
         }
         let mut blocks = growth.blocks;
         if let Some(turn) = turn {
@@ -123,8 +103,8 @@ impl Tile {
     /// How many of these places each item of a group has at most, where that is more than one and no more than
     /// [`MOST_ROUNDS`].
     pub(super) fn rounds(&self, order: &[usize]) -> Option<i64> {
-        let rounds = self.places(order).saturating_add(THREADS - 1).div_euclid(THREADS);
-        (2..=MOST_ROUNDS).contains(&rounds).then_some(rounds)
+        let rounds = self.places(order).saturating_add(GPU.threads - 1).div_euclid(GPU.threads);
+        (2..=GPU.thread_elements).contains(&rounds).then_some(rounds)
     }
 
     /// How many values of a digit a tile has.
@@ -146,7 +126,7 @@ fn agree([by_from, by_to]: [&[usize]; 2], sizes: &[i64], element_bytes: i64) -> 
             return false;
         }
         run = run.saturating_mul(sizes.get(*from).copied().unwrap_or(1));
-        if run >= RUN_BYTES {
+        if run >= GPU.run_bytes {
             return true;
         }
     }
@@ -203,7 +183,7 @@ fn busiest(others: i64, most: i64, size: i64) -> i64 {
     let busy = |block: i64| {
         let all = |of: i64, by: i64| of.saturating_add(by - 1).div_euclid(by).saturating_mul(by);
         let elements = others.saturating_mul(block);
-        let within = elements.saturating_mul(1000).div_euclid(all(elements, THREADS));
+        let within = elements.saturating_mul(1000).div_euclid(all(elements, GPU.threads));
         within.saturating_mul(size).div_euclid(all(size, block))
     };
     (least..=most).rev().max_by_key(|block| (busy(*block), *block == least)).unwrap_or(least)

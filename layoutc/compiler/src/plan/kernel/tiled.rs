@@ -10,7 +10,8 @@ use super::tile::Tile;
 use super::turn::{Turn, turned};
 use super::wide;
 use super::{Home, Items, Kernel, Move, Unaligned};
-use crate::ir::{Expr, Stmt, THREADS};
+use crate::ir::{Expr, Stmt};
+use crate::machine::GPU;
 use crate::plan::arith::{ceil_div, fold, product, sum};
 use crate::plan::lower::{PlanError, Scope, lower, multiply, range};
 use crate::plan::merge::merge;
@@ -19,13 +20,9 @@ use crate::plan::prepare::{fill_bits, fill_constant};
 use crate::plan::relayout::both_sides;
 use crate::plan::transfer::{Transfer, transfer};
 
-/// Work groups at most: beyond so many each moves one tile after another. Measured, groups of one tile each are faster
-/// than fewer that go on, by up to a tenth: what stays the same from tile to tile is kept in registers.
-const GROUPS: i64 = 1 << 20;
-
 /// Whether each group moves one tile.
 pub(super) fn is_one_each(tiles: &Expr) -> bool {
-    matches!(tiles, Expr::Int { value } if *value <= GROUPS)
+    matches!(tiles, Expr::Int { value } if *value <= GPU.relayout_blocks)
 }
 
 /// What is moved at once.
@@ -201,7 +198,7 @@ impl Move<'_, '_> {
         };
         body.extend(writer.kernel(&tile_name, tiles)?);
         let mut kernel = kernel(parts, body, vec![items]);
-        kernel.group = Some(THREADS);
+        kernel.group = Some(GPU.threads);
         Ok(kernel)
     }
 
@@ -238,8 +235,8 @@ fn tiles(digits: &Digits, tile: &Tile, scope: &Scope<'_>) -> Result<(Expr, Items
     }
     let may_be_none = range(&tiles, scope).low.is_none_or(|low| low <= 0);
     let tiles = lower(&tiles, scope)?;
-    let groups = tiles.clone().min(Expr::int(GROUPS));
-    let items = Items { count: multiply(groups, Expr::int(THREADS))?, may_be_none };
+    let groups = tiles.clone().min(Expr::int(GPU.relayout_blocks));
+    let items = Items { count: multiply(groups, Expr::int(GPU.threads))?, may_be_none };
     Ok((tiles, items))
 }
 

@@ -9,14 +9,9 @@ use layoutc_algebra::symbol::Symbol;
 
 use super::digits::{Chain, Digit, Digits, quotient};
 use super::wide::{Side, holds, lies_right};
+use crate::machine::GPU;
 use crate::plan::arith::{is_multiple, typical};
 use crate::plan::lower::PlanError;
-
-/// The widest word, in bytes: measured, wider ones are no faster.
-const WIDEST: i64 = 8;
-
-/// The shortest run of the source, in bytes, that is read for one value of `t` at a time: what memory is read by.
-const LEAST_RUN: i128 = 32;
 
 /// How an item's block lies among the digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +45,7 @@ pub(super) fn turned(
     let (Some(f), Some(t)) = (fastest(|digit| &digit.from), fastest(|digit| &digit.to)) else {
         return Ok(None);
     };
-    let most = WIDEST.checked_div(element_bytes).unwrap_or(1);
+    let most = GPU.transposed_word_bytes.checked_div(element_bytes).unwrap_or(1);
     let run = digits.list.get(f).map_or(0, |digit| typical(&digit.extent, symbols));
     if f == t || most < 2 || element_bytes.count_ones() != 1 {
         return Ok(None);
@@ -78,7 +73,7 @@ pub(super) fn turned(
     };
     let whole = widest(&|word| holds(digits, t, word, &[Side::To], symbols));
     let rows = match fills {
-        _ if run.saturating_mul(i128::from(element_bytes)) < LEAST_RUN => 1,
+        _ if run.saturating_mul(i128::from(element_bytes)) < GPU.sector_bytes => 1,
         true => widest(&|word| lies_right(digits, t, word, &[Side::To], symbols)),
         false => whole,
     };

@@ -6,11 +6,9 @@ use layoutc_algebra::symbol::Symbol;
 use super::digits::{Digit, Digits};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{Spelling, Stmt};
+use crate::machine::GPU;
 use crate::plan::arith::is_multiple;
 use crate::plan::lower::PlanError;
-
-/// The widest access, in bytes.
-const WIDEST: i64 = 16;
 
 /// The digits with as many elements as possible taken as one, and how many those are. `None` where there is no run.
 pub(super) fn widen(
@@ -21,7 +19,7 @@ pub(super) fn widen(
     let is_run = |digit: &Digit| [&digit.from, &digit.to].iter().all(|s| s.as_const() == Some(1));
     let run = digits.list.iter().position(|d| is_run(d) && d.room.as_const() != Some(1));
     let Some(run) = run else { return Ok(None) };
-    let mut together = WIDEST.checked_div(element_bytes).unwrap_or(1);
+    let mut together = GPU.access_bytes.checked_div(element_bytes).unwrap_or(1);
     if element_bytes.count_ones() != 1 {
         return Ok(None);
     }

@@ -3,8 +3,9 @@
 use super::super::lower::{PlanError, add, literal, lower, multiply};
 use super::super::transfer::Transfer;
 use super::schedule::Inner;
-use super::{Algebra, Buffer, LAST_LEVEL, Moves, Writer, fold};
+use super::{Algebra, Buffer, Moves, Writer, fold};
 use crate::ir::{Blocks, Expr, Primitive, Stmt, Strided};
+use crate::machine::CPU;
 use layoutc_algebra::expr::BinOp;
 
 /// Bytes of all elements that a transfer moves, over the symbols.
@@ -49,7 +50,8 @@ impl Writer<'_, '_> {
         }
         let bytes = multiply(elements, literal(element_bytes(self.to))?)?;
         let alone = self.transfer.cuts.iter().filter(|cut| !cut.is_unit()).count() == 1;
-        let cached = matches!(self.whole_bytes, Expr::Int { value: 0..=LAST_LEVEL });
+        let cached =
+            matches!(self.whole_bytes, Expr::Int { value } if (0..=CPU.llc_bytes).contains(&value));
         if self.moves == Moves::Elements || !alone || cached {
             let (to_buffer, from_buffer) = (self.to.name.clone(), self.from.name.clone());
             let (to_index, from_index) = (to, from);

@@ -6,13 +6,8 @@ use layoutc_algebra::symbol::Symbol;
 use super::super::transfer::{Bounds, Cut, Transfer};
 use super::repeat;
 use super::schedule::{Inner, extent, speed};
+use crate::machine::CPU;
 use crate::model::InnerKernel;
-
-/// What is moved by one call at least, in bytes: below, calling takes longer than the loops.
-const LEAST: i128 = 256;
-
-/// The shortest run that is copied by a call of its own, in bytes.
-const RUN: i128 = 64;
 
 /// What the planner takes. `element` is the bytes of an element, `None` where only elements can be moved; `several` says
 /// that one call may move several blocks.
@@ -22,7 +17,8 @@ pub(super) fn best(
     element: Option<u32>,
     several: bool,
 ) -> Inner {
-    let ways = [(InnerKernel::Transpose, LEAST), (InnerKernel::CopyRuns, RUN)];
+    let ways =
+        [(InnerKernel::Transpose, CPU.call_bytes), (InnerKernel::CopyRuns, CPU.call_run_bytes)];
     let mut worth = ways.into_iter().filter_map(|(way, least)| {
         let inner = of(transfer, symbols, element, way)?;
         let inner = if several { repeat::together(transfer, symbols, inner) } else { inner };

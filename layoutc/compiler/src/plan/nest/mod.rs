@@ -22,29 +22,14 @@ use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Value};
 
 use self::schedule::{Inner, Level, Schedule};
 use self::split::split;
+use crate::machine::CPU;
 use crate::model::{ConvertSchedule, StorePolicy};
-
-/// What the last-level cache holds at most, in bytes: a destination beyond it is written another way.
-pub const LAST_LEVEL: i64 = 1 << 25;
-
-/// How large a destination is at least that some processor writes past the caches, in bytes.
-pub const LEAST_PAST: i64 = LAST_LEVEL / 8 * 3;
-
-/// What the second-level cache holds at most, in bytes: within it nothing is asked for, or written past the caches.
-pub const SECOND_LEVEL: i64 = 1 << 20;
 
 /// Whether a move of so many bytes is known to stay within the second-level cache.
 #[must_use]
 pub fn is_near(whole_bytes: &Expr) -> bool {
-    matches!(whole_bytes, Expr::Int { value: 0..=SECOND_LEVEL })
+    matches!(whole_bytes, Expr::Int { value } if (0..=CPU.l2_bytes).contains(value))
 }
-
-/// What is more than the second-level cache of any processor holds, and less than the last-level one.
-const CACHED: i64 = 1 << 22;
-
-/// The shortest run that is copied as one, in bytes: where its length is known, and where it is not.
-const COPY: i128 = 16;
-const COPY_UNKNOWN: i128 = 64;
 
 /// A buffer of a nest.
 #[derive(Debug, Clone)]
@@ -117,12 +102,12 @@ pub fn plan(
     choices: &ConvertSchedule,
 ) -> Result<Nest, PlanError> {
     let bytes = inner::whole_bytes(transfer, to.element_bits)?;
-    let large = typical(&bytes, symbols) > i128::from(LAST_LEVEL);
+    let large = typical(&bytes, symbols) > i128::from(CPU.llc_bytes);
     let whole_bytes = lower(&bytes, scope)?;
     let whole_bytes = match choices.stores.as_ref().map(|chosen| chosen.value) {
         None => whole_bytes,
         Some(StorePolicy::Streaming) => Expr::int(-1),
-        Some(StorePolicy::Cached) => whole_bytes.min(Expr::int(CACHED)),
+        Some(StorePolicy::Cached) => whole_bytes.min(Expr::int(CPU.cached_bytes)),
     };
     if transfer.cuts.iter().any(|cut| cut.extent.as_const().is_some_and(|extent| extent <= 0)) {
         return Ok(Nest { parts: Vec::new(), whole_bytes });
@@ -357,8 +342,8 @@ impl Writer<'_, '_> {
         let bits = self.from.element_bits.min(self.to.element_bits);
         let element = bits.checked_div(8).unwrap_or(1);
         let (longest, worth) = match high {
-            Expr::Int { value } => (Some(i128::from(*value)), COPY),
-            _ => (range(&cut.extent, self.scope).high, COPY_UNKNOWN),
+            Expr::Int { value } => (Some(i128::from(*value)), CPU.copy_run_bytes),
+            _ => (range(&cut.extent, self.scope).high, CPU.copy_unknown_run_bytes),
         };
         if longest.is_some_and(|longest| longest.saturating_mul(element) < worth) {
             return None;

@@ -7,29 +7,11 @@ use layoutc_algebra::symbol::Symbol;
 use super::super::arith::{ceil_div, fold, is_multiple, scale};
 use super::super::merge::merge;
 use super::super::transfer::{Bounds, Cut, Transfer};
-use super::LEAST_PAST;
 use super::inside::{apart, of};
 use super::schedule::{Inner, extent, speed};
 use super::split::cut_off;
+use crate::machine::CPU;
 use crate::model::InnerKernel;
-
-/// Bytes of a block for which a call of its own takes too long.
-const SMALL: i128 = 1 << 12;
-
-/// Bytes of a run that may as well begin and end inside lines.
-const LONG: i128 = 1 << 10;
-
-/// Bytes that one call moves at most, so that loops are left to be shared out.
-const MOST: i128 = 1 << 20;
-
-/// Bytes of the smallest vector.
-const VECTOR: i128 = 16;
-
-/// Bytes of the longest vector, which is a line of a cache.
-const LINE: i128 = 64;
-
-/// Bytes of a move that a second-level cache holds both sides of.
-const NEAR: i128 = 1 << 19;
 
 /// The transfer in its fewest loops, and in parts where that lets one call move several blocks: 8001 rows by two are
 /// 8000 and one.
@@ -128,9 +110,9 @@ fn count(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Option<usize>
     let block = extent(row, symbols)
         .saturating_mul(extent(column, symbols))
         .saturating_mul(i128::from(bytes));
-    let is_small = block <= SMALL;
+    let is_small = block <= CPU.small_block_bytes;
     let free = |cut: &Cut| {
-        let fits = extent(cut, symbols).saturating_mul(block) <= MOST;
+        let fits = extent(cut, symbols).saturating_mul(block) <= CPU.call_most_bytes;
         let steps = [&cut.to_stride, &cut.from_stride];
         fits && !cut.is_unit()
             && steps.iter().all(|stride| stride.as_const().is_some_and(|stride| stride > 0))
@@ -155,7 +137,9 @@ fn alternates(
 ) -> bool {
     let few = |few: &Cut, [next, other]: [&Expr; 2]| {
         let count = few.extent.as_const().filter(|count| [2, 4].contains(count));
-        let all = count.filter(|count| count.saturating_mul(i128::from(bytes)) <= VECTOR);
+        let all = count.filter(|count| {
+            count.saturating_mul(i128::from(bytes)) <= i128::from(CPU.least_vector_bytes)
+        });
         let apart = next.as_const().zip(all).and_then(|(next, count)| next.checked_mul(count));
         apart.is_some() && apart == other.as_const() && !transfer.is_guarded(few.chain, symbols)
     };
@@ -185,15 +169,19 @@ fn follows(
         run.and_then(|(stride, extent)| stride.checked_mul(extent)) == stride(cut).as_const()
     };
     let run = |cut: &Cut| extent(cut, symbols).saturating_mul(bytes);
-    let wide = |cut: &Cut| run(cut) >= VECTOR;
-    let is_lines = |cut: &Cut| run(cut) % LINE == 0;
+    let wide = |cut: &Cut| run(cut) >= i128::from(CPU.least_vector_bytes);
+    let is_lines = |cut: &Cut| run(cut) % CPU.line_bytes == 0;
     let all = transfer.cuts.iter();
     let all = all.fold(bytes, |bytes, cut| bytes.saturating_mul(extent(cut, symbols)));
-    let shares =
-        |cut: &Cut| is_small || all > i128::from(LEAST_PAST) && run(cut) < LONG && !is_lines(cut);
+    let shares = |cut: &Cut| {
+        is_small
+            || all > i128::from(CPU.stream_bytes)
+                && run(cut) < CPU.unaligned_run_bytes
+                && !is_lines(cut)
+    };
     known(row)
         && known(column)
-        && !(all <= NEAR && is_lines(row) && is_lines(column))
+        && !(all <= CPU.l2_pair_bytes && is_lines(row) && is_lines(column))
         && (is_next(column, |cut| &cut.from_stride) && wide(row) && shares(column)
             || is_next(row, |cut| &cut.to_stride) && wide(column) && shares(row))
 }

@@ -4,19 +4,12 @@
 //! vectors, where source and destination disagree on the fastest digit; runs copied one after another, where they
 //! agree; an element.
 
+use crate::machine::CPU;
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
 
 use super::super::arith::typical;
 use super::super::transfer::{Cut, Transfer};
-
-/// Edge of a block of the two fastest digits, in elements: 32 x 32 elements of 16 bytes fit a first-level cache.
-const EDGE: i64 = 32;
-
-/// Bytes of a block that is transposed by one call: a block of the source and one of the destination fit a
-/// second-level cache together. Past the caches the larger one has longer runs on both sides.
-const BLOCK: i128 = 1 << 16;
-const LARGE_BLOCK: i128 = 1 << 18;
 
 /// One level of a nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,12 +132,14 @@ pub(super) fn levels(
         }
         // Both digits have loops of their own inside those over blocks.
         _ if edges.is_some()
-            || first.is_empty() && blocks([EDGE; 2]).count() == 2 && is_known(cuts, block) =>
+            || first.is_empty()
+                && blocks([CPU.transpose_edge; 2]).count() == 2
+                && is_known(cuts, block) =>
         {
             let [rows, columns] = block;
             let mut outer: Vec<usize> = order.clone();
             outer.retain(|k| !block.contains(k));
-            let mut sizes = block_levels(edges.unwrap_or([EDGE; 2]));
+            let mut sizes = block_levels(edges.unwrap_or([CPU.transpose_edge; 2]));
             sizes.reverse();
             let inside = [columns, rows].map(Level::Digit);
             outer.into_iter().map(Level::Digit).chain(sizes).chain(inside).collect()
@@ -197,7 +192,7 @@ fn block_sizes(
     bytes: u32,
     large: bool,
 ) -> [i64; 2] {
-    let block = if large { LARGE_BLOCK } else { BLOCK };
+    let block = if large { CPU.streamed_block_bytes } else { CPU.transpose_block_bytes };
     let elements = block.checked_div(i128::from(bytes)).unwrap_or(1).max(1);
     let half = elements.ilog2() / 2;
     let more = u32::from(!large);

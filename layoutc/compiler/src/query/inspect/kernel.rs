@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 use super::{labelled, lines_text, number, pseudo_code};
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
+use crate::machine::AVX512;
 use crate::model::Manifest;
 use crate::model::compute::KernelInstance;
 use crate::model::layout_names;
 use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
-use crate::plan::{self, LoopFacts, Naming, Registers};
+use crate::plan::{self, LoopFacts, Naming};
 
 /// Loops of a kernel, and its pseudo-code.
 #[derive(Debug)]
@@ -34,8 +35,8 @@ pub fn kernel_plan(
     let ways = Ways { cores, moves: Moves::Blocks };
     let naming = Naming { prefix: "", avoid: &avoid, ways };
     let fault = |error| plan_fault(compute.place.clone(), &compute.name, &error);
-    let loops = plan::compute_loops(manifest, compute, &naming, Registers::Long).map_err(fault)?;
-    let function = plan::compute(manifest, compute, &naming, Registers::Long).map_err(fault)?;
+    let loops = plan::compute_loops(manifest, compute, &naming, AVX512).map_err(fault)?;
+    let function = plan::compute(manifest, compute, &naming, AVX512).map_err(fault)?;
     Ok(KernelReport { loops, code: pseudo_code::lines(function.body.clone()) })
 }
 

@@ -7,11 +7,12 @@ use super::{labelled, number, pseudo_code};
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
 use crate::ir::Expr as Tree;
+use crate::machine::CPU;
 use crate::model::layout_names;
 use crate::model::{Manifest, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::nest::schedule::{Inner, Level};
-use crate::plan::nest::{LEAST_PAST, Moves, Nest, Part, Ways};
+use crate::plan::nest::{Moves, Nest, Part, Ways};
 use crate::plan::transfer::Cut;
 use crate::plan::{self, Move, Naming, Padding};
 
@@ -118,7 +119,8 @@ impl RelayoutReport {
         match nest.whole_bytes {
             _ if !plan::past_caches(&self.moved.function.body) => "cached",
             Tree::Int { value: ..0 } => "streaming",
-            Tree::Int { value: ..=LEAST_PAST } | Tree::Min { .. } => "cached",
+            Tree::Int { value } if value <= CPU.stream_bytes => "cached",
+            Tree::Min { .. } => "cached",
             _ => {
                 "streaming from 12 MiB on AMD processors, from 32 MiB on Intel processors that benefit"
             }

@@ -5,11 +5,8 @@
 
 use super::runs::{Level, Place, Whole, place};
 use super::terms::{Chain, Terms};
+use crate::machine::CPU;
 
-/// What a call of the system costs, in bytes that are read or written in that time.
-const CALL_BYTES: i128 = 8 << 10;
-/// Gaps up to so many bytes are read and written with what is around them.
-pub(super) const NARROW_BYTES: i64 = 4 << 10;
 /// A cut that costs so much more than the cheapest is taken where its pieces are smaller: these stay in the caches.
 const MORE: [i128; 2] = [103, 100];
 
@@ -171,7 +168,7 @@ fn price(terms: &Terms, cuts: &[Cut], unit: Unit) -> Price {
         // One of each side is filled while the other is emptied.
         memory: most(&dense) * i128::from(unit.dense_held)
             + most(&slots) * i128::from(2 * unit.own),
-        cost: bytes * pieces + calls * CALL_BYTES,
+        cost: bytes * pieces + calls * CPU.system_call_bytes,
     }
 }
 
@@ -200,7 +197,7 @@ pub(super) fn in_dense(
         Some(Level { stride: stride(*chain), extent, first, end })
     };
     let levels: Vec<Level> = chains.iter().filter_map(level).collect();
-    let narrow = NARROW_BYTES.checked_div(unit.dense).unwrap_or(0);
+    let narrow = CPU.gap_bytes.checked_div(unit.dense).unwrap_or(0);
     (chains, place(&levels, Whole { first: 0, units: terms.dense, narrow }))
 }
 
@@ -220,7 +217,7 @@ pub(super) fn in_slots(
         digits.push((chain, k));
         levels.push(Level { stride: digit.stride.abs(), extent, first, end });
     }
-    let narrow = NARROW_BYTES.checked_div(unit.own).unwrap_or(0);
+    let narrow = CPU.gap_bytes.checked_div(unit.own).unwrap_or(0);
     (digits, place(&levels, Whole { first: terms.first, units: terms.slots, narrow }))
 }
 
