@@ -39,7 +39,7 @@ fn every_cell_is_visited_once_with_its_distance() {
 }
 
 #[test]
-fn steps_go_to_neighbours_but_for_one_at_most_where_the_longer_side_alone_is_odd() {
+fn curve_steps_have_at_most_one_diagonal() {
     for rows in 1..=40 {
         for columns in 1..=40 {
             let path = path(CurveGrid::new(rows, columns).unwrap());
@@ -73,7 +73,7 @@ fn square(side: i128, mut row: i128, mut column: i128) -> i128 {
 }
 
 #[test]
-fn squares_of_powers_of_two_are_in_hilberts_order() {
+fn power_of_two_squares_match_the_hilbert_curve() {
     for side in [1, 2, 4, 8, 16, 32, 64] {
         let grid = CurveGrid::new(side, side).unwrap();
         for (distance, (row, column)) in (0..).zip(path(grid)) {
@@ -87,7 +87,7 @@ fn squares_of_powers_of_two_are_in_hilberts_order() {
 }
 
 #[test]
-fn large_boxes_lead_back_and_what_lies_outside_counts_as_the_nearest_cell() {
+fn large_boxes_invert_and_clamp_outside_cells() {
     for (rows, columns) in
         [(1, MAX_CELLS), (MAX_CELLS, 1), (2048, 2048), (3, 1_398_101), (1999, 2097)]
     {

@@ -82,7 +82,7 @@ fn has_values(case: &Value, answer: &CuteLayout) {
 }
 
 #[test]
-fn compositions_are_those_of_the_peers_where_they_are_right() {
+fn compositions_equal_correct_reference_results() {
     let mut refused = Vec::new();
     for case in cases("cute_composition") {
         let (a, b) = (input(&case, "a"), input(&case, "b"));
@@ -111,7 +111,7 @@ fn compositions_are_those_of_the_peers_where_they_are_right() {
 }
 
 #[test]
-fn compositions_that_peers_get_wrong_are_refused_with_the_first_wrong_index() {
+fn wrong_reference_compositions_report_the_first_bad_index() {
     let error = cute::compose(&layout("(6,2):(1,7)"), &layout("(3,2):(2,3)")).unwrap_err();
     let peer = CuteReferenceResult { layout: layout("(3,2):(2,3)"), index: 5, given: 7, right: 8 };
     let dependent = CuteError::Dependent {
@@ -137,7 +137,7 @@ fn compositions_that_peers_get_wrong_are_refused_with_the_first_wrong_index() {
 }
 
 #[test]
-fn a_layout_that_exists_is_found_where_peers_refuse_or_are_wrong() {
+fn compositions_exist_where_references_fail() {
     for (a, b, answer) in [
         // Neither 4 and 6 nor 2 and 3 divide each other.
         ("(4,6):(2,3)", "2:6", "2:7"),
@@ -159,7 +159,7 @@ fn a_layout_that_exists_is_found_where_peers_refuse_or_are_wrong() {
 }
 
 #[test]
-fn compositions_by_mode_leave_the_modes_that_have_no_tiler() {
+fn composition_by_mode_skips_modes_without_a_tiler() {
     let a = layout("(9,(4,8),5):(59,(13,1),1000)");
     let tiler = cute::parse_tiler("[ 3:3 ; _ ]").unwrap();
     let answer = cute::compose_by(&a, &tiler).unwrap();
@@ -169,7 +169,7 @@ fn compositions_by_mode_leave_the_modes_that_have_no_tiler() {
 }
 
 #[test]
-fn complements_are_those_of_the_peers() {
+fn complements_equal_reference_results() {
     for case in cases("cute_complement") {
         let a = input(&case, "a");
         let CuteOutcome { layout, notes } = cute::complement(&a, None).unwrap();
@@ -187,7 +187,7 @@ fn complements_are_those_of_the_peers() {
 }
 
 #[test]
-fn complements_that_leave_holes_or_go_too_far_say_so() {
+fn complements_report_holes_and_overruns() {
     let a = layout("(4,6):(1,6)");
     let error = cute::complement(&a, Some(36)).unwrap_err();
     assert_eq!(
@@ -209,7 +209,7 @@ fn complements_that_leave_holes_or_go_too_far_say_so() {
 }
 
 #[test]
-fn coalesced_layouts_are_those_of_the_peers() {
+fn coalesced_layouts_equal_reference_results() {
     for case in cases("cute_coalesce") {
         let a = input(&case, "a");
         is_expected(&case, &cute::coalesce(&a).unwrap().layout);
@@ -225,7 +225,7 @@ fn coalesced_layouts_are_those_of_the_peers() {
 }
 
 #[test]
-fn inverses_undo_as_the_peers_do() {
+fn inverses_equal_reference_results() {
     for (kind, is_left) in [("cute_left_inverse", true), ("cute_right_inverse", false)] {
         for case in cases(kind) {
             let a = input(&case, "a");
@@ -246,7 +246,7 @@ fn inverses_undo_as_the_peers_do() {
 }
 
 #[test]
-fn left_inverses_are_right_where_holes_stay_and_refused_where_indices_collide() {
+fn left_inverses_allow_holes_and_refuse_collisions() {
     // pycute returns 4:1, which maps 6, the offset of index 4, to 6.
     let inverse = cute::left_inverse(&layout("(4,6):(1,6)")).unwrap().layout;
     assert_eq!(inverse.to_string(), "(6,6):(1,4)");
@@ -265,7 +265,7 @@ fn divided(case: &Value, kind: DivisionGrouping) {
 }
 
 #[test]
-fn divisions_are_those_of_the_peers() {
+fn divisions_equal_reference_results() {
     cases("cute_logical_divide").iter().for_each(|case| divided(case, DivisionGrouping::Logical));
     cases("cute_zipped_divide").iter().for_each(|case| divided(case, DivisionGrouping::Zipped));
     cases("cute_tiled_divide").iter().for_each(|case| divided(case, DivisionGrouping::Tiled));
@@ -316,7 +316,7 @@ fn inexact_divisions_are_refused_or_padded_on_request() {
 }
 
 #[test]
-fn products_are_those_of_the_peers() {
+fn products_equal_reference_results() {
     for case in cases("cute_logical_product") {
         let a = input(&case, "a");
         let answer = cute::product(&a, &tiler(&case), ProductGrouping::Logical).unwrap();
@@ -349,7 +349,7 @@ fn products_are_those_of_the_peers() {
 }
 
 #[test]
-fn coordinates_and_indices_are_those_of_the_peers() {
+fn coordinates_and_indices_equal_reference_results() {
     for case in cases("cute_crd2idx") {
         let a = input(&case, "a");
         assert_eq!(a.size(), integer(&case["expect"]["size"]), "{}", case["id"]);
@@ -376,7 +376,7 @@ fn coordinates_and_indices_are_those_of_the_peers() {
 }
 
 #[test]
-fn swizzles_are_those_of_the_peers() {
+fn swizzles_equal_reference_results() {
     for case in cases("cute_swizzle") {
         let swizzle = cute::parse_swizzle(text_of(&case["input_text"])).unwrap();
         let input = &case["input"];
@@ -401,7 +401,7 @@ fn swizzles_are_those_of_the_peers() {
 }
 
 #[test]
-fn texts_are_read_as_cute_prints_them() {
+fn cute_printed_layouts_parse() {
     for (text, printed) in [
         ("4", "4:1"),
         (" ( 4 , ( 2 , 2 ) ) : ( 1 , ( 4 , 8 ) ) ", "(4,(2,2)):(1,(4,8))"),
@@ -427,7 +427,7 @@ fn texts_are_read_as_cute_prints_them() {
 }
 
 #[test]
-fn what_no_layout_is_has_a_place_and_a_reason() {
+fn invalid_layouts_report_span_and_reason() {
     let deep = format!("{}1{}", "(".repeat(100), ")".repeat(100));
     for (text, kind, start, end) in [
         ("", NotationFaultKind::Syntax, 0, 0),
@@ -458,7 +458,7 @@ fn what_no_layout_is_has_a_place_and_a_reason() {
 }
 
 #[test]
-fn large_layouts_take_no_time_and_what_cannot_be_verified_is_refused() {
+fn large_layouts_are_fast_or_refused_as_unverifiable() {
     let large = layout("(1048576,1048576):(1048576,1)");
     let by = layout("(1048576,1048576):(1048576,1)");
     let composed = cute::compose(&large, &by).unwrap().layout;

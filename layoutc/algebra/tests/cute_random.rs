@@ -143,7 +143,7 @@ fn is_wrong(peer: &CuteReferenceResult, wanted: &[i128], what: &str) {
 }
 
 #[test]
-fn compositions_are_right_for_every_index_and_refused_only_where_there_is_none() {
+fn compositions_are_correct_and_refused_only_if_none_exists() {
     let (mut accepted, mut uneven, mut dependent, mut wrong, mut past) = (0, 0, 0, 0, 0);
     for seed in 0..cases(12_000, 48_000) {
         let mut random = Random::new(seed);
@@ -212,7 +212,7 @@ fn check_aside(
 }
 
 #[test]
-fn coalesced_layouts_are_the_same_function_and_cannot_be_coalesced_further() {
+fn coalesced_layouts_are_equivalent_and_minimal() {
     for seed in 0..cases(6000, 24_000) {
         let a = layout(&mut Random::new(seed), 2000);
         let answer = cute::coalesce(&a).unwrap().layout;
@@ -272,7 +272,7 @@ fn completed(places: &[i128]) -> Vec<i128> {
 }
 
 #[test]
-fn complements_cover_the_cotarget_once_and_are_refused_only_where_copies_collide() {
+fn complements_cover_the_cotarget_once_or_collide() {
     let (mut accepted, mut uncovered, mut overlap) = (0, 0, 0);
     for seed in 0..cases(6000, 24_000) {
         let mut random = Random::new(seed);
@@ -336,7 +336,7 @@ fn complements_cover_the_cotarget_once_and_are_refused_only_where_copies_collide
 }
 
 #[test]
-fn inverses_undo_every_index_and_are_refused_only_with_a_reason_that_holds() {
+fn inverses_undo_every_index_or_report_a_valid_reason() {
     let (mut accepted, mut collide, mut strides, mut long) = (0, 0, 0, 0);
     for seed in 0..cases(6000, 24_000) {
         let a = layout(&mut Random::new(seed), 1000);
@@ -397,7 +397,7 @@ fn sorted(mut values: Vec<i128>) -> Vec<i128> {
 }
 
 #[test]
-fn divisions_keep_every_element_and_say_when_they_round() {
+fn divisions_preserve_elements_and_report_rounding() {
     let (mut accepted, mut rounded, mut refused) = (0, 0, 0);
     for seed in 0..cases(12_000, 48_000) {
         let mut random = Random::new(seed);
@@ -469,7 +469,7 @@ fn divisions_keep_every_element_and_say_when_they_round() {
 }
 
 #[test]
-fn products_are_copies_that_share_no_element() {
+fn products_are_disjoint_copies() {
     let (mut accepted, mut refused) = (0, 0);
     for seed in 0..cases(6000, 24_000) {
         let mut random = Random::new(seed);

@@ -85,7 +85,7 @@ fn outer_layouts() -> Vec<Layout> {
 }
 
 #[test]
-fn a_composition_is_the_outer_layout_at_the_indices_of_the_inner_one() {
+fn composition_applies_the_outer_layout_to_inner_indices() {
     let triangle =
         Layout::builder([("i", 5), ("j", 5)]).restrict("j <= i").map("(i, j) -> (i | j)");
     let inner = [
@@ -115,7 +115,7 @@ fn a_composition_is_the_outer_layout_at_the_indices_of_the_inner_one() {
 }
 
 #[test]
-fn an_element_is_found_at_its_offset_and_padding_elsewhere() {
+fn element_at_offset_inverts_offset_of() {
     for layout in outer_layouts() {
         let slots = layout.physical_elements().as_const().unwrap();
         let mut owners = vec![None; usize::try_from(slots).unwrap()];
@@ -152,7 +152,7 @@ fn a_layout_after_its_inverse_is_the_identity() {
 }
 
 #[test]
-fn compositions_hold_for_every_value_of_the_symbols() {
+fn symbolic_compositions_hold_for_all_values() {
     let symbol = |name: &str| Symbol { name: name.into(), min: 1, max: 1 << 20, multiple: 1 };
     let axis = |name: &str, extent: Expr| Axis { name: name.into(), extent };
     let number = |k| Expr::var(Var::Symbol(k));
@@ -176,7 +176,7 @@ fn compositions_hold_for_every_value_of_the_symbols() {
 }
 
 #[test]
-fn compositions_that_leave_the_outer_layout_are_refused() {
+fn out_of_bounds_compositions_are_refused() {
     let outer = mapped(&[("n", 6), ("c", 10)], "(n, c) -> (c, n)");
     let compose = |inner: &Layout| outer.compose(inner).unwrap_err().to_string();
     let beyond = mapped(&[("n", 6), ("c", 10)], "(n, c) -> (n + 1 | c)");

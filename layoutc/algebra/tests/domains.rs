@@ -302,7 +302,7 @@ fn a_map_proven_by_digits_stays_proven_under_a_domain() {
 }
 
 #[test]
-fn layouts_of_different_elements_are_not_the_same() {
+fn layouts_with_different_domains_are_not_equal() {
     let of = |domain: &str, map: &str| laid_out(&[6, 6], domain, map).unwrap();
     let packed = of("j <= i", "(i, j) -> (i * (i + 1) // 2 + j)");
     let other = of("i >= j", "(i, j) -> ((i * i + i) // 2 + j)");

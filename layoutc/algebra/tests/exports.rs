@@ -69,7 +69,7 @@ fn text(text: &str) -> Result<String, Inexpressible> {
 }
 
 #[test]
-fn channels_in_blocks_of_sixteen_are_expressed_where_blocks_exist() {
+fn nchw16c_is_exported_to_notations_with_blocks() {
     let layout = read(Notation::Tvm, "NCHW16c", &[], &axes(&NCHW));
     let blocks = Err(Inexpressible::Blocks { axis: 1 });
     assert_eq!(
@@ -90,7 +90,7 @@ fn channels_in_blocks_of_sixteen_are_expressed_where_blocks_exist() {
 }
 
 #[test]
-fn blocks_hold_for_all_sizes() {
+fn blocks_are_exported_for_symbolic_extents() {
     let (symbols, axes) = symbolic(&["n", "c", "h", "w"], 1);
     let layout = read(Notation::Tvm, "NCHW16c", &symbols, &axes);
     assert_eq!(exported(Notation::Onednn, &layout, None), text("aBcd16b"));
@@ -113,7 +113,7 @@ fn blocks_hold_for_all_sizes() {
 }
 
 #[test]
-fn tiles_of_accelerators_are_found_again() {
+fn xla_tiles_round_trip() {
     for (shape, layout) in [
         (vec![("i", 16), ("j", 256)], "{1,0:T(8,128)(2,1)}"),
         (vec![("i", 1000), ("j", 500)], "{0,1:T(8,128)}"),
@@ -131,7 +131,7 @@ fn tiles_of_accelerators_are_found_again() {
 }
 
 #[test]
-fn the_element_type_stands_before_the_layout_where_xla_has_a_name() {
+fn xla_text_starts_with_named_element_types() {
     let elements = |bits, dtype| ElementFormat { bits, dtype: Some(dtype) };
     for (bits, dtype, wanted) in [
         (32, "f32", "f32[4,8]{1,0}"),
@@ -151,7 +151,7 @@ fn the_element_type_stands_before_the_layout_where_xla_has_a_name() {
 }
 
 #[test]
-fn rows_with_room_behind_them_are_said_as_each_notation_can() {
+fn padded_rows_are_exported_where_expressible() {
     let layout = mapped(&axes(&[("n", 4), ("c", 3)]), "(n, c) -> (n, c : 4)");
     assert_eq!(
         all(&layout),
@@ -234,7 +234,7 @@ fn swizzles_are_written_as_cute_writes_them() {
 
 /// Strides of axes of extent 1 as in `NumPy`, measured: `np.empty(stored, 'f4').transpose(...)`.
 #[test]
-fn axes_of_one_index_have_the_strides_that_numpy_gives_them() {
+fn numpy_strides_of_extent_one_axes_match() {
     for (map, extents, wanted) in [
         ("(n, c, h, w) -> (n, h, w, c)", [1, 3, 4, 5], "(240, 4, 60, 12)"),
         ("(n, c, h, w) -> (n, h, w, c)", [2, 1, 4, 5], "(80, 4, 20, 4)"),
@@ -254,7 +254,7 @@ fn axes_of_one_index_have_the_strides_that_numpy_gives_them() {
 }
 
 #[test]
-fn what_a_notation_lacks_is_named() {
+fn inexpressible_features_are_named() {
     let four = axes(&[("i", 4), ("j", 4)]);
     let separated = mapped(&four, "(i, j) -> (i | j)");
     let swizzled = mapped(&four, "(i, j) -> (i, j ^ i)");

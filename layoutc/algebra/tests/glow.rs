@@ -75,7 +75,7 @@ fn distinct(random: &mut Random) -> Vec<char> {
 }
 
 #[test]
-fn glow_strings_are_read_with_their_extensions_and_refused_at_the_byte() {
+fn glow_strings_parse_with_extensions_or_report_the_byte() {
     let mut seen = 0;
     for case in recorded_cases("parse") {
         let text = case["text"].as_str().unwrap();
@@ -126,7 +126,7 @@ fn edits_give_the_expected_texts() {
 }
 
 #[test]
-fn an_edit_that_could_not_be_read_again_changes_nothing() {
+fn invalid_edits_leave_the_layout_unchanged() {
     let mut layout = read("N[x:y]H");
     assert_eq!(layout.set_align(2, 4), Err(GlowEditError::Axis { axis: 2, rank: 2 }));
     assert_eq!(layout.set_align(0, 0), Err(GlowEditError::Align));
@@ -156,7 +156,7 @@ fn layouts_that_differ_in_an_extension_differ() {
 }
 
 #[test]
-fn what_is_written_is_read_again_as_the_same() {
+fn printed_layouts_round_trip() {
     for seed in 0..cases(500, 4000) {
         let layout = any_layout(&mut Random::new(seed));
         let text = layout.to_string();
@@ -167,7 +167,7 @@ fn what_is_written_is_read_again_as_the_same() {
 }
 
 #[test]
-fn an_alignment_that_is_set_is_there_and_nothing_else_is_touched() {
+fn set_align_changes_only_the_alignment() {
     for seed in 0..cases(500, 4000) {
         let mut random = Random::new(seed + 1_000_000);
         let layout = any_layout(&mut random);
@@ -187,7 +187,7 @@ fn an_alignment_that_is_set_is_there_and_nothing_else_is_touched() {
 }
 
 #[test]
-fn tensors_satisfy_what_is_wanted_of_them() {
+fn satisfaction_matches_recorded_cases() {
     let mut seen = 0;
     for case in recorded_cases("satisfied") {
         let strides: Vec<i128> =
@@ -217,7 +217,7 @@ fn tensors_satisfy_what_is_wanted_of_them() {
 }
 
 #[test]
-fn what_is_not_satisfied_is_said_with_its_axis_and_figures() {
+fn unmet_requirements_report_axis_and_values() {
     let judged = |required: &str, layout: Option<&str>, strides: &[i128], element_bits| {
         let layout = layout.map(read);
         check_satisfied(
@@ -319,7 +319,7 @@ fn a_tensor_with_aligned_strides_satisfies_its_own_string() {
 }
 
 #[test]
-fn what_the_builder_lays_out_satisfies_the_string() {
+fn built_layouts_satisfy_their_layout_string() {
     for seed in 0..cases(100, 800) {
         let mut random = Random::new(seed + 3_000_000);
         let letters: String = distinct(&mut random).into_iter().filter(|c| *c != 'n').collect();
@@ -344,7 +344,7 @@ fn what_the_builder_lays_out_satisfies_the_string() {
 }
 
 #[test]
-fn shuffles_are_deduced_merged_and_weighed_as_wanted() {
+fn shuffles_match_recorded_cases() {
     let mut seen = 0;
     for case in recorded_cases("shuffle") {
         let expect = &case["expect"];
@@ -373,7 +373,7 @@ fn shuffles_are_deduced_merged_and_weighed_as_wanted() {
 }
 
 #[test]
-fn a_shuffle_that_is_not_clear_is_refused_with_the_reason() {
+fn ambiguous_shuffles_are_refused_with_a_reason() {
     let between = |from, to| AxisPermutation::between(&read(from), &read(to));
     assert_eq!(between("NHWC", "NHW"), Err(PermutationError::Rank { from: 4, to: 3 }));
     for (from, to, side, axis) in [
@@ -437,7 +437,7 @@ fn a_shuffle_and_its_inverse_cancel() {
 }
 
 #[test]
-fn a_shuffle_moves_data_exactly_if_an_element_lands_elsewhere() {
+fn shuffle_moves_data_iff_an_element_changes_offset() {
     for seed in 0..cases(500, 4000) {
         let mut random = Random::new(seed + 5_000_000);
         let rank = random.below(5);

@@ -66,7 +66,7 @@ fn offset(layout: &Layout, index: &[i128]) -> i128 {
 }
 
 #[test]
-fn onednn_tags_are_as_measured() {
+fn onednn_tags_match_recorded_offsets() {
     let mut seen = 0;
     for case in cases(PEERS, "onednn_tag") {
         let dims = numbers(&case["input"]["dims"]);
@@ -91,7 +91,7 @@ fn onednn_tags_are_as_measured() {
 }
 
 #[test]
-fn tvm_letters_are_as_measured() {
+fn tvm_layout_strings_match_recorded_results() {
     let (mut accepted, mut refused) = (0, Vec::new());
     for case in cases(TVM, "layout_string") {
         let src = case["src"].as_str().or(case["layout"].as_str()).unwrap();
@@ -166,7 +166,7 @@ fn tvm_letters_are_as_measured() {
 }
 
 #[test]
-fn unequal_packed_factors_of_tvm_are_right() {
+fn tvm_unequal_packed_factors_are_bijective() {
     // TVM maps 24 of the 96 elements out of range.
     let layout = layout(Notation::Tvm, "OI[2o4i]", &[8, 12]);
     assert_eq!(storage_extents(&layout), [4, 3, 8]);
@@ -175,7 +175,7 @@ fn unequal_packed_factors_of_tvm_are_right() {
 }
 
 #[test]
-fn einops_patterns_are_as_measured() {
+fn einops_patterns_match_recorded_results() {
     let (mut seen, mut refused) = (0, Vec::new());
     for case in cases(PEERS, "einops") {
         let pattern = case["input"]["pattern"].as_str().unwrap();
@@ -213,7 +213,7 @@ fn einops_patterns_are_as_measured() {
 }
 
 #[test]
-fn mdspan_and_numpy_strides_are_as_measured() {
+fn mdspan_and_numpy_strides_match_recorded_values() {
     let unit = |rank: usize, axis: usize| -> Vec<i128> {
         (0..rank).map(|k| i128::from(k == axis)).collect()
     };
@@ -276,7 +276,7 @@ fn mdspan_and_numpy_strides_are_as_measured() {
 }
 
 #[test]
-fn mlir_maps_are_as_measured_and_injective_ones_alone_pass() {
+fn mlir_maps_match_recorded_offsets_if_injective() {
     let mut seen = 0;
     for case in cases(PEERS, "mlir_memref_map") {
         let shape = numbers(&case["input"]["shape"]);
@@ -311,7 +311,7 @@ fn size(mode: &Value) -> i128 {
 }
 
 #[test]
-fn cute_layouts_put_elements_where_cute_does() {
+fn cute_layouts_match_cute_offsets() {
     let mut seen = 0;
     for case in cases(PEERS, "cute_crd2idx") {
         let text = case["input_text"]["a"].as_str().unwrap();
@@ -337,7 +337,7 @@ fn cute_layouts_put_elements_where_cute_does() {
 }
 
 #[test]
-fn xla_texts_are_as_the_document_says_or_refused() {
+fn xla_layouts_match_the_documentation_or_are_refused() {
     let (mut accepted, mut refused) = (0, Vec::new());
     for case in cases(XLA, "") {
         let id = case["id"].as_str().unwrap();
@@ -407,7 +407,7 @@ fn xla_texts_are_as_the_document_says_or_refused() {
 }
 
 #[test]
-fn no_text_breaks_a_parser() {
+fn parsers_survive_arbitrary_text() {
     let texts =
         ["", "(", "[", "{", "4", "a", "A", "N[", "1:", "(1", "{0", "f32[", "affine_map<", "S<1"];
     let seeds = [
@@ -441,7 +441,7 @@ fn no_text_breaks_a_parser() {
 }
 
 #[test]
-fn what_einops_leaves_unnamed_may_be_put_together() {
+fn einops_ellipsis_axes_can_be_fused() {
     let found = laid_out(Notation::Einops, "a ... -> (... a)", &[], &[2, 3, 5], 32).unwrap();
     assert_eq!(storage_extents(&found.0), [30]);
     assert_eq!(offset(&found.0, &[1, 2, 4]), 29);
@@ -471,7 +471,7 @@ fn dictionary(case: &Value) -> (String, Vec<i128>) {
 }
 
 #[test]
-fn linear_layouts_are_where_triton_puts_them() {
+fn triton_linear_layouts_match_recorded_offsets() {
     let (mut accepted, mut refused) = (0, 0);
     for case in cases(PEERS, "linear_layout") {
         let (text, shape) = dictionary(&case);
@@ -503,7 +503,7 @@ fn linear_layouts_are_where_triton_puts_them() {
 }
 
 #[test]
-fn a_linear_layout_from_hardware_to_the_tensor_is_turned_round() {
+fn triton_hardware_to_tensor_layouts_are_inverted() {
     let printed = " - register=1 -> (0, 1)\n   register=2 -> (0, 2)\n - lane=1 -> (1, 0)\n   lane=2 -> (2, 1)\n - block is a size 1 dimension\nwhere out dims are: [d0 (size 4), d1 (size 4)]";
     let layout = layout(Notation::Triton, printed, &[4, 4]);
     let names: Vec<&str> = layout.storage().iter().map(|axis| axis.name.as_str()).collect();
@@ -530,7 +530,7 @@ fn a_linear_layout_from_hardware_to_the_tensor_is_turned_round() {
 }
 
 #[test]
-fn swizzled_layouts_of_cute_are_laid_out() {
+fn cute_swizzled_layouts_are_applied() {
     let text = "S<3,4,3> o 0 o (64,64):(64,1)";
     let layout = layout(Notation::Cute, text, &[64, 64]);
     let swizzle = layoutc_algebra::layout::swizzle::Swizzle::new(3, 4, 3).unwrap();

@@ -82,7 +82,7 @@ fn padding_has_no_owner(layout: &Layout, slots: &BTreeSet<i128>) {
 }
 
 #[test]
-fn the_first_element_behind_a_halo_is_aligned() {
+fn first_element_after_a_halo_is_aligned() {
     for (bits, bytes) in [(32, 64), (8, 16), (96, 64), (4, 8), (64, 1), (16, 2)] {
         for [before, after] in [[1, 1], [0, 2], [3, 0], [7, 5]] {
             let mut builder = builder(&[], &[constant(5), constant(6)], bits);
@@ -99,7 +99,7 @@ fn the_first_element_behind_a_halo_is_aligned() {
 }
 
 #[test]
-fn an_origin_that_is_aligned_already_costs_nothing() {
+fn aligned_origin_adds_no_padding() {
     let mut builder = builder(&[], &[constant(4), constant(8)], 32);
     builder.align_origin(64).unwrap();
     let layout = builder.finish(1, &SequentialExecutor).unwrap();
@@ -109,7 +109,7 @@ fn an_origin_that_is_aligned_already_costs_nothing() {
 }
 
 #[test]
-fn tiles_strides_and_rows_go_with_an_aligned_origin() {
+fn aligned_origin_combines_with_tiles_strides_and_rows() {
     let mut tiled = builder(&[], &[constant(10), constant(10)], 16);
     halo(&mut tiled, "b", 1, 1);
     let map = tile(
@@ -142,7 +142,7 @@ fn tiles_strides_and_rows_go_with_an_aligned_origin() {
 }
 
 #[test]
-fn what_is_visited_one_by_one_is_aligned_too() {
+fn enumerated_layouts_can_align_the_origin() {
     let mut builder = builder(&[], &[constant(8), constant(8)], 32);
     let IndexMap { mut items, separators } = identity(builder.axes());
     let (a, b) = (Expr::var(Var::Storage(0)), Expr::var(Var::Storage(1)));
@@ -155,7 +155,7 @@ fn what_is_visited_one_by_one_is_aligned_too() {
 }
 
 #[test]
-fn a_pitch_known_at_run_time_is_aligned_for_every_value() {
+fn symbolic_pitch_is_aligned_for_every_value() {
     let symbol = Symbol { name: "w".to_owned(), min: 1, max: 4096, multiple: 1 };
     let mut builder = builder(&[symbol], &[constant(4), Expr::var(Var::Symbol(0))], 32);
     halo(&mut builder, "a", 1, 1);
@@ -168,7 +168,7 @@ fn a_pitch_known_at_run_time_is_aligned_for_every_value() {
 }
 
 #[test]
-fn a_tensor_without_elements_has_no_lead() {
+fn empty_tensor_has_no_leading_padding() {
     let mut builder = builder(&[], &[constant(0), constant(5)], 32);
     halo(&mut builder, "b", 1, 1);
     builder.align_origin(64).unwrap();

@@ -86,7 +86,7 @@ fn storage_extents(layout: &Layout) -> Vec<i128> {
 }
 
 #[test]
-fn tvm_index_and_iterator_maps_are_as_brute_force_says() {
+fn tvm_index_and_iterator_maps_agree_with_enumeration() {
     let (mut accepted, mut refused, mut enumerated) = (0, 0, Vec::new());
     for case in cases(include_str!("cases/tvm.json")) {
         if !["index_map", "iter_map"].contains(&case["kind"].as_str().unwrap()) {
@@ -134,7 +134,7 @@ fn tvm_index_and_iterator_maps_are_as_brute_force_says() {
 }
 
 #[test]
-fn xla_tiled_shapes_are_as_the_document_says() {
+fn xla_tiled_shapes_match_the_documentation() {
     let mut accepted = 0;
     for case in cases(include_str!("cases/xla.json")) {
         if case["error"].is_string() {
@@ -184,7 +184,7 @@ fn xla_tiled_shapes_are_as_the_document_says() {
 }
 
 #[test]
-fn expressions_print_as_a_person_writes_them() {
+fn expressions_print_with_minimal_parentheses() {
     let names: Vec<String> = ["n", "h", "w", "c"].map(String::from).to_vec();
     let layout =
         mapped("(n, h, w, c) -> (n, c//4, h | w, c%4)", &axes(&names, &[16, 64, 64, 128])).unwrap();

@@ -336,7 +336,7 @@ fn check(case: &Case, plain: bool, what: &str, tally: &mut Tally) {
 }
 
 #[test]
-fn random_layouts_are_as_the_oracle_says() {
+fn random_layouts_agree_with_the_oracle() {
     let mut tally = Tally::default();
     let total = cases(1500, 8_000);
     each_seed(total, |seed| {
@@ -367,7 +367,7 @@ fn random_layouts_are_as_the_oracle_says() {
 }
 
 #[test]
-fn random_layouts_with_a_batch_known_at_run_time_hold_at_every_size() {
+fn random_layouts_with_symbolic_batch_hold_at_every_size() {
     let mut tally = Tally::default();
     let total = cases(300, 500);
     each_seed(total, |seed| {
@@ -419,9 +419,8 @@ fn random_layouts_with_a_batch_known_at_run_time_hold_at_every_size() {
     assert!(unproven * 100 <= accepted * 8, "{unproven} of {accepted} not proven");
 }
 
-/// An expression over `Var::Axis`, by way of its text.
 #[test]
-fn random_boxes_along_a_curve_are_as_the_oracle_says() {
+fn random_curve_boxes_agree_with_the_oracle() {
     let mut tally = Tally::default();
     each_seed(cases(300, 1200), |seed| {
         let mut random = Random::new(seed + 9_000_000);
@@ -434,6 +433,7 @@ fn random_boxes_along_a_curve_are_as_the_oracle_says() {
     assert_eq!(tally.enumerated, [""; 0]);
 }
 
+/// A random tree as an expression over `Var::Axis`, parsed from its text.
 fn parsed(tree: &Tree, names: &[String], axes: &[Axis], all: bool) -> Option<Expr> {
     expression(&tree.text(names, all), axes)
 }
@@ -451,7 +451,7 @@ fn expression(text: &str, axes: &[Axis]) -> Option<Expr> {
 }
 
 #[test]
-fn expressions_keep_their_values_when_printed_parsed_and_simplified() {
+fn printing_parsing_and_simplification_preserve_values() {
     each_seed(cases(4000, 16_000), |seed| {
         let mut random = Random::new(seed + 2_000_000);
         let rank = random.below(3) + 1;
@@ -507,7 +507,7 @@ fn expressions_keep_their_values_when_printed_parsed_and_simplified() {
 }
 
 #[test]
-fn a_quotient_of_a_symbol_is_not_taken_for_its_multiple() {
+fn symbol_quotients_do_not_inherit_its_multiple() {
     let symbol = Symbol { name: "n".to_owned(), min: 0, max: 4096, multiple: 2 };
     let facts = Facts::new(&[symbol]);
     let names = ["n".to_owned()];
@@ -525,7 +525,7 @@ fn a_quotient_of_a_symbol_is_not_taken_for_its_multiple() {
 }
 
 #[test]
-fn a_stride_of_zero_tells_no_index() {
+fn zero_strides_decode_no_index() {
     let case = Case {
         axes: vec![("a".to_owned(), 5), ("b".to_owned(), 1)],
         symbol: None,

@@ -44,7 +44,7 @@ fn first(a: &Layout, b: &Layout) -> Vec<i128> {
 }
 
 #[test]
-fn notations_of_one_layout_are_the_same_map() {
+fn notations_of_one_layout_are_equal() {
     let axes = [axis("n", 2), axis("c", 64), axis("h", 56), axis("w", 56)];
     let a = noted(Notation::Tvm, "NCHW16c", &axes);
     let b = noted(Notation::Onednn, "aBcd16b", &axes);
@@ -61,7 +61,7 @@ fn notations_of_one_layout_are_the_same_map() {
 }
 
 #[test]
-fn layouts_of_trillions_of_elements_are_compared_by_their_digits() {
+fn large_layouts_are_compared_by_their_digits() {
     let axes = [axis("i", 1 << 20), axis("j", 1 << 20)];
     let a = noted(Notation::Xla, "{1,0:T(8,128)}", &axes);
     let b = mapped(&[], &axes, "(i, j) -> (i // 8, j // 128, i % 8 * 128 + j % 128)");
@@ -76,7 +76,7 @@ fn layouts_of_trillions_of_elements_are_compared_by_their_digits() {
 }
 
 #[test]
-fn room_at_the_end_is_another_size_and_no_other_map() {
+fn trailing_padding_changes_the_size_but_not_the_map() {
     let axes = [axis("i", 5)];
     let a = mapped(&[], &axes, "(i) -> (i)");
     let b = mapped(&[], &axes, "(i) -> (i : 8)");
@@ -124,7 +124,7 @@ fn symbols_are_matched_by_name() {
 }
 
 #[test]
-fn what_is_compared_has_the_same_axes() {
+fn comparison_requires_equal_axes() {
     let a = mapped(&[], &[axis("i", 4), axis("j", 6)], "(i, j) -> (i, j)");
     let b = mapped(&[], &[axis("j", 6), axis("i", 4)], "(j, i) -> (i, j)");
     assert_eq!(compare(&a, &b, &SequentialExecutor), Err(CompareError::Extent { axis: 0 }));

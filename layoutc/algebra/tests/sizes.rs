@@ -24,7 +24,7 @@ fn folded(bits: i128, base: i128, shift: i128, offset: i128) -> i128 {
 }
 
 #[test]
-fn a_swizzle_of_any_rows_is_where_cute_puts_it_in_the_fewest_slots_it_maps_to_themselves() {
+fn swizzled_size_is_the_smallest_closed_under_the_swizzle() {
     let mut seen = 0;
     // 32B, 64B and 128B swizzles of elements of 8 to 64 bits, then others.
     let modes = (1..=3).flat_map(|bits| (1..=4).map(move |base| (bits, base, 3)));
@@ -93,7 +93,7 @@ fn span(extents: &[i128], strides: &[i128]) -> i128 {
 }
 
 #[test]
-fn padded_mdspans_and_strides_span_what_the_standard_says() {
+fn padded_mdspans_and_strides_span_the_standard_size() {
     let mut shapes: Vec<Vec<i128>> = Vec::new();
     for i in [0, 1, 2, 3, 5, 8] {
         shapes.push(vec![i]);
@@ -155,7 +155,7 @@ fn same(layout: &Layout, extents: &[i128], strides: &[i128], what: &str) {
 }
 
 #[test]
-fn padded_mdspans_of_open_extents_span_what_the_standard_says_at_every_value() {
+fn symbolic_padded_mdspans_span_the_standard_size() {
     let symbol = |name: &str| Symbol { name: name.to_owned(), min: 1, max: 4096, multiple: 1 };
     let symbols = [symbol("m"), symbol("n")];
     let axis =
@@ -202,7 +202,7 @@ const DIFFERENCES: &[(&[i128], &str, i128)] = &[
 ];
 
 #[test]
-fn differences_span_no_more_than_their_values() {
+fn difference_extents_are_tight() {
     for (shape, index, extent) in DIFFERENCES {
         let layout = builder(shape, &format!("(i, j) -> (d = {index}, i, j)"));
         assert_eq!(constant(&layout.axes()[0].extent), *extent, "{index} on {shape:?}");
@@ -211,7 +211,7 @@ fn differences_span_no_more_than_their_values() {
 
 /// Too many indices to enumerate, or symbolic extents: bounded by the normal form.
 #[test]
-fn large_and_open_differences_are_bounded_by_their_normal_form() {
+fn large_and_symbolic_differences_use_normal_form_bounds() {
     let large: &[(&str, i128)] = &[
         ("i + j - j", 90000),
         ("j - j % 4 + j % 4", 80000),

@@ -79,7 +79,7 @@ const LAYOUTS: &[(Shape, &str)] = &[
 ];
 
 #[test]
-fn an_element_of_a_window_lives_where_the_element_that_it_is_does() {
+fn window_elements_have_the_offsets_of_the_source_elements() {
     let windows: &[(Shape, &str, bool)] = &[
         (&[("h", 2), ("c", 3)], "(h, c) -> (1, h + 3, c + 4)", false),
         (&[("c", 8), ("h", 6)], "(c, h) -> (2, 5 - h, c)", false),
@@ -176,7 +176,7 @@ fn joins(view: &Layout, there: &Layout, axis: usize, lanes: i128, size: i128) {
 }
 
 #[test]
-fn joined_and_cut_elements_lie_where_their_lanes_do() {
+fn regrouped_elements_have_the_offsets_of_their_lanes() {
     for (shape, layout) in LAYOUTS {
         let whole = builder(shape, layout);
         let there = finish(&whole);
@@ -198,7 +198,7 @@ fn joined_and_cut_elements_lie_where_their_lanes_do() {
 }
 
 #[test]
-fn a_batch_joins_where_its_multiple_allows_it() {
+fn symbolic_axis_joins_if_its_multiple_allows() {
     let whole = builder(&[("c", 3), ("n", -1)], "(c, n) -> (c, n)");
     let (joined, axis) = whole.regroup_elements(ElementRegroup::Join(4)).unwrap();
     assert_eq!(axis, 1);
@@ -215,7 +215,7 @@ fn strided(axis: &str, stride: Expr, lanes: i128) -> RegroupError {
 }
 
 #[test]
-fn what_does_not_join_is_refused_with_the_figure() {
+fn unjoinable_elements_are_refused_with_the_extent() {
     let refused = |shape: &[(&str, i128)], layout: &str| {
         builder(shape, layout).regroup_elements(ElementRegroup::Join(4)).unwrap_err()
     };
@@ -245,7 +245,7 @@ fn row(axis: &str, extent: i128) -> RegroupError {
 }
 
 #[test]
-fn strides_and_pitches_are_counted_in_the_other_elements() {
+fn regrouped_strides_count_regrouped_elements() {
     let shape = axes(&[("h", 4), ("c", 8)]);
     let mut strides = LayoutBuilder::new(&[], &shape, 32).unwrap();
     strides.strides(&[Expr::constant(12), Expr::constant(1)]).unwrap();
@@ -265,7 +265,7 @@ fn strides_and_pitches_are_counted_in_the_other_elements() {
 }
 
 #[test]
-fn an_offset_that_is_a_sum_has_an_origin_and_strides() {
+fn affine_offsets_have_an_origin_and_strides() {
     let whole = builder(&[("h", 6), ("c", 8)], "(h, c) -> (c // 4, h, c % 4)");
     assert_eq!(finish(&whole).affine().unwrap(), None);
     let own = axes(&[("h", 3), ("c", 4)]);
@@ -287,7 +287,7 @@ fn random_index(random: &mut Random) -> String {
 }
 
 #[test]
-fn random_windows_are_refused_or_lie_where_brute_force_says() {
+fn random_windows_agree_with_enumeration_or_are_refused() {
     let mut random = Random::new(1);
     let (mut inside, mut outside, mut shared) = (0, 0, 0);
     for round in 0..1500 {

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_seen_from_a_folder() {
+    fn relative_paths_start_at_a_folder() {
         let seen = |path: &str, from: &str| {
             slashed(&relative(Path::new(path), Path::new(from))).expect("Unicode")
         };
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_below_holds_names_only() {
+    fn paths_below_a_folder_contain_only_names() {
         for good in ["c/a.h", "a", "a..b/c"] {
             assert!(is_below(good), "{good}");
         }

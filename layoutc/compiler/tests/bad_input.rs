@@ -87,7 +87,7 @@ fn mutations(text: &str, stride: usize) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn no_truncation_or_change_of_one_byte_breaks_the_compiler() {
+fn truncations_and_byte_changes_do_not_panic() {
     // The number of mutations per byte and the stride are coprime, so that each kind is tried at some bytes.
     let stride = if is_full() { 11 } else { 37 };
     let (mut tried, mut good, mut failures) = (0, 0, Vec::new());
@@ -218,7 +218,7 @@ fn hostile() -> Vec<(&'static str, String, Vec<Code>)> {
 }
 
 #[test]
-fn hostile_manifests_end_in_these_codes() {
+fn hostile_manifests_raise_the_listed_codes() {
     let mut wrong = Vec::new();
     for (what, text, wanted) in hostile() {
         println!("{what}");
@@ -237,7 +237,7 @@ fn hostile_manifests_end_in_these_codes() {
 }
 
 #[test]
-fn uses_in_circles_and_long_chains_of_them_end() {
+fn use_cycles_and_long_use_chains_terminate() {
     let file = |text: String| text;
     let own = MemorySources::of("a.kdl", "use \"a.kdl\"\n");
     assert_eq!(codes(own), [Code::NameCycle]);

@@ -172,13 +172,13 @@ fn moves_keep_bits(name: &str, text: &str, sizes: &[i64]) {
 }
 
 #[test]
-fn a_turned_layout_keeps_signalling_nans_on_x86_without_sse() {
+fn transposes_preserve_signaling_nans_on_x86_without_sse() {
     moves_keep_bits("turned", TURNED, &[0]);
     moves_keep_bits("turned_f64", &TURNED.replace("f32", "f64"), &[0]);
 }
 
 #[test]
-fn random_layouts_keep_signalling_nans_on_x86_without_sse() {
+fn random_layouts_preserve_signaling_nans_without_sse() {
     for seed in 0..cases(4, 12) {
         let mut random = Random::new(5_100_000 + seed);
         let config = Config::default();

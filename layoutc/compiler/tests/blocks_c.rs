@@ -125,7 +125,7 @@ fn vector(bytes: &str) -> &'static str {
 }
 
 #[test]
-fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
+fn block_routines_agree_with_reference_loops() {
     let root = written("blocks", "blocks", "");
     std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
     let rounds = cases("-DROUNDS=400", "-DROUNDS=1500");
@@ -159,7 +159,7 @@ fn blocks_of_every_size_and_alignment_agree_with_plain_loops() {
 }
 
 #[test]
-fn vectors_of_64_bytes_move_blocks_where_the_processor_has_none() {
+fn block_routines_with_64_byte_vectors_run_emulated() {
     if !emulates_avx512() {
         return;
     }
@@ -200,7 +200,7 @@ fn emulates_avx512() -> bool {
 }
 
 #[test]
-fn other_processors_move_blocks_as_plain_loops_do() {
+fn block_routines_agree_on_other_processors() {
     let root = written("blocks_processors", "blocks", "");
     std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
     let rounds = cases("-DROUNDS=100", "-DROUNDS=200");
@@ -214,7 +214,7 @@ fn other_processors_move_blocks_as_plain_loops_do() {
 }
 
 #[test]
-fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
+fn interleaving_needs_few_transpose_tiles() {
     for (k, dtype) in ["u8", "f16", "f32", "f64"].into_iter().enumerate() {
         // Half of the pairs in the short run.
         let is_asked = |few: &usize| few << k <= 16 && (is_full() || (few + k).is_multiple_of(2));
@@ -244,7 +244,7 @@ fn fields_that_alternate_need_no_tiles_or_no_long_ones() {
 }
 
 #[test]
-fn padding_at_the_end_of_rows_is_written_in_the_loop_over_their_tiles() {
+fn row_padding_is_written_in_the_tile_loop() {
     let text = "tensor tiled dtype=f32 { shape { r 250; c 300 }; layout { tile 8 128; fill 0 } }\n\
         tensor pairs dtype=f16 { shape { r 250; c 300 }; layout { tile 8 128; tile 2 1; fill 0 } }\n";
     let checked = check_valid(text);
@@ -273,7 +273,7 @@ fn padding_at_the_end_of_rows_is_written_in_the_loop_over_their_tiles() {
 }
 
 #[test]
-fn blocks_of_whole_lines_and_those_that_share_lines_are_moved_together_past_the_caches() {
+fn transposes_select_batching_and_streaming_stores() {
     for (shape, call) in [
         // Blocks of 4608 bytes that are not whole cache lines on one side, also in a tensor that fits the caches.
         ("a 40; b 24; c 32; d 23; e 48", "layoutc_transposes_4(&physical[p1], 2826240, 96, "),
@@ -292,7 +292,7 @@ fn blocks_of_whole_lines_and_those_that_share_lines_are_moved_together_past_the_
 }
 
 #[test]
-fn no_conversion_that_is_timed_takes_400_lines() {
+fn benchmarked_conversions_stay_below_400_lines() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/conversion");
     let text = std::fs::read_to_string(root.join("layoutc.toml")).unwrap();
     let config = config::parse(&Arc::from("layoutc.toml"), &text).unwrap();

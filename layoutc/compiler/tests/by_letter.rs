@@ -39,7 +39,7 @@ const BETWEEN: &str = "
     output e layout=NCHW16c";
 
 #[test]
-fn axes_that_go_and_come_leave_the_layout_of_the_others() {
+fn removed_and_added_axes_keep_the_other_axes_layout() {
     let plan = solved(BETWEEN);
     assert_eq!((plan.cost, plan.conversions.len()), (0, 0), "{plan:?}");
     let layouts = layouts(BETWEEN, &plan);
@@ -48,7 +48,7 @@ fn axes_that_go_and_come_leave_the_layout_of_the_others() {
 }
 
 #[test]
-fn a_part_in_another_order_is_converted() {
+fn permuted_remaining_axes_are_converted() {
     // C outermost: two conversions of 256 bytes, each read and written.
     let body = BETWEEN.replace(
         "    node r op=relu { in b;",
@@ -59,7 +59,7 @@ fn a_part_in_another_order_is_converted() {
 }
 
 #[test]
-fn a_scalar_has_a_part_of_every_layout() {
+fn reduction_to_a_scalar_accepts_every_layout() {
     let plan = solved(
         "
     input x dtype=f32 layout=\"N[a=64]CHW\" { shape { N 2; C 3; H 5; W 5 } }
@@ -71,7 +71,7 @@ fn a_scalar_has_a_part_of_every_layout() {
 
 /// Squeeze-and-excite as imported: the means take the blocked layout of the convolutions.
 #[test]
-fn reductions_follow_the_blocks_of_what_they_read() {
+fn reductions_keep_the_blocked_layout_of_their_input() {
     let text = |rest: &str, keeps: bool| {
         let means = if keeps { "C 64; H 1; W 1" } else { "C 64" };
         format!(

@@ -38,7 +38,7 @@ fn cast(from: &Type, to: &Type, mode: CastMode) -> Option<Cast> {
 }
 
 #[test]
-fn every_conversion_gives_what_its_definition_says() {
+fn cast_evaluator_equals_the_reference() {
     let types = types();
     for from in &types {
         let values = worth_trying(from, &types);
@@ -58,9 +58,9 @@ fn every_conversion_gives_what_its_definition_says() {
     }
 }
 
-/// Values of all codes in another implementation.
+/// The values of all codes equal those of `ml_dtypes`.
 #[test]
-fn small_floats_are_those_of_ml_dtypes() {
+fn small_floats_match_ml_dtypes() {
     let lines = include_str!("cast_values/ml_dtypes.txt").lines();
     for line in lines.filter(|line| !line.starts_with('#')) {
         let (name, values) = line.split_once(' ').unwrap();
@@ -78,7 +78,7 @@ fn small_floats_are_those_of_ml_dtypes() {
 }
 
 #[test]
-fn a_conversion_that_is_whole_comes_back() {
+fn lossless_casts_round_trip() {
     let types = types();
     for (from, to) in types.iter().flat_map(|from| types.iter().map(move |to| (from, to))) {
         let Some(there) = cast(from, to, CastMode::Round).filter(|cast| cast.is_lossless()) else {
@@ -271,7 +271,7 @@ fn is_alike(ty: &Type) -> bool {
 }
 
 #[test]
-fn c_gives_what_the_definition_says() {
+fn c_casts_equal_the_reference() {
     let root = folder("casts_c");
     let through = ["f32", "f64", "i8"];
     let chosen = |from: &Type, to: &Type| {
@@ -285,7 +285,7 @@ fn c_gives_what_the_definition_says() {
 }
 
 #[test]
-fn opencl_and_cuda_give_what_the_definition_says() {
+fn opencl_and_cuda_casts_equal_the_reference() {
     let root = folder("casts_gpu");
     // PoCL compiles slowly: the short run has all pairs with f32, and one of each other kind.
     let others = [("f64", "f16"), ("f16", "bf16"), ("u64", "f64"), ("i32", "u8"), ("f64", "u64")];
@@ -313,7 +313,7 @@ fn write_gpu(root: &Path, text: &str) {
 }
 
 #[test]
-fn cuda_sources_have_the_functions_that_they_call_and_no_others() {
+fn cuda_sources_define_only_called_functions() {
     let root = folder("casts_called");
     for (own, logical, called) in [
         ("i8", "f32", vec!["layoutc_cuda_f32_bits"]),
@@ -464,7 +464,7 @@ fn in_process(root: &Path, tensors: &[Tensor]) -> Vec<Case> {
 }
 
 #[test]
-fn c_gives_for_every_layout_what_is_given_in_process() {
+fn c_casts_equal_in_process_casts_for_every_layout() {
     let root = folder("casts_layouts");
     let text = layouts();
     let cases = in_process(&root, &checked(&text).tensors);
@@ -473,7 +473,7 @@ fn c_gives_for_every_layout_what_is_given_in_process() {
 }
 
 #[test]
-fn opencl_and_cuda_give_for_every_layout_what_is_given_in_process() {
+fn gpu_casts_equal_in_process_casts_for_every_layout() {
     let root = folder("casts_layouts_gpu");
     // The first pair with every layout, and every pair with the blocked layout.
     let layouts = layouts();
@@ -485,7 +485,7 @@ fn opencl_and_cuda_give_for_every_layout_what_is_given_in_process() {
 }
 
 #[test]
-fn conversions_between_layouts_pass_their_own_test() {
+fn layout_conversions_with_casts_pass_the_generated_test() {
     let mut text = "symbol batch max=40\n".to_owned();
     let shape = "shape { n batch; c 70; h 12; w 9 }";
     let layouts =
@@ -506,7 +506,7 @@ fn conversions_between_layouts_pass_their_own_test() {
 }
 
 #[test]
-fn the_example_passes_its_own_test() {
+fn example_with_casts_passes_the_generated_test() {
     let text = include_str!("../../../examples/mixed-precision/layouts/network.kdl");
     let printed = run("casts_example", &checked(text));
     assert!(
@@ -516,7 +516,7 @@ fn the_example_passes_its_own_test() {
 }
 
 #[test]
-fn views_and_names_of_the_test_itself_stand_beside_other_element_types() {
+fn casts_coexist_with_views_and_reserved_names() {
     let text = r#"symbol batch max=9
 tensor act dtype=f16 pack-from=f32 cast=saturate {
     shape { n batch; h 12; w 12; c 32 }
@@ -536,7 +536,7 @@ view win of=act { shape { h 4; w 4; c 32 }; map "(h, w, c) -> (0, h + 1, w + 2, 
 }
 
 #[test]
-fn sources_that_convert_in_one_way_alone_have_nothing_unused() {
+fn cast_sources_have_no_unused_functions() {
     for (name, layout) in
         [("same", ""), ("turned", "layout { order b a }"), ("runs", "layout { pad b multiple=32 }")]
     {
@@ -557,7 +557,7 @@ fn a_tensor_without_elements_has_its_conversions() {
 }
 
 #[test]
-fn random_layouts_with_other_element_types_pass_their_own_test() {
+fn random_layouts_with_casts_pass_the_generated_test() {
     for seed in 0..cases(3, 6) {
         let mut source = Random::new(9_000_000 + seed);
         let castable: Vec<&str> = dtypes()
@@ -583,7 +583,7 @@ fn random_layouts_with_other_element_types_pass_their_own_test() {
 }
 
 #[test]
-fn equal_types_need_no_cast_and_take_one() {
+fn equal_types_drop_the_cast() {
     let text = "tensor a dtype=f16 pack-from=f16 cast=saturate { shape { n 4 } }\n\
                 tensor b like=a { layout { pad n multiple=8; padding allow } }\nconvert a to=b cast=round";
     let manifest = checked(text);
@@ -593,7 +593,7 @@ fn equal_types_need_no_cast_and_take_one() {
 }
 
 #[test]
-fn a_record_is_packed_from_another_type_as_a_whole() {
+fn record_is_packed_from_one_type() {
     let text = "tensor a pack-from=f32 { dtype { x f16; y f16 }; shape { n 4 } }";
     assert_eq!(checked(text).tensors[0].logical_dtype(), dtype("f32"));
 }

@@ -61,7 +61,7 @@ const PAIRS: &[&str] = &[
 const RESTS: &[&str] = &["", "stores streaming", "stores cached", "fill first", "fill borders"];
 
 #[test]
-fn every_choice_moves_the_same_elements_or_is_refused() {
+fn conversion_schedules_are_equivalent_or_refused() {
     let mut followed = 0;
     let mut refused = 0;
     let mut converts: Vec<Vec<String>> = Vec::new();
@@ -107,7 +107,7 @@ fn every_choice_moves_the_same_elements_or_is_refused() {
 }
 
 #[test]
-fn a_choice_is_seen_in_the_code() {
+fn conversion_schedule_changes_the_code() {
     let free = body("convert plain to=last");
     assert!(free.contains("layoutc_transpose_4"), "{free}");
     let elements = body("convert plain to=last { inside elements }");
@@ -128,7 +128,7 @@ fn a_choice_is_seen_in_the_code() {
 }
 
 #[test]
-fn loops_follow_the_order_that_is_asked_for() {
+fn loops_follow_the_requested_order() {
     let loops = |convert: &str| {
         let manifest = checked(convert).unwrap();
         let tensor = manifest.tensors.iter().find(|tensor| tensor.name == "plain").unwrap();
@@ -154,7 +154,7 @@ fn plan_text(manifest: &Manifest, tensor: &str) -> String {
 }
 
 #[test]
-fn a_plan_says_what_is_so() {
+fn plan_text_reports_actual_decisions() {
     // Element loops use cached stores.
     let elements =
         plan_text(&checked("convert plain to=last { inside elements }").unwrap(), "plain");
@@ -170,7 +170,7 @@ fn a_plan_says_what_is_so() {
 }
 
 #[test]
-fn merged_loops_have_names_of_their_own() {
+fn fused_loops_have_unique_names() {
     let own = "tensor a dtype=f32 { shape { h_w 3; h 4; w 5; c 6 } }\n\
                tensor b like=a { layout { order h w h_w c } }\n\
                convert a to=b { inside elements; order h_w_2 h_w }\n";

@@ -119,7 +119,7 @@ fn slots(text: &str) -> Option<i128> {
 }
 
 #[test]
-fn a_packed_triangle_of_many_elements_is_proven() {
+fn large_packed_triangle_is_proven() {
     let text = "tensor l dtype=f64 { shape { i 800; j 800; where \"j <= i\" }\n    layout { map \"(i, j) -> (i * (i + 1) // 2 + j)\" } }\n";
     assert_eq!(slots(text), Some(320_400));
     let wrong = text.replace("+ j)\"", "+ j - i // 799)\"");
@@ -143,7 +143,7 @@ fn an_empty_shape_satisfies_all_conditions() {
 }
 
 #[test]
-fn a_domain_is_part_of_the_abi_and_of_no_other_notation() {
+fn domain_is_in_the_abi_but_in_no_notation() {
     let manifest = checked(
         "tensor whole dtype=f32 { shape { i 4; j 4; where \"j <= i\" }; layout { padding allow } }\n",
     );
@@ -158,7 +158,7 @@ fn manifests() -> Vec<&'static str> {
 }
 
 #[test]
-fn elements_of_domains_are_moved_by_c() {
+fn c_packs_elements_of_domains() {
     for (k, text) in manifests().into_iter().enumerate() {
         let printed = run(&format!("domains_of_{k}"), &checked(text));
         assert!(text != FEW || printed.contains("lower: ok, 15 elements in 15 slots"), "{printed}");
@@ -166,7 +166,7 @@ fn elements_of_domains_are_moved_by_c() {
 }
 
 #[test]
-fn elements_of_domains_are_moved_by_opencl_and_cuda() {
+fn opencl_and_cuda_pack_elements_of_domains() {
     let is_quick = |platform: &Platform| is_full() || *platform == Platform::Oclgrind;
     let platforms: Vec<Platform> = gpu::platforms().into_iter().filter(is_quick).collect();
     for (k, text) in manifests().into_iter().enumerate() {
@@ -206,7 +206,7 @@ fn random(random: &mut Random) -> String {
 }
 
 #[test]
-fn random_domains_are_moved_by_c() {
+fn c_packs_random_domains() {
     for seed in 0..cases(1, 8) {
         let text = random(&mut Random::new(8_100_000 + seed));
         run(&format!("domains_{seed}"), &checked(&text));

@@ -108,7 +108,7 @@ convert d to=e
 }
 
 #[test]
-fn helpers_of_curves_compile_without_a_warning_beside_those_of_other_targets() {
+fn curve_helpers_of_all_targets_compile_without_warnings() {
     compiles(
         "curves",
         "tensor d dtype=f32 { shape { a 6; b 10 }; layout { map \"(a, b) -> (hilbert(a, b))\" } }

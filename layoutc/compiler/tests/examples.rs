@@ -94,21 +94,21 @@ fn run(example: &str, stem: &str) {
 }
 
 #[test]
-fn the_textures_run() {
+fn texture_example_runs() {
     run("texture", "texture");
 }
 
 #[test]
-fn the_tiles_run() {
+fn cuda_tiles_example_runs() {
     run("cuda-tiles", "tiles");
 }
 
 #[test]
-fn the_project_with_three_targets_runs() {
+fn three_targets_example_runs() {
     run("one-project-three-targets", "net");
 }
 
 #[test]
-fn the_layouts_of_the_convolution_run() {
+fn convolution_example_runs() {
     run("convolution", "conv");
 }

@@ -91,7 +91,7 @@ fn blocks(text: &str, start: &str, end: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_manifest_of_this_repository_means_the_same_in_the_style() {
+fn formatting_preserves_manifests_of_the_repository() {
     let mut count = 0;
     for folder in ["examples", "bench", "integrations", "layoutc", "templates"] {
         let mut folders: BTreeMap<PathBuf, BTreeMap<String, String>> = BTreeMap::new();
@@ -106,7 +106,7 @@ fn every_manifest_of_this_repository_means_the_same_in_the_style() {
 }
 
 #[test]
-fn every_manifest_of_the_book_means_the_same_in_the_style() {
+fn formatting_preserves_manifests_of_the_book() {
     let mut count = 0;
     for path in files(&root().join("book/src"), ".md") {
         let page = std::fs::read_to_string(&path).unwrap();
@@ -117,7 +117,7 @@ fn every_manifest_of_the_book_means_the_same_in_the_style() {
 }
 
 #[test]
-fn every_manifest_in_the_strings_of_tests_means_the_same_in_the_style() {
+fn formatting_preserves_manifests_in_tests() {
     let mut count = 0;
     for path in files(&root().join("layoutc"), ".rs") {
         let source = std::fs::read_to_string(&path).unwrap();
@@ -130,7 +130,7 @@ fn every_manifest_in_the_strings_of_tests_means_the_same_in_the_style() {
 }
 
 #[test]
-fn the_examples_are_in_the_style() {
+fn examples_are_formatted() {
     for folder in ["examples", "bench", "integrations"] {
         for path in files(&root().join(folder), ".kdl") {
             let text = std::fs::read_to_string(&path).unwrap();

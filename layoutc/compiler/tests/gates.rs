@@ -7,7 +7,7 @@ use layoutc_compiler::query::inspect::tensor_json;
 use layoutc_compiler::{Compiler, MemorySources};
 
 #[test]
-fn a_space_has_a_size_an_alignment_and_a_number_of_xla() {
+fn memory_space_has_size_alignment_and_xla_number() {
     let manifest = "use \"spaces.kdl\"\n\
         tensor a dtype=f32 { shape { n 1024 }; memory vmem; require fits }\n\
         tensor b xla=\"f32[8,128]{1,0:T(8,128)S(1)}\"\n\

@@ -19,7 +19,7 @@ fn golden(name: &str, text: &str) {
 }
 
 #[test]
-fn nchw4c_gives_this_header_and_source() {
+fn nchw4c_header_and_source_match_golden_files() {
     let layout = nchw4c([16, 64, 64, 126]);
     let planes = permuted(&[("n", 16), ("h", 64), ("w", 64), ("c", 126)], &[0, 3, 1, 2]);
     let tensors =
@@ -33,7 +33,7 @@ fn nchw4c_gives_this_header_and_source() {
 }
 
 #[test]
-fn a_texture_gives_this_header_and_test() {
+fn texture_header_and_test_match_golden_files() {
     let mut texture = tensor("texture", "f32", nchw4c_texture([16, 64, 64, 128]), ZERO);
     texture.steps = vec!["map \"(n, h, w, c) -> (n, c//4, h | w, c%4)\"".to_owned()];
     let manifest = manifest(vec![texture], Vec::new());
@@ -108,7 +108,7 @@ tensor mixed dtype=u8 {
 "#;
 
 #[test]
-fn kernels_look_like_this() {
+fn kernels_match_golden_files() {
     let targets = TargetsConfig {
         c: None,
         opencl: Some(TargetOpenCl::default()),
@@ -132,7 +132,7 @@ fn kernels_look_like_this() {
 }
 
 #[test]
-fn the_template_model_has_this_schema() {
+fn template_model_matches_its_schema() {
     let schema = serde_json::to_string_pretty(&schemars::schema_for!(Unit)).unwrap();
     golden("../../schemas/template-model.json", &format!("{schema}\n"));
 }

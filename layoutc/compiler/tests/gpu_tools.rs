@@ -87,7 +87,7 @@ fn opencl_kernels_run_on_every_platform() {
 }
 
 #[test]
-fn faults_of_opencl_kernels_are_found() {
+fn opencl_kernel_faults_are_detected() {
     let folder = opencl_folder("gpu_tools_cl_faults");
     let start = "program sample.cl\nbuffer a 420 file turn.in\nbuffer b 420 fill 170\n";
     let overrun = "run turn_overrun 8 8 4 args i32 3 mem a mem b\n";
@@ -124,7 +124,7 @@ fn faults_of_opencl_kernels_are_found() {
 }
 
 #[test]
-fn cuda_runs_on_the_cpu_and_its_faults_are_found() {
+fn cuda_on_the_cpu_detects_texture_overruns() {
     let samples = ["sample.cu", "sample.cuh", "sample_main.cpp"];
     let folder = folder("gpu_tools_cuda", &samples);
     for compiler in gpu::cuda_compilers() {
@@ -144,7 +144,7 @@ fn cuda_runs_on_the_cpu_and_its_faults_are_found() {
 }
 
 #[test]
-fn faults_of_cuda_code_end_the_program() {
+fn cuda_faults_abort_the_program() {
     let compilers = gpu::cuda_compilers();
     let Some(compiler) = compilers.first() else { return };
     let folder = folder("gpu_tools_cuda_faults", &["faults.cu"]);

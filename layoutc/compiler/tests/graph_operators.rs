@@ -24,7 +24,7 @@ fn figures(text: &str) -> (u64, usize, usize) {
 }
 
 #[test]
-fn an_aligned_string_is_a_layout_of_its_own() {
+fn aligned_layout_string_is_a_distinct_layout() {
     let text = "backend b {
     op conv { accepts { in NHWC; out \"N[a=128]HWC\" } }
 }
@@ -60,7 +60,7 @@ graph se backend=b {{
 }
 
 #[test]
-fn a_change_into_more_bytes_is_a_conversion_and_back_it_is_free() {
+fn padding_conversions_cost_and_unpadding_views_are_free() {
     // A conversion reads 12 channels and writes 16, because the block is padded.
     assert_eq!(figures(&squeeze(12)), (48 + 64, 3, 1));
     assert_eq!(figures(&squeeze(16)), (0, 2, 0));
@@ -128,7 +128,7 @@ fn opposite_transpositions_cancel_through_an_operator() {
 }
 
 #[test]
-fn what_is_transposed_is_told_in_the_schedule() {
+fn schedule_lists_transposed_aliases() {
     let (manifest, _) = laid_out(&turned("", "", "output y layout=NHWC"));
     let schedule = &manifest.schedules[0];
     let held: Vec<(&str, Vec<&str>)> = schedule
@@ -167,7 +167,7 @@ graph g backend=b {{
 }
 
 #[test]
-fn conditions_ask_every_operand_and_result() {
+fn conditions_can_use_every_operand_and_result() {
     for (when, holds) in [
         ("in[1].O == 16 and in[1].I == in[0].C", true),
         ("in[0].C == 32 and out[0].C == 16 and C == 32", true),
@@ -183,7 +183,7 @@ fn conditions_ask_every_operand_and_result() {
 }
 
 #[test]
-fn a_star_is_any_axis_and_leads_to_no_other_layout() {
+fn wildcard_axis_matches_any_axis_without_conversion() {
     let text = |second: &str| {
         format!(
             "graph g {{
@@ -202,7 +202,7 @@ fn a_star_is_any_axis_and_leads_to_no_other_layout() {
 }
 
 #[test]
-fn a_text_that_counts_axes_is_one_layout_only_for_one_order() {
+fn positional_layout_strings_depend_on_axis_order() {
     let text = |layout: &str| {
         format!(
             "backend b {{ op each elementwise=#true }}

@@ -119,7 +119,7 @@ fn forbidden(floors: &[Floor], walls: &[Wall], from: &str, to: &str) -> Option<S
 }
 
 #[test]
-fn modules_import_from_the_floors_below_their_own() {
+fn modules_import_only_from_lower_layers() {
     for (krate, floors, walls) in [("algebra", ALGEBRA, &[][..]), ("compiler", COMPILER, WALLS)] {
         let (mut seen, mut faults) = (BTreeSet::new(), BTreeSet::new());
         for (file, code) in sources(krate) {
@@ -137,7 +137,7 @@ fn modules_import_from_the_floors_below_their_own() {
 }
 
 #[test]
-fn an_import_from_above_is_refused() {
+fn upward_imports_are_refused() {
     let of = |from, to| forbidden(COMPILER, WALLS, from, to);
     assert_eq!(of("emit", "plan"), None);
     assert_eq!(
@@ -222,7 +222,7 @@ fn figures_that_decide_speed_are_in_the_machine_model() {
 }
 
 #[test]
-fn modules_of_the_command_line_import_each_other_without_a_circle() {
+fn command_line_modules_have_no_import_cycles() {
     let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (file, code) in sources("cli") {
         let from = module(&file).to_owned();

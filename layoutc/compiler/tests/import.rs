@@ -75,7 +75,7 @@ fn shapes(folder: &Path, stem: &str) -> BTreeMap<String, Vec<u64>> {
 }
 
 #[test]
-fn shapes_are_those_that_onnx_finds() {
+fn inferred_shapes_equal_onnx_shape_inference() {
     let Some(folder) = models("shapes") else { return };
     let mut compared = 0;
     for (stem, operators, transposes) in [
@@ -124,7 +124,7 @@ fn shapes_are_those_that_onnx_finds() {
 }
 
 #[test]
-fn as_onnx_has_it_nothing_moves_but_what_is_transposed() {
+fn onnx_layouts_convert_only_at_transposes() {
     let Some(folder) = models("costs") else { return };
     for (stem, cost, conversions) in [
         ("resnet50", 0, 0),
@@ -142,7 +142,7 @@ fn as_onnx_has_it_nothing_moves_but_what_is_transposed() {
 }
 
 #[test]
-fn on_channels_last_the_transpositions_of_a_model_cancel() {
+fn channels_last_cancels_the_transposes_of_a_model() {
     let Some(folder) = models("last") else { return };
     let text = imported(&folder, "tensorflow", "device").text;
     let backend = "backend device like=onnx { op Conv { accepts { in NHWC OHWI; out NHWC } } }\n";
@@ -150,7 +150,7 @@ fn on_channels_last_the_transpositions_of_a_model_cancel() {
 }
 
 #[test]
-fn recorded_models_equal_those_of_the_script() {
+fn recorded_models_equal_generated_ones() {
     let Some(folder) = models("kept") else { return };
     let kept = root().join("bench/graphs");
     for stem in ["resnet50", "mobilenet"] {
@@ -160,7 +160,7 @@ fn recorded_models_equal_those_of_the_script() {
 }
 
 #[test]
-fn the_graph_of_the_example_is_what_its_model_gives() {
+fn example_graph_equals_its_imported_model() {
     let folder = root().join("examples/imported-model");
     let file = std::fs::read(folder.join("model.onnx")).unwrap();
     let (uses, sizes) = (["cpu.kdl".to_owned()], [("batch".to_owned(), 1)]);
@@ -195,7 +195,7 @@ fn python(script: &str, args: &[&OsStr]) -> Option<std::process::Output> {
 
 /// Random models: an evaluator that only reads the imported manifest computes the values of ONNX's reference evaluator.
 #[test]
-fn random_models_compute_what_the_reference_does() {
+fn random_models_agree_with_the_onnx_reference() {
     let count = cases(60, 600);
     let folder = empty_folder("import_random");
     let number = count.to_string();
@@ -223,7 +223,7 @@ fn random_models_compute_what_the_reference_does() {
 
 /// The table of default attributes equals that of ONNX's schemas.
 #[test]
-fn defaults_are_those_of_the_schemas() {
+fn default_attributes_equal_onnx_schemas() {
     let Some(ran) = python("models.py", &["--defaults".as_ref()]) else { return };
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let kept = root().join("layoutc/compiler/src/import/defaults.txt");

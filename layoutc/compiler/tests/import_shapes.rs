@@ -111,7 +111,7 @@ fn reason(fault: &Diagnostic) -> Option<usize> {
 /// ONNX's operator tests: imported models are valid and have the shapes and element types that the tests declare and
 /// that their data have. Runs every 16th, or all under `LAYOUTC_FULL=1`.
 #[test]
-fn the_results_of_onnx_tests_have_their_shapes() {
+fn result_shapes_of_onnx_node_tests_are_inferred() {
     let every = cases(16, 1);
     let folder = empty_folder("import_cases");
     let what = format!("--cases={every}");
@@ -149,7 +149,7 @@ fn the_results_of_onnx_tests_have_their_shapes() {
 
 /// Values computed from input shapes and constants equal those of ONNX: 40 models, or 200 under `LAYOUTC_FULL=1`.
 #[test]
-fn shape_arithmetic_is_that_of_onnx() {
+fn shape_arithmetic_equals_onnx() {
     let count = cases(40, 200);
     let folder = empty_folder("import_arithmetic");
     let all = count.to_string();

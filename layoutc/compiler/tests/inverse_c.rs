@@ -51,7 +51,7 @@ fn write(folder: &std::path::Path, outputs: &BTreeMap<String, String>) {
 }
 
 #[test]
-fn the_inverse_of_a_large_layout_searches_the_part_that_needs_it() {
+fn large_inverse_searches_only_undecoded_axes() {
     let (checked, outputs) = built(LARGE, &Config::default()).unwrap();
     let tensor = &checked.manifests[0].tensors[0];
     assert_eq!(tensor.layout.proof(), ProofMethod::Enumeration);
@@ -78,7 +78,7 @@ fn the_inverse_of_a_large_layout_searches_the_part_that_needs_it() {
 }
 
 #[test]
-fn the_test_of_a_large_tensor_of_many_axes_ends() {
+fn generated_test_of_a_large_tensor_terminates() {
     let outputs = built(&many_axes(), &Config::default()).unwrap().1;
     let folder = folder("inverse_c_many");
     write(&folder, &outputs);
@@ -226,7 +226,7 @@ fn points(extents: &[i128]) -> Vec<Vec<i128>> {
 }
 
 #[test]
-fn inverses_of_random_layouts_of_parts_give_every_element_and_no_padding() {
+fn random_layouts_with_searched_inverses_are_exact() {
     let mut tested = 0;
     let wanted = cases(6, 40);
     let mut random = Random::new(6_100_000);

@@ -11,7 +11,7 @@ use crate::common::kernel;
 use kernel::{Kernel, Operand, computes, computes_in_opencl};
 
 #[test]
-fn a_product_of_matrices_reads_and_writes_blocks() {
+fn matmul_stages_operands_and_output() {
     computes(&Kernel {
         name: "staged_matmul",
         text: "kernel staged_matmul { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
@@ -88,7 +88,7 @@ fn a_product_of_matrices_reads_and_writes_blocks() {
 }
 
 #[test]
-fn a_convolution_reads_blocks_with_a_halo() {
+fn convolution_stages_tiles_with_a_halo() {
     computes(&Kernel {
         name: "staged_conv",
         text: "kernel staged_conv { operands A W B\n  compute \"B[n, h, w, k] += (A[n, h + r - 1, w + s - 1, c] ?? 0) * W[k, r, s, c]\" }\n",
@@ -133,7 +133,7 @@ fn a_convolution_reads_blocks_with_a_halo() {
 }
 
 #[test]
-fn what_has_no_sum_reads_and_writes_blocks_too() {
+fn elementwise_kernel_stages_operands_and_output() {
     computes(&Kernel {
         name: "staged_turned",
         text: "kernel staged_turned { operands A B\n  compute \"B[j, i] = 2 * A[i, j] + (A[i - 1, j] ?? 7)\" }\n",
@@ -166,7 +166,7 @@ fn what_has_no_sum_reads_and_writes_blocks_too() {
 }
 
 #[test]
-fn what_was_there_is_kept_and_the_greatest_found_in_blocks() {
+fn staged_max_reductions_accumulate() {
     computes(&Kernel {
         name: "staged_most",
         text: "kernel staged_most { operands A B\n  range r 3\n  compute \"B[y, x] max= A[2 * y + r - 1, x] ?? -inf\" }\n",
@@ -186,7 +186,7 @@ fn what_was_there_is_kept_and_the_greatest_found_in_blocks() {
 }
 
 #[test]
-fn what_stands_outside_is_in_the_block() {
+fn staged_tiles_contain_out_of_bounds_values() {
     computes(&Kernel {
         name: "staged_rows",
         text: "kernel staged_rows { operands A W B\n  compute \"B[k, w] += (A[c, w + s - 1] ?? 0) * W[k, c, s]\" }\n",
@@ -218,7 +218,7 @@ fn what_stands_outside_is_in_the_block() {
 /// Thread tiles over two and three loops: extents that are not powers of two, partial tiles, and tiles whose elements
 /// do not divide evenly among the work-items.
 #[test]
-fn items_put_grids_of_elements_together() {
+fn work_items_compute_register_tiles() {
     computes(&Kernel {
         name: "staged_grids",
         text: "kernel staged_grids { operands A B C\n  compute \"C[n, i, j] += A[n, i, k] * B[n, k, j]\" }\n",
@@ -288,9 +288,9 @@ fn items_put_grids_of_elements_together() {
     assert!(text.contains("const int x_inner = element & 63;"), "{text}");
 }
 
-/// One to four blocks of the reduced axis, in one buffer and in two by turns, inside a loop over thread blocks.
+/// One to four tiles of the reduction axis, with and without double buffering, inside a loop over thread blocks.
 #[test]
-fn any_number_of_blocks_is_staged_in_one_buffer_and_in_two() {
+fn staging_works_with_any_trip_count_and_double_buffering() {
     const ROWS: &[&str] = &["order n i k"; 8];
     computes_in_opencl(&Kernel {
         name: "staged_rounds",
@@ -322,7 +322,7 @@ fn any_number_of_blocks_is_staged_in_one_buffer_and_in_two() {
 
 /// If an f16 staging buffer cannot hold the out-of-bounds value, the iterations that read it are skipped.
 #[test]
-fn what_a_block_cannot_hold_is_left_out() {
+fn values_a_staging_buffer_cannot_hold_are_skipped() {
     computes(&Kernel {
         name: "staged_halves",
         text: "kernel staged_halves { operands A B\n  compute \"B[y, x] min= A[y - 1, x, r] ?? inf\" }\n",
@@ -349,7 +349,7 @@ fn what_a_block_cannot_hold_is_left_out() {
 }
 
 #[test]
-fn blocks_that_a_work_group_does_a_part_of_are_refused() {
+fn staging_split_across_work_groups_is_refused() {
     let report = |caches: &str| {
         let text = format!(
             "tensor a dtype=f32 {{ shape {{ i 8; k 4 }} }}\ntensor b dtype=f32 {{ shape {{ k 4; j 8 }} }}\ntensor c dtype=f32 {{ shape {{ i 8; j 8 }} }}\n\

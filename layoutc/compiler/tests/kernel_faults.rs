@@ -25,7 +25,7 @@ fn kernel(compute: &str, more: &str) -> String {
 }
 
 #[test]
-fn texts_that_nest_too_deep_are_refused() {
+fn deeply_nested_statements_are_refused() {
     let help = ["split it into several statements"];
     let message = "the statement is nested deeper than 256, or too long";
     for value in [
@@ -48,7 +48,7 @@ fn texts_that_nest_too_deep_are_refused() {
 
 /// The check of every mutation terminates quickly, with diagnostics whose spans are in the text.
 #[test]
-fn no_mutation_of_a_kernel_does_any_harm() {
+fn kernel_mutations_have_valid_spans() {
     let text = kernel(
         "T[i] += (a[i, 31 - j] ?? -1.5e-3) * f32(k[i, j // 2]) + select(i < TWO and not t[i, j], 1.0, exp(b[i, j]))",
         "compute \"v[i] max= min(T[i], inf, 2) - a[i, r*4 + 1]\"; local T dtype=f32 { layout { split i by=4 } }; range r 3; \

@@ -99,7 +99,7 @@ fn rows_are_gathered_by_indices_of_every_width() {
 
 /// Index arithmetic on elements, nested indices, out-of-bounds values, and a sum over gathered rows.
 #[test]
-fn indices_are_arithmetic_on_elements() {
+fn indices_are_expressions_of_elements() {
     computes(&Kernel {
         name: "gather_bags",
         text: "kernel gather_bags { operands ids more table out\n  compute \"out[t, d] += (table[ids[t] // 2 + more[k], d] ?? 3) + table[min(max(more[ids[t] + k], 0), 6), d]\" }\n",
@@ -125,7 +125,7 @@ fn indices_are_arithmetic_on_elements() {
 
 /// A loop split by a factor that does not divide its extent reads nothing beyond the end, also in reductions.
 #[test]
-fn tiles_that_are_cut_off_gather_nothing_behind_the_end() {
+fn partial_tiles_gather_in_bounds() {
     computes(&Kernel {
         name: "gather_tiled",
         text: "kernel gather_tiled { operands table ids w out\n  compute \"out[t, d] += table[ids[k], d] * w[t, k]\" }\n",
@@ -176,12 +176,12 @@ fn scatters_rows(name: &'static str, dtype: &'static str) {
 }
 
 #[test]
-fn rows_are_scattered_in_the_order_of_the_text() {
+fn scattered_rows_are_written_in_iteration_order() {
     scatters_rows("scatter_i64", "i64");
 }
 
 #[test]
-fn rows_are_scattered_by_slots_of_every_width() {
+fn rows_are_scattered_by_indices_of_every_width() {
     if is_full() {
         scatters_rows("scatter_i32", "i32");
         scatters_rows("scatter_i8", "i8");
@@ -191,7 +191,7 @@ fn rows_are_scattered_by_slots_of_every_width() {
 
 /// Scatter reductions: sums from 0, and a maximum with the previous values (`accumulate`).
 #[test]
-fn what_lands_on_one_element_is_put_together() {
+fn scatter_reductions_combine_colliding_elements() {
     computes(&Kernel {
         name: "scatter_sum",
         text: "kernel scatter_sum { operands bin key sums\n  compute \"sums[bin[t], d // 2] += key[t, d]\" }\n",
@@ -264,7 +264,7 @@ kernel histogram { compute \"counts[code[t]] += 1\" }
 ";
 
 #[test]
-fn a_paged_cache_is_written_and_what_is_promised_is_not_looked_at() {
+fn guaranteed_index_ranges_remove_bounds_checks() {
     let toml = "[project]\n[target.c]\nindex-type = \"int32_t\"\n";
     for (name, toml) in [("paged", "[project]\n[target.c]\n"), ("paged_32", toml)] {
         let config = config::parse(&Arc::from("layoutc.toml"), toml).unwrap();

@@ -60,7 +60,7 @@ tensor e dtype=bool { shape { i 33 } }
 "#;
 
 #[test]
-fn kernels_agree_with_their_definitions_in_the_test_program() {
+fn kernels_agree_with_the_reference_in_the_test_program() {
     let printed = run("kernel_programs", &manifest(MANY));
     let count =
         |kernel: &str| printed.lines().filter(|line| *line == format!("{kernel}: ok")).count();
@@ -204,7 +204,7 @@ int main(void) {
 "#;
 
 #[test]
-fn the_example_convolves_in_five_layouts() {
+fn convolution_example_runs_in_five_layouts() {
     let manifest = manifest(EXAMPLE);
     let printed = run("conv", &manifest);
     let folder = folder("conv");

@@ -21,10 +21,9 @@ fn source(text: &str) -> String {
     outputs.into_iter().find(|output| output.path.ends_with("m.c")).unwrap().text
 }
 
-/// Conversions that are the only ones of their manifest, of one and of two steps: the C defines each function that it
-/// calls.
+/// Manifests with one conversion, of one or two steps: the generated C defines each function that it calls.
 #[test]
-fn every_conversion_of_a_kernel_is_defined() {
+fn kernel_cast_functions_are_defined() {
     let from = [
         "bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64",
         "f8e4m3fn", "f8e5m2",
@@ -65,7 +64,7 @@ fn every_conversion_of_a_kernel_is_defined() {
 }
 
 #[test]
-fn a_choice_is_an_operand_of_any_operator() {
+fn select_can_be_an_operand_of_any_operator() {
     computes(&Kernel {
         name: "chosen",
         text: "kernel chosen { operands A O P Q R S\n  compute \"O[i] = abs(A[i - 1] ?? -1)\"\n  compute \"P[i] = abs(select(i < 2, A[i], 5))\"\n  compute \"Q[i] = min(A[i - 1] ?? -1, 2) - (A[i - 2] ?? 3)\"\n  compute \"R[i] = (A[i - 1] ?? -1) // 2 + select(A[i] < 0, 1, 7) % 3\"\n  compute \"S[i] = select((A[i - 1] ?? 7) < 0, -select(A[i] > 1, A[i], 2), 0)\" }\n",
@@ -100,7 +99,7 @@ fn integers_wrap_and_no_division_is_undefined() {
 }
 
 #[test]
-fn what_is_rounded_to_f32_stays_so() {
+fn f32_rounding_is_not_optimized_away() {
     let operand = |name, layouts| Operand {
         name,
         dtype: "f64",
@@ -121,7 +120,7 @@ fn what_is_rounded_to_f32_stays_so() {
 }
 
 #[test]
-fn the_text_grows_with_the_value_and_no_faster() {
+fn code_size_is_linear_in_expression_size() {
     let nested = |operator: &dyn Fn(&str) -> String, depth: usize| {
         let value = (0..depth).fold("A[i]".to_owned(), |value, _| operator(&value));
         let mut text = String::new();
@@ -146,7 +145,7 @@ fn the_text_grows_with_the_value_and_no_faster() {
 }
 
 #[test]
-fn an_intermediate_counts_as_far_as_it_is_read() {
+fn intermediate_extents_follow_their_readers() {
     let images: &[&str] = &["order o h w", "order h w o"];
     computes(&Kernel {
         name: "relu",
@@ -179,7 +178,7 @@ fn body<'s>(source: &'s str, function: &str) -> &'s str {
 }
 
 #[test]
-fn the_loop_of_the_vectors_said_by_hand_leaves_the_rest_to_the_planner() {
+fn manual_vectorize_leaves_other_decisions_to_the_planner() {
     let matrices = "\
 tensor a dtype=f32 { shape { i 512; k 512 } }
 tensor b dtype=f32 { shape { k 512; j 512 } }
@@ -203,7 +202,7 @@ instance vectors of=conv A=input W=filters B=output { vectorize k_inner }
 }
 
 #[test]
-fn floats_have_no_calls_of_the_library_in_loops() {
+fn float_loops_call_no_library_functions() {
     let text = "\
 tensor x dtype=f32 { shape { i 4096 } }
 tensor y dtype=f32 { shape { i 4096 } }

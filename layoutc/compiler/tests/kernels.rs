@@ -68,7 +68,7 @@ kernel conv {
 ";
 
 #[test]
-fn a_convolution_reduces_what_its_filters_index_and_guards_what_may_lie_outside() {
+fn convolution_has_reduction_axes_and_boundary_guards() {
     let instance =
         "instance conv_a of=conv B=output W=filters A=input { parallel n; vectorize k_inner }\n";
     let compute = one(&format!("{CONV}{instance}"));
@@ -122,7 +122,7 @@ fn the_example_of_the_rfc_names_its_tensors() {
 }
 
 #[test]
-fn a_product_of_matrices_of_any_size_counts_by_symbols() {
+fn matmul_extents_can_be_symbols() {
     let compute = one("\
         symbol m max=1024\nsymbol n max=1024\nsymbol k max=1024
         tensor a dtype=bf16 { shape { i m; x k } }
@@ -142,7 +142,7 @@ fn a_product_of_matrices_of_any_size_counts_by_symbols() {
 }
 
 #[test]
-fn a_softmax_keeps_its_sums_and_inlines_its_powers() {
+fn softmax_stores_its_sums_and_inlines_exponentials() {
     let compute = one("\
         tensor x dtype=f16 { shape { i 8; j 100 } }
         tensor y like=x { layout { order j i } }
@@ -201,7 +201,7 @@ fn layer_norm_pooling_and_others_are_accepted() {
 }
 
 #[test]
-fn kernels_come_from_other_manifests_and_read_names_there() {
+fn used_kernels_resolve_names_in_their_manifest() {
     let used = "const TAPS 3\ntransform rev { order ... }\nkernel blur { operands A B; range r TAPS\n\
                 compute \"B[i] += (A[i + r - 1] ?? 0) / TAPS\" }\n";
     let own = "use \"b.kdl\"\ntensor x dtype=f32 { shape { i 9 } }\ntensor y like=x\n\

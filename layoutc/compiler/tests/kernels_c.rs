@@ -25,7 +25,7 @@ const IMAGES: &[&str] = &[
 ];
 
 #[test]
-fn a_convolution_is_right_in_every_layout() {
+fn convolution_is_correct_in_every_layout() {
     computes(&Kernel {
         name: "conv",
         text: "kernel conv { operands A W B\n  compute \"B[n, h, w, k] += (A[n, h + r - 1, w + s - 1, c] ?? 0) * W[k, r, s, c]\" }\n",
@@ -57,7 +57,7 @@ fn a_convolution_is_right_in_every_layout() {
 }
 
 #[test]
-fn a_product_of_matrices_is_right_in_every_layout() {
+fn matmul_is_correct_in_every_layout() {
     computes(&Kernel {
         name: "matmul",
         text: "kernel matmul { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
@@ -93,7 +93,7 @@ fn a_product_of_matrices_is_right_in_every_layout() {
 }
 
 #[test]
-fn softmax_is_right_in_every_layout() {
+fn softmax_is_correct_in_every_layout() {
     computes(&Kernel {
         name: "softmax",
         text: "kernel softmax { operands X Y\n  local m dtype=f32\n  local s dtype=f32\n  compute \"m[i] max= X[i, j]\"\n  compute \"e[i, j] = exp(X[i, j] - m[i])\"\n  compute \"s[i] += e[i, j]\"\n  compute \"Y[i, j] = e[i, j] / s[i]\" }\n",
@@ -130,7 +130,7 @@ fn softmax_is_right_in_every_layout() {
 }
 
 #[test]
-fn a_layer_norm_is_right_in_every_layout() {
+fn layer_norm_is_correct_in_every_layout() {
     computes(&Kernel {
         name: "norm",
         text: "kernel norm { operands X G Y\n  local mean dtype=f32\n  local variance dtype=f32\n  compute \"mean[i] += X[i, j] / 20.0\"\n  compute \"variance[i] += (X[i, j] - mean[i]) * (X[i, j] - mean[i]) / 20.0\"\n  compute \"Y[i, j] = (X[i, j] - mean[i]) * rsqrt(variance[i] + 1e-5) * G[j]\" }\n",
@@ -168,7 +168,7 @@ fn a_layer_norm_is_right_in_every_layout() {
 }
 
 #[test]
-fn a_depthwise_convolution_with_strides_is_right_in_every_layout() {
+fn strided_depthwise_convolution_is_correct_in_every_layout() {
     computes(&Kernel {
         name: "depthwise",
         text: "kernel depthwise { operands A W B\n  compute \"B[n, h, w, c] += (A[n, 2*h + r - 1, 2*w + s - 1, c] ?? 0) * W[r, s, c]\" }\n",
@@ -186,7 +186,7 @@ fn a_depthwise_convolution_with_strides_is_right_in_every_layout() {
 }
 
 #[test]
-fn pooling_is_right_in_every_layout() {
+fn pooling_is_correct_in_every_layout() {
     computes(&Kernel {
         name: "pool",
         text: "kernel pool { operands A B\n  range r 3; range s 3\n  compute \"B[n, h, w, c] max= A[n, 2*h + r - 1, 2*w + s - 1, c] ?? -inf\" }\n",
@@ -203,7 +203,7 @@ fn pooling_is_right_in_every_layout() {
 }
 
 #[test]
-fn a_transposed_sum_is_right_in_every_layout() {
+fn transposed_sum_is_correct_in_every_layout() {
     computes(&Kernel {
         name: "turned",
         text: "kernel turned { operands A B C\n  compute \"C[j, i] = A[i, j] + B[j, i]\" }\n",
@@ -241,7 +241,7 @@ fn a_transposed_sum_is_right_in_every_layout() {
 }
 
 #[test]
-fn a_stencil_is_right_in_every_layout() {
+fn stencil_is_correct_in_every_layout() {
     computes(&Kernel {
         name: "stencil",
         text: "kernel stencil { operands A B\n  compute \"B[y, x] = 0.5 * A[y, x] + 0.125 * ((A[y - 1, x] ?? 0) + (A[y + 1, x] ?? 0) + (A[y, x - 1] ?? 0) + (A[y, x + 1] ?? 0))\" }\n",
@@ -278,7 +278,7 @@ fn a_stencil_is_right_in_every_layout() {
 }
 
 #[test]
-fn halves_are_put_together_as_floats() {
+fn f16_reductions_accumulate_in_f32() {
     computes(&Kernel {
         name: "halves",
         text: "kernel halves { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
@@ -370,7 +370,7 @@ fn texels_of_many_types_are_read_and_written() {
 }
 
 #[test]
-fn bytes_are_put_together_as_integers() {
+fn i8_reductions_accumulate_in_integers() {
     computes(&Kernel {
         name: "bytes",
         text: "kernel bytes { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
@@ -405,9 +405,8 @@ fn bytes_are_put_together_as_integers() {
     });
 }
 
-/// RFC 0039: the loops follow the layout of the output, and can be reordered by the names of its axes.
 #[test]
-fn vectors_over_two_loops_are_right() {
+fn vectorization_over_two_loops_is_correct() {
     computes(&Kernel {
         name: "lanes",
         text: "kernel lanes { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
@@ -435,7 +434,7 @@ fn vectors_over_two_loops_are_right() {
 }
 
 #[test]
-fn blocks_are_copied_near_where_vectors_need_them() {
+fn strided_operands_are_packed_for_vectorization() {
     computes(&Kernel {
         name: "near",
         text: "kernel near { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
@@ -469,7 +468,7 @@ fn blocks_are_copied_near_where_vectors_need_them() {
 }
 
 #[test]
-fn long_reductions_go_by_parts_whose_blocks_are_small() {
+fn long_reductions_use_split_k() {
     computes(&Kernel {
         name: "parts",
         text: "kernel parts { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
@@ -505,7 +504,7 @@ fn long_reductions_go_by_parts_whose_blocks_are_small() {
 }
 
 #[test]
-fn rows_of_padding_before_a_target_read_nothing_before_what_is_read() {
+fn leading_output_padding_reads_operands_in_bounds() {
     computes(&Kernel {
         name: "before",
         text: "kernel before { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
@@ -531,7 +530,7 @@ fn rows_of_padding_before_a_target_read_nothing_before_what_is_read() {
 }
 
 #[test]
-fn a_block_is_copied_once_where_all_of_it_is_used_in_every_round() {
+fn loop_invariant_operand_is_packed_once() {
     computes(&Kernel {
         name: "whole",
         text: "kernel whole { operands A W B\n  acc f32\n  compute \"B[h, w, k] += (A[h + r - 1, w, c] ?? 0) * W[k, c, r]\" }\n",
@@ -558,7 +557,7 @@ fn a_block_is_copied_once_where_all_of_it_is_used_in_every_round() {
 
 /// Register tiles of 6×2 vectors of 32 bytes, or 28×1 of 64 bytes, with operand packing of all columns.
 #[test]
-fn a_block_that_is_copied_once_is_used_by_several_rows() {
+fn packed_operand_is_shared_by_register_tile_rows() {
     let text = "kernel thin { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n\
         tensor a dtype=f32 { shape { i 64; k 1024 } }\n\
         tensor b dtype=f32 { shape { k 1024; j 16 }; layout { order j k } }\n\
@@ -574,7 +573,7 @@ fn a_block_that_is_copied_once_is_used_by_several_rows() {
 }
 
 #[test]
-fn rows_that_are_missing_at_a_border_are_known_to_the_compiler() {
+fn boundary_tiles_have_constant_row_counts() {
     computes(&Kernel {
         name: "missing_rows",
         text: "kernel missing_rows { operands A W B\n  compute \"B[h, w, k] += (A[h + r - 2, w + s - 2, c] ?? 0) * W[r, s, c, k]\" }\n",
@@ -621,7 +620,7 @@ fn rows_that_are_missing_at_a_border_are_known_to_the_compiler() {
 }
 
 #[test]
-fn no_borders_are_written_that_do_not_occur() {
+fn infeasible_boundary_cases_are_not_generated() {
     computes(&Kernel {
         name: "one_row_less",
         text: "kernel one_row_less { operands A W B\n  compute \"B[h, w, k] += (A[h + r - 1, w + s - 1, c] ?? 0) * W[r, s, c, k]\" }\n",
@@ -650,7 +649,7 @@ fn no_borders_are_written_that_do_not_occur() {
 }
 
 #[test]
-fn sums_go_into_lanes_where_nothing_else_has_vectors() {
+fn reductions_without_vector_axes_use_partial_sums() {
     computes(&Kernel {
         name: "lanes_of_sums",
         text: "kernel lanes_of_sums { operands A X Y S M\n  compute \"Y[i] += A[i, k] * X[k]\"\n  compute \"S[i] += A[i, k]\"\n  compute \"M[i] max= abs(A[i, k])\" }\n",
@@ -703,7 +702,7 @@ fn accumulators_start_from_the_existing_output() {
 }
 
 #[test]
-fn loops_that_cores_share_stay_outside_the_reduction() {
+fn parallel_loops_stay_outside_the_reduction() {
     computes(&Kernel {
         name: "shared_rounds",
         text: "kernel shared_rounds { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\"\n  parallel i }\n",
@@ -729,8 +728,9 @@ fn loops_that_cores_share_stay_outside_the_reduction() {
     assert!(!text.contains("#pragma omp parallel for"), "{text}");
 }
 
+/// RFC 0039: the loops follow the layout of the output, and can be reordered by the names of its axes.
 #[test]
-fn the_example_of_the_rfc_follows_its_output() {
+fn rfc_example_loops_follow_the_output_layout() {
     const RFC: &str = "map \"(i, j, k) -> (i // 4, jk_merged = 128*j + k, i % 4)\"";
     let kernel = Kernel {
         name: "twice",
@@ -780,7 +780,7 @@ fn runs(stem: &str, manifest: &str, main: &str) {
 }
 
 #[test]
-fn what_was_there_is_read_where_there_is_an_element() {
+fn accumulation_reads_the_output_only_in_bounds() {
     runs(
         "kernel_kept",
         "tensor a dtype=f32 { shape { i 3; k 4 } }\ntensor b dtype=f32 { shape { k 4; j 12 } }\ntensor c dtype=f32 { shape { i 3; j 12 } }\n\

@@ -44,7 +44,7 @@ fn folded(row: i128, byte: i128) -> i128 {
 }
 
 #[test]
-fn swizzle_modes_are_where_the_hardware_puts_them_at_its_alignment_and_no_wider() {
+fn swizzle_modes_match_the_hardware() {
     for row in [32_i128, 64, 128] {
         for (bits, dtype) in TYPES {
             let most = row * 8 / bits;
@@ -90,7 +90,7 @@ fn swizzle_modes_are_where_the_hardware_puts_them_at_its_alignment_and_no_wider(
 }
 
 #[test]
-fn an_alignment_that_is_larger_counts_wherever_it_stands() {
+fn larger_alignment_overrides_the_swizzle_alignment() {
     for steps in [
         "align 4096; swizzle mode=\"128B\"",
         "swizzle mode=\"128B\"; align 4096",
@@ -113,7 +113,7 @@ fn an_alignment_that_is_larger_counts_wherever_it_stands() {
 }
 
 #[test]
-fn scale_factors_are_padded_with_what_their_type_holds() {
+fn scale_factor_padding_is_representable() {
     let map = "(m, k) -> (m // 128, k // 4, m % 32, m % 128 // 32, k % 4)";
     let text = |more: &str| {
         format!(
@@ -142,7 +142,7 @@ fn scale_factors_are_padded_with_what_their_type_holds() {
 }
 
 #[test]
-fn an_axis_may_be_called_as_the_symbol_that_it_counts_to() {
+fn axis_may_have_the_name_of_its_extent_symbol() {
     let text = "symbol n max=40\nsymbol c max=20\n\
         tensor x dtype=f32 { shape { n n; c 6; h 3 } }\n\
         tensor y like=x { layout { map \"(n, c, h) -> (n // 4, c, h, n % 4)\"; padding allow } }\n\
@@ -170,7 +170,7 @@ fn refusals(manifest: &Manifest, config: &Config) -> Vec<&'static str> {
 }
 
 #[test]
-fn what_targets_cannot_hold_is_found_without_the_files() {
+fn target_limits_are_checked_without_emitting_files() {
     let text = "tensor big dtype=f32 { shape { n 65536; m 65536 } }\n\
         tensor img dtype=bf16 { shape { h 4; w 8 }; layout { axis-separators h }; memory texture }\n\
         tensor three dtype=f32 { shape { a 4; h 4; w 8 }; layout { map \"(a, h, w) -> (a | h | w)\" } }\n";
@@ -194,7 +194,7 @@ fn what_targets_cannot_hold_is_found_without_the_files() {
 }
 
 #[test]
-fn a_template_that_is_no_text_is_said_to_be_none() {
+fn non_utf8_template_is_reported() {
     let checked = checked("tensor a dtype=f32 { shape { n 4 } }\n");
     let config = settings(
         "[project]\nsources = [\"a.kdl\"]\n[target.c]\n[target.custom]\ntemplate = \"own/x.j2\"\nextension = \"txt\"\n",
@@ -229,7 +229,7 @@ impl layoutc_compiler::SourceLoader for Named {
 }
 
 #[test]
-fn a_manifest_whose_name_ends_an_include_is_refused() {
+fn manifest_names_that_end_an_include_are_refused() {
     for path in ["a\"b.kdl", "a\n#define x\n.kdl", "a\\.kdl", "d\t/a.kdl"] {
         let checked = Compiler::new(&Named, &Config::default()).check(&[path.to_owned()]);
         assert_eq!(codes(&checked.diagnostics), ["name::file"], "{path:?}");
@@ -242,7 +242,7 @@ fn a_manifest_whose_name_ends_an_include_is_refused() {
 }
 
 #[test]
-fn a_manifest_that_is_too_large_is_told_to_be_divided() {
+fn oversized_manifest_is_refused_with_help() {
     let good = "tensor a dtype=f32 { shape { n 4 } }\n";
     let filled = |bytes: usize| format!("{good}// {}\n", "x".repeat(bytes - good.len() - 4));
     assert_eq!(found(&filled(4 << 20)), []);
@@ -256,7 +256,7 @@ fn a_manifest_that_is_too_large_is_told_to_be_divided() {
 }
 
 #[test]
-fn symbols_of_a_manifest_that_is_not_used_mean_nothing() {
+fn symbols_of_unused_manifests_are_not_visible() {
     let both = |a, b| {
         let paths = ["a.kdl", "b.kdl"].map(str::to_owned);
         let sources = MemorySources::from_iter([("a.kdl", a), ("b.kdl", b)]);

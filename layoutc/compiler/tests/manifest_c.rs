@@ -11,7 +11,7 @@ fn runs(name: &str, text: &str) {
 }
 
 #[test]
-fn moves_round_trip_with_slots_in_front() {
+fn relayouts_with_leading_padding_round_trip() {
     let halo = "pad h before=1 after=1; pad w before=1 after=1";
     runs(
         "origin_moves",
@@ -31,7 +31,7 @@ fn moves_round_trip_with_slots_in_front() {
 }
 
 #[test]
-fn a_row_known_at_run_time_is_moved_behind_its_slots() {
+fn symbolic_rows_with_leading_padding_round_trip() {
     runs(
         "origin_symbols",
         "symbol cols max=300\n\
@@ -43,7 +43,7 @@ fn a_row_known_at_run_time_is_moved_behind_its_slots() {
 }
 
 #[test]
-fn a_row_pitch_known_at_run_time_holds_at_every_size() {
+fn symbolic_row_pitches_round_trip() {
     runs(
         "pitches",
         "symbol rows min=1 max=300\nsymbol cols min=1 max=60\nsymbol lda min=60 max=100\n\
@@ -56,7 +56,7 @@ fn a_row_pitch_known_at_run_time_holds_at_every_size() {
 }
 
 #[test]
-fn folded_bits_are_moved_and_moved_back() {
+fn bit_folding_layouts_round_trip() {
     runs(
         "folded",
         "symbol rows min=1 max=40\n\
@@ -74,7 +74,7 @@ fn folded_bits_are_moved_and_moved_back() {
 }
 
 #[test]
-fn boxes_along_hilberts_curve_are_moved_and_moved_back() {
+fn hilbert_curve_layouts_round_trip() {
     runs(
         "curves",
         "symbol rows min=1 max=16\n\
@@ -94,7 +94,7 @@ fn boxes_along_hilberts_curve_are_moved_and_moved_back() {
 }
 
 #[test]
-fn views_see_what_is_folded_and_what_stands_behind_slots() {
+fn views_of_swizzled_and_padded_tensors_work() {
     runs(
         "seen",
         "tensor folded dtype=f32 { shape { h 8; c 16 }; layout { swizzle 1 2 4 unit=elements } }\n\
@@ -121,7 +121,7 @@ fn searched_inverses_are_tested_to_the_last_slot() {
 }
 
 #[test]
-fn windows_behind_slots_are_proven_at_any_size() {
+fn windows_after_leading_padding_are_proven() {
     runs(
         "behind",
         "symbol cols min=8 max=300\n\
@@ -160,7 +160,7 @@ fn fused_rows_are_tiled_at_every_size() {
 }
 
 #[test]
-fn a_symbol_divides_at_every_size() {
+fn symbolic_divisors_round_trip() {
     runs(
         "vectors",
         "symbol vscale min=1 max=16\n\
@@ -172,7 +172,7 @@ fn a_symbol_divides_at_every_size() {
 }
 
 #[test]
-fn gaps_of_open_extents_are_proven_at_every_size() {
+fn gaps_of_symbolic_extents_are_proven() {
     runs(
         "gaps",
         "symbol n min=1 max=256\nsymbol e min=2 max=16 multiple=2\nsymbol z min=0 max=256\nsymbol q min=1 max=40 multiple=4\n\
@@ -196,7 +196,7 @@ fn gaps_of_open_extents_are_proven_at_every_size() {
 }
 
 #[test]
-fn values_that_the_facts_exclude_are_not_tried() {
+fn excluded_symbol_values_are_not_tried() {
     runs(
         "excluded",
         "symbol p min=4 max=4\nsymbol q min=1 max=4 multiple=3\n\
@@ -212,7 +212,7 @@ fn diagnostics_text(text: &str) -> String {
 }
 
 #[test]
-fn two_elements_are_named_for_values_at_the_ends() {
+fn witnesses_include_extreme_symbol_values() {
     let leading = diagnostics_text(
         "symbol m max=50\nsymbol ld min=24 max=64\n\
          tensor x dtype=f32 { shape { i m; j 24 }; layout { order j i; strides ld 1; fill none; padding allow } }",
@@ -230,7 +230,7 @@ fn two_elements_are_named_for_values_at_the_ends() {
 }
 
 #[test]
-fn an_axis_that_stands_alone_is_not_visited() {
+fn independent_axis_is_not_enumerated() {
     // 10^12 elements are too many to enumerate.
     let message = diagnostics_text(
         "tensor t dtype=u8 { shape { a0 27; a1 1000000000000 }\n\

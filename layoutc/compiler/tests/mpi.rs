@@ -144,7 +144,7 @@ fn is_valid(manifest: &str) -> bool {
 }
 
 #[test]
-fn random_shardings_and_layouts_are_exchanged_whole() {
+fn random_shardings_and_layouts_are_exchanged_completely() {
     if !is_installed() {
         return;
     }
@@ -180,7 +180,7 @@ convert data to=linear
 "#;
 
 #[test]
-fn axes_that_a_mesh_does_not_divide_leave_the_last_devices_less_or_nothing() {
+fn uneven_axes_leave_last_devices_partial_or_empty() {
     // 9 elements on 8 devices: four have two, one has one, and three have none.
     let uneven = "mesh one { x 2 }\nmesh grid { a 2; b 4 }\n\
          tensor s5 dtype=f32 { shape { o 2; i 3 }; shard one i=x }\n\
@@ -209,7 +209,7 @@ fn axes_that_a_mesh_does_not_divide_leave_the_last_devices_less_or_nothing() {
 }
 
 #[test]
-fn names_of_c_scalars_reversed_bytes_and_equal_shardings_are_exchanged() {
+fn awkward_names_and_shardings_are_exchanged() {
     if !is_installed() {
         return;
     }
@@ -251,7 +251,7 @@ fn names_of_c_scalars_reversed_bytes_and_equal_shardings_are_exchanged() {
 }
 
 #[test]
-fn copies_take_an_element_of_each_message_at_least() {
+fn staging_holds_at_least_one_element_per_message() {
     let manifest = "mesh p { x 2 }\n\
          tensor a dtype=f32 { shape { n 8; c 16 }; shard n=x }\n\
          tensor b dtype=f32 { shape { n 8; c 16 }; shard c=x; layout { map \"(n, c) -> (n, c ^ (n % 2))\"; padding allow } }\n\
@@ -282,7 +282,7 @@ fn the_fewest_bytes_are_sent() {
 }
 
 #[test]
-fn a_rank_without_a_buffer_is_an_error_on_all() {
+fn missing_buffer_on_one_rank_fails_on_all_ranks() {
     if !is_installed() {
         return;
     }

@@ -12,7 +12,7 @@ fn mistakes() -> Vec<Case> {
 }
 
 #[test]
-fn the_mistakes_of_newcomers_have_these_reports() {
+fn newcomer_mistakes_match_recorded_reports() {
     let report = |case: Case| (case.path.with_extension("txt"), case.report(&case.diagnostics()));
     assert_recorded(&mistakes().into_iter().map(report).collect::<Vec<_>>());
 }

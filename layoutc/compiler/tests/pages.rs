@@ -131,7 +131,7 @@ fn every_code_has_a_page_and_every_page_a_code() {
 }
 
 #[test]
-fn the_wrong_block_of_a_page_is_a_case_of_its_code_with_a_way_out_and_the_fixed_one_is_accepted() {
+fn code_pages_show_a_failing_and_a_fixed_case() {
     for &code in Code::ALL {
         let path = format!("book/src/codes/{}.md", code.id().replace("::", "/"));
         let page = read(&root().join(&path));
@@ -154,7 +154,7 @@ fn the_wrong_block_of_a_page_is_a_case_of_its_code_with_a_way_out_and_the_fixed_
 }
 
 #[test]
-fn what_the_chapters_show_works_and_what_they_show_as_wrong_is_refused_so() {
+fn chapter_snippets_are_valid_or_raise_the_stated_code() {
     for path in files(&root().join("book/src"), ".md") {
         if path.components().any(|part| part.as_os_str() == "codes") {
             continue;

@@ -168,13 +168,13 @@ fn campaign(first: u64, manifests: u64, dtypes: &[&'static str]) -> Seen {
 }
 
 #[test]
-fn random_tensors_in_pieces_are_those_moved_at_once() {
+fn chunked_conversions_of_random_tensors_equal_one_pass() {
     let seen = campaign(0x51CE, cases(40, 400), &dtypes());
     assert!(seen.boxes > 100 && seen.windows > 10, "{seen:?}");
 }
 
 #[test]
-fn elements_that_share_bytes_are_the_same_in_pieces() {
+fn chunked_conversions_of_sub_byte_elements_equal_one_pass() {
     let seen = campaign(
         0x8B17,
         cases(20, 200),

@@ -24,7 +24,7 @@ fn written(name: &str, text: &str) -> PathBuf {
 }
 
 #[test]
-fn random_manifests_hold_on_every_processor() {
+fn random_manifests_agree_on_every_processor() {
     let folders: Vec<PathBuf> = (0..cases(3, 8))
         .map(|seed| {
             let mut random = Random::new(9_000_000 + seed);
@@ -43,7 +43,7 @@ fn random_manifests_hold_on_every_processor() {
 
 /// Relayouts large enough for every block and run routine, with every element size.
 #[test]
-fn blocks_and_runs_hold_on_every_processor() {
+fn block_and_run_routines_agree_on_every_processor() {
     let mut text = String::new();
     for (name, dtype) in [("a", "i8"), ("b", "f16"), ("c", "f32"), ("d", "i64"), ("e", "c128")] {
         text.push_str(&format!(

@@ -107,7 +107,7 @@ fn symbolic_extents_round_trip_at_several_sizes() {
 }
 
 #[test]
-fn blocks_that_lie_wholly_beyond_the_end_move_nothing() {
+fn blocks_beyond_the_end_copy_nothing() {
     let mut tensors = Vec::new();
     for (name, block) in [("large", 256), ("small", 64)] {
         let map = format!("(x) -> (x // {block}, x % {block})");
@@ -147,7 +147,7 @@ fn random_map(random: &mut Random, extents: [usize; 3]) -> String {
 }
 
 #[test]
-fn random_layouts_and_conversions_between_them_agree_with_their_definitions() {
+fn random_layouts_and_conversions_agree_with_the_reference() {
     let mut random = Random::new(7);
     let (rounds, count) = cases((3, 7), (5, 10));
     for round in 0..rounds {
@@ -175,7 +175,7 @@ fn random_layouts_and_conversions_between_them_agree_with_their_definitions() {
 }
 
 #[test]
-fn random_layouts_moved_on_all_cores_agree_with_their_definitions() {
+fn random_layouts_in_parallel_agree_with_the_reference() {
     let flags = ["-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-O1", "-fopenmp"];
     let mut random = Random::new(11);
     let count = cases(3, 5);

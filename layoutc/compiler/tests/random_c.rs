@@ -377,13 +377,13 @@ fn random_manifests_give_c_that_agrees_with_the_oracle() {
 }
 
 #[test]
-fn elements_that_share_bytes_agree_with_the_oracle() {
+fn sub_byte_elements_agree_with_the_oracle() {
     let packed: Vec<&str> = dtypes().into_iter().filter(|dtype| bits(dtype) < 8).collect();
     campaign("packed", 3_500_000, cases(3, 5), &packed);
 }
 
 #[test]
-fn records_of_any_fields_agree_with_the_oracle() {
+fn random_records_agree_with_the_oracle() {
     let count = cases(1, 3);
     campaign("record", 3_700_000, count, &records(3_700_000, count));
 }
@@ -417,7 +417,7 @@ fn fixed(name: &str, dtype: &'static str, axes: &[(&str, i64)], steps: Vec<Step>
 }
 
 #[test]
-fn the_layouts_of_the_field_agree_at_ten_random_sizes_of_the_batch() {
+fn common_layouts_agree_at_random_batch_sizes() {
     let mut random = Random::new(4_000_000);
     let mut sizes = |most: i64| (0..10).map(|_| random.between(0, most)).collect::<Vec<i64>>();
     let item = |name: &str, index: Tree| MapItem { name: name.to_owned(), index, extent: None };

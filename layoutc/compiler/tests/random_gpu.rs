@@ -190,7 +190,7 @@ fn manifests() -> usize {
 }
 
 #[test]
-fn boxes_along_a_curve_agree_with_the_oracle_on_opencl_and_cuda() {
+fn curve_boxes_on_gpus_agree_with_the_oracle() {
     // Seeds that all platforms run, the second with 64-bit indices.
     for seed in [1_000_008, 1_000_017] {
         let mut random = Random::new(u64::try_from(seed).unwrap());
@@ -212,23 +212,23 @@ fn boxes_along_a_curve_agree_with_the_oracle_on_opencl_and_cuda() {
 }
 
 #[test]
-fn random_manifests_give_opencl_and_cuda_that_agree_with_the_oracle() {
+fn random_manifests_give_gpu_code_agreeing_with_oracle() {
     campaign((0..manifests()).step_by(2), &types());
 }
 
 #[test]
-fn more_random_manifests_give_opencl_and_cuda_that_agree_with_the_oracle() {
+fn more_random_manifests_give_gpu_code_agreeing_with_oracle() {
     campaign((1..manifests()).step_by(2), &types());
 }
 
 #[test]
-fn elements_that_share_bytes_agree_with_the_oracle_on_opencl_and_cuda() {
+fn sub_byte_elements_on_gpus_agree_with_the_oracle() {
     let packed: Vec<&str> = dtypes().into_iter().filter(|dtype| bits(dtype) < 8).collect();
     campaign((0..manifests() / 2).map(|seed| 1000 + seed), &packed);
 }
 
 #[test]
-fn records_of_any_fields_agree_with_the_oracle_on_opencl_and_cuda() {
+fn random_records_on_gpus_agree_with_the_oracle() {
     let count = cases(1, 2);
     campaign((0..count).map(|seed| 2000 + seed), &records(5_700_000, count));
 }

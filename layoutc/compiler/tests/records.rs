@@ -59,7 +59,7 @@ convert aosoa to=soa
 ";
 
 #[test]
-fn a_record_is_an_axis_after_those_of_the_shape_or_where_the_shape_places_it() {
+fn record_axis_is_last_unless_the_shape_places_it() {
     assert_eq!(
         meant(
             "\
@@ -84,7 +84,7 @@ tensor f { shape {}; dtype { only u1 } }
 }
 
 #[test]
-fn a_tensor_like_a_record_has_its_fields_with_whatever_it_takes_of_it() {
+fn like_inherits_record_fields() {
     assert_eq!(
         meant(
             "\
@@ -322,7 +322,7 @@ fn against_c(header: &str) -> String {
 }
 
 #[test]
-fn blocks_of_quants_move_as_structures_that_are_written_by_hand() {
+fn quantization_blocks_equal_handwritten_c_structs() {
     let mut manifest = BLOCKS.to_owned();
     for line in BLOCKS.lines() {
         let name = line.split(' ').nth(1).unwrap();
@@ -353,7 +353,7 @@ fn blocks_of_quants_move_as_structures_that_are_written_by_hand() {
 }
 
 #[test]
-fn headers_of_all_targets_say_which_field_is_which() {
+fn headers_of_all_targets_document_field_indices() {
     let config = "[target.c]\n[target.opencl]\n[target.cuda]\n";
     let config = layoutc_compiler::config::parse(&std::sync::Arc::from("layoutc.toml"), config);
     let outputs = Compiler::new(&MemorySources::default(), &config.unwrap())

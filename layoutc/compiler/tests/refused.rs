@@ -40,7 +40,7 @@ fn cases() -> Vec<(String, Case)> {
 }
 
 #[test]
-fn every_case_has_the_code_of_its_folder_and_the_report_beside_it() {
+fn every_case_raises_its_code_and_recorded_report() {
     let mut reports = Vec::new();
     for (code, case) in cases() {
         let found = case.diagnostics();
@@ -73,7 +73,7 @@ fn count(found: &[Diagnostic], fault: &Diagnostic) -> usize {
 }
 
 #[test]
-fn each_fix_mends_what_it_belongs_to() {
+fn fixes_remove_their_diagnostic() {
     for (_, case) in cases() {
         let found = case.diagnostics();
         for fault in &found {
@@ -89,7 +89,7 @@ fn each_fix_mends_what_it_belongs_to() {
 }
 
 #[test]
-fn who_is_asked_what_was_meant_is_offered_it() {
+fn did_you_mean_help_has_a_fix() {
     for (_, case) in cases() {
         for fault in case.diagnostics() {
             for help in fault.help.iter().filter(|help| help.starts_with("did you mean `")) {
@@ -115,7 +115,7 @@ pub(crate) fn case_of_page(code: Code) -> Case {
 const ELSEWHERE: &[(&str, &str, &[Code])] = &[
     (
         "cli/tests/cli/book.rs",
-        "the_commands_of_a_codes_page_raise_it_and_then_mend_it",
+        "commands_on_code_pages_raise_and_fix_the_code",
         &[
             Code::ConfigNoSources,
             Code::DtypeData,
@@ -141,24 +141,20 @@ const ELSEWHERE: &[(&str, &str, &[Code])] = &[
             Code::ShapeSame,
         ],
     ),
-    (
-        "cli/src/project/globs.rs",
-        "patterns_that_leave_the_project_or_do_not_close_are_refused",
-        &[Code::ConfigGlob],
-    ),
+    ("cli/src/project/globs.rs", "outside_and_malformed_globs_are_refused", &[Code::ConfigGlob]),
     (
         "cli/tests/cli/build.rs",
-        "templates_that_would_fill_the_memory_end_in_a_diagnostic_and_write_nothing",
+        "memory_exhausting_templates_write_nothing",
         &[Code::TemplateMemory],
     ),
     (
         "cli/tests/faults/mounts.rs",
-        "a_small_disk_that_fills_up_is_named_and_keeps_the_old_outputs",
+        "disk_full_during_a_build_keeps_the_old_outputs",
         &[Code::OutputIo],
     ),
     (
         "cli/src/output/tests.rs",
-        "an_output_that_leaves_the_folder_or_meets_another_is_refused",
+        "outside_and_colliding_outputs_are_refused",
         &[Code::OutputOutside],
     ),
 ];

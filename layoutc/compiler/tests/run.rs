@@ -89,12 +89,12 @@ fn campaign(first: u64, manifests: u64, dtypes: &[&'static str]) {
 }
 
 #[test]
-fn random_tensors_are_moved_as_the_oracle_says() {
+fn random_in_process_packs_agree_with_the_oracle() {
     campaign(0x9ACC, cases(40, 400), &dtypes());
 }
 
 #[test]
-fn elements_that_share_bytes_are_moved_as_the_oracle_says() {
+fn in_process_sub_byte_packs_agree_with_the_oracle() {
     campaign(
         0x4B17,
         cases(20, 200),
@@ -141,7 +141,7 @@ fn text(dtype: &str, axes: &str, layout: &str) -> String {
 }
 
 #[test]
-fn large_tensors_are_moved_on_all_cores_as_their_layouts_say() {
+fn large_tensors_are_packed_in_parallel() {
     for dtype in ["i8", "f16", "f32", "f64", "c128", "i8x3"] {
         let axes = "n 3; c 37; h 70; w 131";
         large(&text(dtype, axes, "order n h w c"), &[3, 37, 70, 131], |at| {
@@ -168,7 +168,7 @@ fn large_tensors_are_moved_on_all_cores_as_their_layouts_say() {
 }
 
 #[test]
-fn a_tensor_without_memory_or_in_an_image_is_moved_too() {
+fn every_memory_kind_is_packed_in_process() {
     let shape = "shape { h 5; w 8 }\n    layout { map \"(h, w) -> (w // 4 | h, w % 4)\" }";
     for memory in ["none", "texture", "shared"] {
         let tensor = format!("tensor t dtype=f32 {{\n    {shape}\n    memory {memory}\n}}\n");

@@ -284,7 +284,7 @@ fn float_helpers_agree_with_the_formats() {
 }
 
 #[test]
-fn indices_of_32_bits_run_where_they_fit() {
+fn int32_indices_run_if_they_fit() {
     let fill = Fill::Value(FillValue::Integer(1));
     let mut tensors: Vec<_> = every_layout()
         .into_iter()
@@ -311,7 +311,7 @@ fn indices_of_32_bits_run_where_they_fit() {
 }
 
 #[test]
-fn a_tensor_beyond_the_index_type_is_refused_with_the_figure() {
+fn tensor_beyond_the_index_type_is_refused() {
     let tensors = vec![
         tensor("bytes", "f32", row_major(&[("n", 65536), ("c", 8192)]), ZERO),
         tensor("elements", "u1", row_major(&[("n", 65536), ("c", 65536)]), ZERO),
@@ -332,7 +332,7 @@ fn a_tensor_beyond_the_index_type_is_refused_with_the_figure() {
 }
 
 #[test]
-fn runs_that_both_sides_share_are_copied_as_one() {
+fn common_contiguous_runs_use_memcpy() {
     let rows = || row_major(&[("n", 3), ("h", 4), ("w", 5), ("c", 6)]);
     let planes = permuted(&[("n", 3), ("h", 4), ("w", 5), ("c", 6)], &[3, 0, 1, 2]);
     let tensors = vec![

@@ -86,7 +86,7 @@ fn manifest(case: &Value, by_rule: bool) -> String {
 }
 
 #[test]
-fn the_given_graphs_cost_what_is_proven() {
+fn recorded_graphs_have_their_proven_cost() {
     let file: Value = serde_json::from_str(GLOW).unwrap();
     let cases = file["cases"].as_array().unwrap();
     let mut count = 0;
@@ -287,7 +287,7 @@ fn random(numbers: &mut Random, operators: usize) -> String {
 }
 
 #[test]
-fn random_graphs_cost_what_brute_force_finds() {
+fn random_graph_costs_equal_brute_force() {
     let rounds = cases(600, 4_000);
     let mut numbers = Random::new(1);
     let (mut solved, mut impossible) = (0, 0);
@@ -349,7 +349,7 @@ fn a_conversion_is_shared_and_chained_where_that_is_cheaper() {
 }
 
 #[test]
-fn pins_are_kept() {
+fn pinned_layouts_are_respected() {
     let text = |pins: &str| {
         format!(
             "graph g {{
@@ -374,7 +374,7 @@ fn pins_are_kept() {
 }
 
 #[test]
-fn conditions_decide_which_alternatives_are_there() {
+fn conditions_select_alternatives() {
     let text = |property: &str, channels: usize| {
         format!(
             "backend b {{

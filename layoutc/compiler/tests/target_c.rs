@@ -209,7 +209,7 @@ convert nibble_columns to=nibble_halo
 "#;
 
 #[test]
-fn moves_on_all_cores_agree_with_the_plain_definition() {
+fn parallel_relayouts_agree_with_the_reference() {
     let folder = written("openmp", &[("large.kdl", LARGE)], "openmp = true\n");
     let sources = ["large_test.c", "large.c"];
     // Without OpenMP, other tests run this code.
@@ -228,7 +228,7 @@ fn moves_on_all_cores_agree_with_the_plain_definition() {
 }
 
 #[test]
-fn only_loops_whose_rounds_write_different_bytes_run_on_all_cores() {
+fn only_loops_with_disjoint_writes_are_parallel() {
     let outputs = built(&[("large.kdl", LARGE)], "openmp = true\n").unwrap();
     let source = &outputs.iter().find(|output| output.path == "c/large.c").unwrap().text;
     let loops = |name: &str| -> Vec<String> {
@@ -263,7 +263,7 @@ fn only_loops_whose_rounds_write_different_bytes_run_on_all_cores() {
 }
 
 #[test]
-fn the_umbrella_header_includes_all_headers_in_order_and_compiles() {
+fn umbrella_header_includes_all_headers_in_order() {
     let manifests = [("b.kdl", "tensor b dtype=f32 {\n    shape { n 3 }\n}\n"), ("x/a.kdl", SMALL)];
     let folder = written("umbrella", &manifests, "umbrella-header = \"./include/all.h\"\n");
     let text = std::fs::read_to_string(folder.join("include/all.h")).unwrap();
@@ -277,7 +277,7 @@ fn the_umbrella_header_includes_all_headers_in_order_and_compiles() {
 }
 
 #[test]
-fn the_bench_times_every_routine_and_skips_what_is_too_large() {
+fn bench_times_every_routine_and_skips_huge_tensors() {
     let text = format!(
         "{SMALL}
 tensor empty dtype=f32 {{
@@ -345,7 +345,7 @@ fn races(folder: &Path, name: &str, source: &str) -> Option<(bool, usize)> {
 }
 
 #[test]
-fn a_race_detector_sees_no_race_and_sees_one_where_a_loop_is_marked_by_hand() {
+fn race_detector_finds_only_injected_races_in_loops() {
     // Tensors whose elements share bytes.
     let (_, packed) = LARGE.split_once("tensor nibbles").unwrap();
     let others = |line: &&str| {
@@ -459,7 +459,7 @@ instance small of=product A=few B=b C=few_sums {
 "#;
 
 #[test]
-fn a_race_detector_sees_no_race_in_a_team_and_sees_one_where_threads_do_not_wait() {
+fn race_detector_finds_only_missing_barriers_in_regions() {
     let folder = written("teams", &[("large.kdl", TEAMS)], "openmp = true\n");
     let source = std::fs::read_to_string(folder.join("large.c")).unwrap();
     assert!(!source.contains("omp parallel for"), "all are compiled for each length of vectors");

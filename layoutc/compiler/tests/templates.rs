@@ -25,14 +25,14 @@ fn with(header: &str) -> Result<String, Diagnostic> {
 }
 
 #[test]
-fn a_user_template_goes_first_and_prints_trees_as_it_likes() {
+fn user_template_overrides_and_prints_expressions() {
     let text =
         with("{{ tensors[0].offset.body[0].value|python }} {{ tensors[0].offset.body[0].kind }}\n");
     assert_eq!(text.unwrap().lines().nth(1), Some("n return"));
 }
 
 #[test]
-fn a_fault_has_its_place_in_the_template() {
+fn template_faults_have_their_location() {
     let fault = with("line\n{{ tensors[0].nothing }}\n").unwrap_err();
     assert_eq!(fault.code, Code::TemplateUndefined);
     assert_eq!(&*fault.labels[0].place.file, "templates/c/header.h.j2");
@@ -45,7 +45,7 @@ fn a_fault_has_its_place_in_the_template() {
 }
 
 #[test]
-fn endless_work_runs_out_of_fuel() {
+fn long_running_template_exhausts_its_fuel() {
     let loops =
         "{% for a in range(10000) %}{% for b in range(10000) %}{{ b }}{% endfor %}{% endfor %}";
     let fault = with(loops).unwrap_err();
@@ -54,7 +54,7 @@ fn endless_work_runs_out_of_fuel() {
 }
 
 #[test]
-fn long_texts_are_refused() {
+fn oversized_template_outputs_are_refused() {
     for template in [
         "{{ 'ab' * 40000000 }}",
         "{{ range(10000)|join('x' * 100000) }}",
@@ -77,7 +77,7 @@ fn one_hostile_template() {
 }
 
 #[test]
-fn every_hostile_template_ends_soon_in_a_diagnostic_and_in_little_memory() {
+fn hostile_templates_end_in_a_diagnostic_within_limits() {
     let mut wrong = Vec::new();
     for (name, _) in HOSTILE.iter().filter(|(name, _)| !CONFINED.contains(name)) {
         let start = Instant::now();
@@ -106,7 +106,7 @@ fn every_hostile_template_ends_soon_in_a_diagnostic_and_in_little_memory() {
 }
 
 #[test]
-fn templates_outside_are_not_found() {
+fn templates_outside_the_project_are_not_found() {
     for name in ["../c/header.h.j2", "/etc/passwd"] {
         let fault = with(&format!("{{% include \"{name}\" %}}")).unwrap_err();
         assert_eq!(fault.code, Code::TemplateSyntax);
@@ -200,7 +200,7 @@ fn identifiers_that_collide_are_named() {
 }
 
 #[test]
-fn a_conversion_that_collides_is_named_where_it_stands() {
+fn colliding_conversion_is_reported_at_its_location() {
     let layout = || row_major(&[("n", 3)]);
     let tensors = ["a", "b_to_c", "a_to_b", "c"].map(|name| tensor(name, "f32", layout(), ZERO));
     let converts = vec![convert(0, 1, &[0]), convert(2, 3, &[0])];
@@ -231,7 +231,7 @@ fn a_label_that_collides_with_an_extent_is_named() {
 }
 
 #[test]
-fn a_macro_that_collides_with_a_label_is_named_where_there_are_macros() {
+fn macro_colliding_with_a_label_is_named() {
     let mut labelled = tensor("a", "f32", row_major(&[("b", 1)]), ZERO);
     labelled.labels = vec![vec!["offset".to_owned()]];
     let tensors = vec![labelled, tensor("a_b", "f32", row_major(&[("n", 3)]), ZERO)];
@@ -250,7 +250,7 @@ fn a_macro_that_collides_with_a_label_is_named_where_there_are_macros() {
 }
 
 #[test]
-fn a_fill_value_that_does_not_fit_is_refused_where_there_is_padding() {
+fn unrepresentable_fill_is_refused_if_there_is_padding() {
     let fill = Fill::Value(FillValue::Integer(300));
     let tensors = vec![
         tensor("padded", "u8", mapped(&[("n", 3)], "(n) -> (n : 4)"), fill),
@@ -295,6 +295,6 @@ fn reserved_words_name_their_language() {
 }
 
 #[test]
-fn the_same_manifest_gives_the_same_bytes() {
+fn output_is_deterministic() {
     assert_eq!(with("{{ stamp }}"), with("{{ stamp }}"));
 }

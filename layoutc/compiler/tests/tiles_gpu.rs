@@ -160,7 +160,7 @@ fn elements_of_every_size_are_transposed_by_tiles() {
 }
 
 #[test]
-fn rows_of_a_tile_are_apart_so_that_banks_do_not_collide() {
+fn tile_rows_are_padded_against_bank_conflicts() {
     let manifest = "tensor a dtype=f32 { shape { a 64; b 64 }; layout { order b a } }
 tensor b dtype=u8 { shape { a 128; b 128 }; layout { order b a } }
 ";
@@ -172,7 +172,7 @@ tensor b dtype=u8 { shape { a 128; b 128 }; layout { order b a } }
 }
 
 #[test]
-fn items_that_have_as_many_elements_as_all_others_read_them_before_they_write() {
+fn threads_load_all_their_elements_before_storing() {
     let manifest = "tensor turned dtype=f32 { shape { a 100; b 250 }; layout { order b a } }
 tensor bytes dtype=u8 { shape { a 200; b 300 }; layout { order b a; pad a multiple=64; fill 3 } }
 tensor straight dtype=f16 {
@@ -210,7 +210,7 @@ tensor small dtype=f32 { shape { a 5; b 7 }; layout { order b a } }
 }
 
 #[test]
-fn numbers_inside_a_tile_have_32_bits_whatever_indices_have() {
+fn tile_local_indices_have_32_bits() {
     let manifest = "tensor turned dtype=f32 { shape { a 100; b 250 }; layout { order b a } }
 tensor far dtype=u8 { shape { a 3; b 3000000000 }; layout { order b a } }
 tensor apart dtype=u8 { shape { a 40; b 150000000 }; layout { order b a } }
@@ -236,7 +236,7 @@ tensor apart dtype=u8 { shape { a 40; b 150000000 }; layout { order b a } }
 }
 
 #[test]
-fn blocks_are_turned_in_registers_where_both_sides_go_by_words() {
+fn word_accesses_use_register_transposes() {
     let manifest = "tensor floats dtype=f32 { shape { a 100; b 250 }; layout { order b a } }
 tensor halves dtype=bf16 { shape { a 128; b 64 }; layout { order b a } }
 tensor bytes dtype=u8 { shape { a 256; b 136 }; layout { order b a } }
@@ -322,7 +322,7 @@ tensor tiled_back dtype=bf16 {
 }
 
 #[test]
-fn padding_of_several_elements_is_spelled_by_its_bits() {
+fn vector_fill_values_are_printed_as_bits() {
     let manifest =
         "tensor halves dtype=f16 { shape { n 10; c 16 }; layout { pad n multiple=8; fill 1 } }
 tensor minus dtype=i8 { shape { n 10; c 16 }; layout { pad n multiple=8; fill -1 } }
@@ -439,7 +439,7 @@ convert blocked to=nhwc
 }
 
 #[test]
-fn a_symbol_that_no_slot_depends_on_is_no_unused_parameter() {
+fn unused_symbol_parameters_cause_no_warning() {
     let manifest = "symbol rows min=1 max=128
 tensor columns dtype=f32 {
     shape { a rows; c 6 }
@@ -452,7 +452,7 @@ tensor columns dtype=f32 {
 }
 
 #[test]
-fn padding_that_no_digit_counts_is_filled_before() {
+fn stride_gaps_are_filled_by_a_separate_kernel() {
     let manifest = "tensor pitched dtype=u16 {
     shape { h 14; w 40 }
     layout {
@@ -468,7 +468,7 @@ fn padding_that_no_digit_counts_is_filled_before() {
 }
 
 #[test]
-fn runs_move_as_wide_elements_wherever_buffers_begin() {
+fn aligned_runs_use_wide_elements_with_a_fallback() {
     let manifest = "tensor nhwc dtype=f32 { shape { n 3; h 7; w 9; c 24 } }
 tensor blocked dtype=f32 like=nhwc { layout { map \"(n, h, w, c) -> (n, c // 4, h, w, c % 4)\" } }
 tensor halves dtype=f16 { shape { n 50; c 12 }; layout { map \"(n, c) -> (c // 4, n, c % 4)\" } }
@@ -532,7 +532,7 @@ convert nhwc to=blocked
 }
 
 #[test]
-fn only_wide_accesses_need_the_alignment_of_the_header() {
+fn only_wide_kernels_require_alignment() {
     let manifest = "symbol batch min=1 max=100
 tensor bytes dtype=u8 { shape { n batch; c 64 }; layout { map \"(n, c) -> (c // 16, n, c % 16)\" } }
 ";
@@ -553,7 +553,7 @@ tensor bytes dtype=u8 { shape { n batch; c 64 }; layout { map \"(n, c) -> (c // 
 }
 
 #[test]
-fn run_time_extents_move_at_every_size() {
+fn symbolic_extents_round_trip_at_every_size() {
     let manifest = "symbol batch min=0 max=300
 symbol count min=0 max=300
 tensor dense dtype=f32 { shape { n batch; c 10 } }
@@ -588,7 +588,7 @@ convert padded to=turned
 }
 
 #[test]
-fn reversed_indices_and_strided_digits_are_moved() {
+fn reversed_indices_and_strided_digits_round_trip() {
     let manifest = "tensor turned dtype=f32 {
     shape { a 40; b 50 }
     layout {
@@ -614,7 +614,7 @@ tensor deep dtype=f32 {
 }
 
 #[test]
-fn a_launch_of_fewer_groups_than_tiles_moves_everything() {
+fn grid_stride_launch_covers_every_tile() {
     // `run` chooses the number of work-groups; each moves several tiles.
     let manifest = "symbol count min=1
 tensor ribbon dtype=i8x3 { shape { n count } }
@@ -629,7 +629,7 @@ tensor ribbon dtype=i8x3 { shape { n count } }
 }
 
 #[test]
-fn the_host_is_told_the_launch_range_of_every_size() {
+fn host_gets_the_launch_range_of_every_size() {
     let manifest = "symbol batch min=0
 tensor a dtype=u8 { shape { n batch; c 48 }; layout { order c n } }
 tensor b dtype=u8 {

@@ -98,7 +98,7 @@ fn follow(tensor: &Tensor, checked: &(model::Tensor, Vec<StepRecord>), size: Opt
 }
 
 #[test]
-fn random_layouts_lead_every_index_to_the_slot_that_the_oracle_names() {
+fn random_layouts_trace_to_the_oracle_slot() {
     let seeds = cases(30, 300);
     let mut followed = 0;
     for seed in 0..seeds {
@@ -117,7 +117,7 @@ fn random_layouts_lead_every_index_to_the_slot_that_the_oracle_names() {
 }
 
 #[test]
-fn foreign_notations_and_transforms_are_followed_step_by_step() {
+fn foreign_notations_and_transforms_are_traced_by_step() {
     let text = "\
 transform blocked block=16 { map \"(*outer, c) -> (*outer, c // block, c % block)\" }
 tensor t dtype=bf16 { shape { i 100; o 50 }; layout xla=\"{0,1:T(8,128)(2,1)}\" }
@@ -146,7 +146,7 @@ tensor e dtype=f32 { shape { h 22; w 31 }; layout { map \"(h, w) -> (hilbert(h /
 }
 
 #[test]
-fn the_arithmetic_is_that_of_the_steps_as_they_are_written() {
+fn traced_arithmetic_follows_the_written_steps() {
     let text = "\
 symbol batch min=4 max=64 multiple=4
 tensor t dtype=f32 {
@@ -188,7 +188,7 @@ tensor t dtype=f32 {
 }
 
 #[test]
-fn a_swizzle_changes_the_last_physical_index_after_the_axes_are_placed() {
+fn swizzle_applies_to_the_last_physical_index() {
     let axis = |(name, extent): (&str, i128)| Axis {
         name: name.to_owned(),
         extent: Expr::constant(extent),

@@ -213,7 +213,7 @@ fn the_generated_c_of_views_compiles_and_passes_its_tests() {
 }
 
 #[test]
-fn with_the_narrow_index_and_all_cores_too() {
+fn views_pass_their_tests_with_int32_indices_and_openmp() {
     let toml = "[project]\nprefix = \"my_\"\n[target.c]\nindex-type = \"int32_t\"\nopenmp = true\n";
     let config = config::parse(&Arc::from("layoutc.toml"), toml).unwrap();
     let sources = MemorySources::of("a.kdl", ALL);
@@ -230,7 +230,7 @@ fn with_the_narrow_index_and_all_cores_too() {
 }
 
 #[test]
-fn a_view_that_goes_wrong_is_caught_by_the_test_program() {
+fn test_program_detects_a_wrong_view() {
     let outputs = emit(&manifest(ALL), &Settings::c(), "wrong", &Templates::default()).unwrap();
     let header = outputs[0].text.clone();
     // Shifts the offset function of `q` alone by one lane.
@@ -253,7 +253,7 @@ fn a_view_that_goes_wrong_is_caught_by_the_test_program() {
 }
 
 #[test]
-fn constants_say_where_a_window_begins_and_how_it_steps() {
+fn window_constants_give_origin_and_strides() {
     let outputs = emit(&manifest(ALL), &Settings::c(), "views", &Templates::default()).unwrap();
     let header = &outputs[0].text;
     for line in [

@@ -188,7 +188,7 @@ fn opencl_loads_and_stores_whole_vectors_and_texels() {
 }
 
 #[test]
-fn opencl_has_what_can_be_done_in_each_memory() {
+fn opencl_view_functions_match_the_memory_kind() {
     let (_, outputs) = built("views_opencl_text");
     let program = &outputs["opencl/m.cl"];
     for there in [

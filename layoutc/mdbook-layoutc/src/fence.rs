@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_behind_a_fence_ask_for_a_picture() {
+    fn fence_words_request_a_picture() {
         let strings = |words: &[&str]| words.iter().map(ToString::to_string).collect();
         let one = |tensor: &str, axes: &[&str], at: &[&str]| {
             Ok(Some(PictureRequest {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_in_a_block_is_one_in_the_chapter() {
+    fn block_offsets_map_to_chapter_offsets() {
         let chapter =
             "a\n\n- b\n  ```kdl\n  x 1\n  y 2\n  ```\n\n> ```kdl,k\n> z\n> ```\n\n```c\nx\n```\n";
         let found = fences(chapter);

@@ -100,7 +100,7 @@ fn only_html_is_drawn() {
 }
 
 #[test]
-fn a_command_line_that_is_not_known_is_told_the_usage() {
+fn unknown_arguments_print_the_usage() {
     let ran = run(&["draw"], "");
     let (code, told) = ran.failure();
     assert_eq!(code, Some(2));
@@ -113,7 +113,7 @@ fn a_command_line_that_is_not_known_is_told_the_usage() {
 }
 
 #[test]
-fn what_is_not_drawn_is_kept() {
+fn other_content_is_unchanged() {
     let content =
         "# A\n\n```c\nint x;\n```\n\n~~~text\n```kdl,layout=t\n```\n~~~\n\n`kdl` <b>x</b>\n";
     let given = input("html", &[("a.md", content), ("b.md", content)]);
@@ -136,7 +136,7 @@ fn a_block_that_names_a_tensor_is_followed_by_its_picture() {
 }
 
 #[test]
-fn words_behind_the_fence_choose_the_slice() {
+fn fence_words_select_the_slice() {
     let manifest = "tensor t dtype=u8 {\n    shape { n 2; h 3; w 4 }\n}\n";
     let page = drawn(&block("kdl,layout=t axes=n,w at=h=2", manifest));
     let file = figure(manifest, &["n", "w"], &[("h", 2)]);
@@ -186,7 +186,7 @@ fn colors_do_not_change_the_text() {
 }
 
 #[test]
-fn a_block_stands_where_its_fence_stood() {
+fn highlighted_block_replaces_its_fence_in_place() {
     let page = drawn("- a\n  ```kdl\n  b 1\n  ```\n- c\n\n> ```kdl\n> d\n> ```\n> e\n");
     let lines: Vec<&str> = page.lines().collect();
     assert!(lines.get(1).is_some_and(|line| line.starts_with("  <pre>")), "{page}");
@@ -196,7 +196,7 @@ fn a_block_stands_where_its_fence_stood() {
 }
 
 #[test]
-fn a_block_uses_those_of_its_page() {
+fn block_can_use_files_of_its_page() {
     let shared = "// lib/shared.kdl\nsymbol batch min=3\n";
     let text = "// layouts/t.kdl\nuse \"../lib/shared.kdl\"\ntensor t dtype=u8 {\n    shape { n batch; c 4 }\n}\n";
     let both = format!("{}\n{}", block("kdl", shared), block("kdl,layout=t", text));
@@ -206,7 +206,7 @@ fn a_block_uses_those_of_its_page() {
 }
 
 #[test]
-fn a_block_that_is_refused_is_told_by_chapter_and_line() {
+fn invalid_blocks_are_reported_by_chapter_and_line() {
     let told = refused(&format!("# A\n\ntext\n\n{}", block("kdl,layout=t", BROKEN)));
     let shown = "error[map::not_injective]: two elements of `t` share a slot\n  ┌─ src/part/a.md:9:28\n6 │ tensor t dtype=f32 {\n...\n9 │         map \"(h, w) -> (h, w % 4)\"\n  │                            ^^^^^ ";
     assert!(told.starts_with(shown), "{told}");
@@ -217,7 +217,7 @@ fn a_block_that_is_refused_is_told_by_chapter_and_line() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_told_by_chapter_and_line() {
+fn picture_errors_are_reported_by_chapter_and_line() {
     for (words, what) in [
         ("kdl,layout=other", "unknown tensor `other`; expected one of `t`"),
         ("kdl,layout=t axes=h,x", "`t`: there is no axis `x`; there are `h`, `w`"),

@@ -322,7 +322,7 @@ mod tests {
 
     /// Normal-form bounds apply above 65,536 index tuples; they must also hold for small sums.
     #[test]
-    fn the_normal_form_of_a_difference_holds_each_value() {
+    fn normal_form_bounds_contain_every_value() {
         let extents = [12, 7];
         let (mut facts, mut free) = (Facts::default(), Facts::default());
         for (axis, extent) in (0..).zip(extents) {

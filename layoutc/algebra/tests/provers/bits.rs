@@ -33,7 +33,7 @@ fn xors_are_decided_by_linear_algebra() {
 }
 
 #[test]
-fn elements_lost_by_xors_are_witnessed_at_once() {
+fn xor_collisions_have_immediate_witnesses() {
     let cases: &[(&[i128], &str)] = &[
         (&[1 << 20, 1 << 20], "(i, j) -> (i ^ j, (i ^ j) // 2)"),
         (&[3 << 20, 3 << 20], "(i, j) -> (i ^ j, j % 4)"),
@@ -52,7 +52,7 @@ fn elements_lost_by_xors_are_witnessed_at_once() {
 }
 
 #[test]
-fn morton_and_reversed_bits_are_as_their_bits_say() {
+fn morton_and_bit_reversal_match_recorded_offsets() {
     let file: Value = serde_json::from_str(include_str!("../cases/peers.json")).unwrap();
     for case in file["cases"].as_array().unwrap() {
         match case["kind"].as_str().unwrap() {

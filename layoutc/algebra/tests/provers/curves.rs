@@ -40,7 +40,7 @@ fn curve_positions_are_decided_by_digits_for_every_box() {
 }
 
 #[test]
-fn a_curve_that_loses_what_lies_inside_its_tiles_is_refused_with_a_witness() {
+fn curve_maps_dropping_tile_digits_have_a_witness() {
     let refused = builder(&[8, 8], "(i, j) -> (hilbert(i // 2, j // 2), i % 2)");
     match refused.finish(64, &SequentialExecutor) {
         Err(FinishError::Injectivity(InjectivityError::NotInjective { first, second, .. })) => {
@@ -51,7 +51,7 @@ fn a_curve_that_loses_what_lies_inside_its_tiles_is_refused_with_a_witness() {
 }
 
 #[test]
-fn what_a_curve_does_not_take_is_said_with_its_numbers() {
+fn invalid_curve_arguments_are_reported_with_values() {
     let axes = [
         ("i", Expr::constant(4096)),
         ("j", Expr::constant(2048)),
@@ -85,7 +85,7 @@ fn what_a_curve_does_not_take_is_said_with_its_numbers() {
 }
 
 #[test]
-fn a_curve_beside_or_below_a_symbol_is_decided_at_every_size() {
+fn curve_with_symbolic_extents_is_decided_at_every_size() {
     let symbol = Symbol { name: "n".to_owned(), min: 1, max: 64, multiple: 1 };
     let n = || Expr::var(Var::Symbol(0));
     let cases = [
@@ -117,7 +117,7 @@ fn a_curve_beside_or_below_a_symbol_is_decided_at_every_size() {
 }
 
 #[test]
-fn a_place_on_a_curve_is_printed_with_its_box_and_parses_back() {
+fn curve_positions_print_their_box_and_parse_back() {
     let layout = proven(&[10, 13], "(i, j) -> (hilbert(i // 4, j // 4), i % 4, j % 4)");
     let name = |var: Var| match var {
         Var::Axis(k) => ["i", "j"][usize::try_from(k).unwrap()].to_owned(),

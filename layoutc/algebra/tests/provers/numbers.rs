@@ -47,7 +47,7 @@ fn remainders_are_decided_by_inverses() {
 }
 
 #[test]
-fn numbers_that_are_divided_in_several_ways_are_told_as_axes_are() {
+fn shared_dividends_are_decoded_like_axes() {
     let cases: &[(&[i128], &str)] = &[
         (&[256, 64], "(i, j) -> ((i + j) % 64 // 5, (i + j) % 64 % 5, i)"),
         (&[16, 16], "(i, j) -> (i, (i + j) // 2, (i + j) % 2)"),
@@ -75,7 +75,7 @@ fn numbers_that_are_divided_in_several_ways_are_told_as_axes_are() {
 }
 
 #[test]
-fn where_there_is_too_much_to_visit_the_checker_follows() {
+fn large_shared_dividends_are_proven_by_digits() {
     let cases: &[(&[i128], &str)] = &[
         (&[40_000, 4096], "(i, j) -> ((i + j) % 4096 // 5, (i + j) % 4096 % 5, i)"),
         (&[4096, 4096], "(i, j) -> (i, (i + j) // 2, (i + j) % 2)"),
@@ -91,7 +91,7 @@ fn where_there_is_too_much_to_visit_the_checker_follows() {
 }
 
 #[test]
-fn elements_lost_by_intermediate_values_are_witnessed_at_once() {
+fn shared_dividend_collisions_have_immediate_witnesses() {
     let cases: &[(&[i128], &str)] = &[
         (&[1 << 20, 1 << 20], "(i, j) -> ((i + j) // 5, (i + j) % 5, 2 * j % 1048576)"),
         (&[1 << 30, 10], "(i, j) -> ((i - j) % 10 // 2 % 4, j, (i - j) % 10 % 4)"),

@@ -18,7 +18,7 @@ fn swizzled(shape: &[i128], map: &str, swizzle: Swizzle) -> Layout {
 }
 
 #[test]
-fn swizzles_are_where_cute_puts_them() {
+fn swizzles_match_cute_offsets() {
     let file: Value = serde_json::from_str(include_str!("../cases/peers.json")).unwrap();
     let mut seen = 0;
     for case in file["cases"].as_array().unwrap() {
@@ -46,7 +46,7 @@ fn swizzles_are_where_cute_puts_them() {
 type Swizzled = (&'static [i128], &'static str, (i128, i128, i128));
 
 #[test]
-fn swizzled_layouts_are_told_and_their_padding_too() {
+fn swizzled_layouts_are_decoded_with_their_padding() {
     let cases: &[Swizzled] = &[
         (&[8, 64], "(i, j) -> (i, j)", (3, 3, 3)),
         (&[8, 60], "(i, j) -> (i, j)", (3, 3, 3)),
@@ -70,7 +70,7 @@ fn swizzled_layouts_are_told_and_their_padding_too() {
 }
 
 #[test]
-fn no_swizzle_folds_bits_over_themselves_or_beyond_the_last() {
+fn overlapping_or_out_of_range_swizzles_are_refused() {
     assert_eq!(Swizzle::new(3, 0, 2), Err(SwizzleError::Overlap { bits: 3, shift: 2 }));
     assert_eq!(Swizzle::new(3, 60, 3), Err(SwizzleError::Range));
     assert_eq!(Swizzle::of_bytes(3, 4, 3, 16), Swizzle::new(3, 3, 3));

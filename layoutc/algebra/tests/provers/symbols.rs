@@ -36,7 +36,7 @@ pub(crate) fn symbolic(
 }
 
 #[test]
-fn a_row_pitch_known_at_run_time_is_proven_for_all_sizes() {
+fn symbolic_row_pitch_is_proven_for_all_sizes() {
     let symbol = |k: u32| Expr::var(Var::Symbol(k));
     let one = Expr::constant(1);
     let pitch = Expr::binary(BinOp::Add, &symbol(1), &Expr::constant(7)).unwrap();
@@ -86,7 +86,7 @@ fn a_row_pitch_known_at_run_time_is_proven_for_all_sizes() {
 }
 
 #[test]
-fn weights_known_at_run_time_identify_their_axes() {
+fn symbolic_weights_identify_their_axes() {
     let symbols = [("S", 9), ("R", 13)].map(|(name, max)| Symbol {
         name: name.to_owned(),
         min: 1,

@@ -62,7 +62,7 @@ fn written(layout: &Layout, notation: Notation, what: &str) -> Result<NotationTe
 }
 
 #[test]
-fn random_layouts_come_back_from_every_notation_that_can_hold_them() {
+fn random_layouts_round_trip_through_expressive_notations() {
     let mut counts: BTreeMap<Notation, u64> = BTreeMap::new();
     let total = cases(800, 2000);
     each_seed(total, |seed| {
@@ -109,7 +109,7 @@ fn read_symbolic(notation: Notation, foreign: &Foreign, multiple: i128) -> Optio
 }
 
 #[test]
-fn what_is_written_for_all_sizes_holds_at_each() {
+fn symbolic_exports_hold_at_every_size() {
     let mut counts: BTreeMap<Notation, u64> = BTreeMap::new();
     let total = cases(40, 80);
     for from in [Notation::Tvm, Notation::Onednn, Notation::Xla, Notation::Glow, Notation::Mlir] {
@@ -151,7 +151,7 @@ fn what_is_written_for_all_sizes_holds_at_each() {
 }
 
 #[test]
-fn texts_come_back_from_their_own_notation_and_from_others() {
+fn notation_texts_round_trip_through_all_notations() {
     let mut counts: BTreeMap<(Notation, Notation), u64> = BTreeMap::new();
     let mut lost: BTreeMap<Notation, Vec<String>> = BTreeMap::new();
     let total = cases(60, 120);

@@ -22,7 +22,7 @@ struct Decided {
 }
 
 #[test]
-fn random_maps_are_decided_as_by_brute_force_and_mostly_by_proof() {
+fn random_maps_agree_with_enumeration_mostly_by_proof() {
     let wanted = cases(2000, 5_000);
     let mut tally = Decided::default();
     each_seed(3 * wanted, |seed| {

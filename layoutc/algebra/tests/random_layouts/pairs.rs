@@ -92,7 +92,7 @@ fn built(case: &Case) -> Option<Layout> {
 }
 
 #[test]
-fn pairs_of_random_layouts_are_the_same_exactly_where_every_element_is() {
+fn random_layouts_are_equal_iff_every_element_is() {
     let (mut same, mut differ, mut ranks) = (0, 0, 0);
     each_seed(cases(1500, 3000), |seed| {
         let mut random = Random::new(seed + 3_000_000);
@@ -120,7 +120,7 @@ fn pairs_of_random_layouts_are_the_same_exactly_where_every_element_is() {
 }
 
 #[test]
-fn pairs_with_a_batch_known_at_run_time_are_the_same_at_every_size() {
+fn layout_equality_holds_for_symbolic_batches() {
     let (mut same, mut differ, mut undecided) = (0, 0, 0);
     each_seed(cases(800, 1200), |seed| {
         let mut random = Random::new(seed + 4_000_000);

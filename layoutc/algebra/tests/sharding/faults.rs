@@ -503,7 +503,7 @@ const OTHERS: &[Row] = &[
 ];
 
 #[test]
-fn what_is_at_fault_is_said_at_its_place_with_a_way_out() {
+fn sharding_faults_have_message_span_and_help() {
     for rows in [STRICTER, ENDING, REFUSED, OTHERS] {
         for (text, message, place, help) in rows {
             let fault = parse(text).expect_err(text);

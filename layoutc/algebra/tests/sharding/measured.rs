@@ -33,7 +33,7 @@ fn tiles_print_as_xla_prints_them() {
 }
 
 #[test]
-fn meshes_print_as_xla_prints_them_and_are_the_tiles_that_xla_makes_of_them() {
+fn mesh_shardings_match_xla_printing_and_tiles() {
     let cases = texts("named");
     assert_eq!(cases.len(), 320);
     for case in cases {
@@ -52,7 +52,7 @@ fn meshes_print_as_xla_prints_them_and_are_the_tiles_that_xla_makes_of_them() {
 }
 
 #[test]
-fn texts_that_xla_accepts_are_printed_as_by_xla_or_refused() {
+fn shardings_accepted_by_xla_print_alike_or_are_refused() {
     let mut refused = BTreeSet::new();
     for case in texts("taken") {
         let [text, print] = case.as_slice() else { panic!("{case:?}") };
@@ -72,7 +72,7 @@ fn texts_that_xla_accepts_are_printed_as_by_xla_or_refused() {
 }
 
 #[test]
-fn what_xla_refuses_or_ends_on_is_among_the_faults() {
+fn shardings_that_xla_refuses_are_faults() {
     let of = |what: &str| -> BTreeSet<String> {
         let rows = texts("refused").into_iter().filter(|row| row[1] == what);
         rows.map(|row| row[0].clone()).collect()
@@ -85,7 +85,7 @@ fn what_xla_refuses_or_ends_on_is_among_the_faults() {
 }
 
 #[test]
-fn partition_specs_become_the_tiles_that_jax_makes_of_them() {
+fn partition_specs_equal_jax_tiles() {
     for case in rows("jax") {
         let axis = |axis: &Value| (axis[0].as_str().unwrap().to_owned(), axis[1].as_i64().unwrap());
         let axes: Vec<(String, i64)> = case[0].as_array().unwrap().iter().map(axis).collect();
@@ -107,7 +107,7 @@ fn partition_specs_become_the_tiles_that_jax_makes_of_them() {
 }
 
 #[test]
-fn forms_of_one_device_order_are_the_same() {
+fn equivalent_device_orders_compare_equal() {
     for (a, b, is_same) in [
         ("{devices=[2,2]0,1,2,3}", "{devices=[2,2]<=[4]}", true),
         ("{devices=[2,2]0,2,1,3}", "{devices=[2,2]<=[2,2]T(1,0)}", true),
@@ -149,7 +149,7 @@ fn forms_of_one_device_order_are_the_same() {
 }
 
 #[test]
-fn a_tuple_is_read_as_a_list() {
+fn tuple_shardings_parse_as_lists() {
     let text = "{{replicated}, {manual}, {devices=[2]0,1}, {unknown}, {unreduced}, /*index=5*/{maximal device=1}}";
     assert_eq!(parse(text).unwrap().to_string(), text);
     let fault = parse_one(text).unwrap_err();

@@ -36,7 +36,7 @@ fn devices_are_numbered_row_major() {
 }
 
 #[test]
-fn a_mesh_axis_cuts_once() {
+fn mesh_axis_shards_at_most_one_axis() {
     let pod = mesh(&[("x", 2), ("y", 4)]);
     let new = |over: &[&[usize]]| Sharding::new(&pod, over.iter().map(|l| l.to_vec()).collect());
     assert_eq!(new(&[&[0], &[2]]), Err(ShardingError::Unknown { axis: 1, position: 2, axes: 2 }));
@@ -53,7 +53,7 @@ fn a_mesh_axis_cuts_once() {
 }
 
 #[test]
-fn the_last_parts_are_partial_or_empty() {
+fn last_shards_are_partial_or_empty() {
     assert_eq!([10, 5, 0].map(|extent| part_extent(extent, 4)), [3, 2, 0]);
     let ring = mesh(&[("x", 4)]);
     let sharding = Sharding::new(&ring, vec![vec![0]]).unwrap();
@@ -99,7 +99,7 @@ fn owners_and_bounds_agree_on_every_element() {
 }
 
 #[test]
-fn the_owners_of_very_many_are_worked_out_one_by_one() {
+fn owners_on_huge_meshes_are_computed_lazily() {
     let large = mesh(&[("x", 1 << 40), ("y", 1 << 20)]);
     let sharding = Sharding::new(&large, vec![vec![1]]).unwrap();
     let mut owners = sharding.owners(&large, &[1 << 20], &[3]).unwrap();
@@ -117,7 +117,7 @@ fn devices_of_parts(mesh: &Mesh, sharding: &Sharding) -> Vec<Vec<i64>> {
 }
 
 #[test]
-fn meshes_go_through_all_three_forms() {
+fn mesh_shardings_round_trip_through_all_forms() {
     let mut random = Random::new(2);
     for _ in 0..cases(600, 4800) {
         let mesh = any_mesh(&mut random);
@@ -156,7 +156,7 @@ fn meshes_go_through_all_three_forms() {
 }
 
 #[test]
-fn what_is_held_is_what_the_mesh_holds() {
+fn shards_match_mesh_bounds() {
     let mut random = Random::new(3);
     for _ in 0..cases(300, 2400) {
         let mesh = any_mesh(&mut random);
@@ -211,7 +211,7 @@ fn transposed_devices_are_mesh_axes_in_another_order() {
 }
 
 #[test]
-fn orders_that_no_mesh_has_are_refused_with_the_reason() {
+fn non_mesh_device_orders_are_refused_with_a_reason() {
     let of = |text: &str| MeshSharding::of(&read(text).placement, None).unwrap_err();
     for (text, lack, words) in [
         (
@@ -292,7 +292,7 @@ fn shardings_print_as_jax_expressions() {
 }
 
 #[test]
-fn a_tuple_is_no_sharding_of_one_tensor() {
+fn tuple_sharding_is_refused_for_one_tensor() {
     let fault = parse_one("{{replicated}, {manual}}").unwrap_err();
     assert_eq!(fault.message, "a tuple shards 2 tensors, and one is wanted");
     assert_eq!(parse_one("{}").unwrap_err().message, "an empty tuple shards no tensor");

@@ -59,7 +59,7 @@ fn list(values: &[i64]) -> String {
 }
 
 #[test]
-fn ranges_are_those_of_numpy() {
+fn iota_orders_match_numpy() {
     let mut tried = 0;
     for count in [1, 2, 3, 4, 6, 8, 12, 16, 24, 30] {
         for reshape in factorings(count, 4).into_iter().filter(|reshape| !reshape.is_empty()) {
@@ -94,7 +94,7 @@ fn ranges_are_those_of_numpy() {
 }
 
 #[test]
-fn a_list_is_a_range_or_is_not() {
+fn iota_orders_are_recognized_in_lists() {
     let mut ranges: Vec<Vec<i64>> = Vec::new();
     for reshape in factorings(6, 4).into_iter().filter(|reshape| !reshape.is_empty()) {
         ranges.extend(permutations(reshape.len()).iter().map(|t| plain(&reshape, t)));
@@ -115,7 +115,7 @@ fn a_list_is_a_range_or_is_not() {
 }
 
 #[test]
-fn what_no_range_is_made_of_is_none() {
+fn invalid_iota_orders_are_rejected() {
     assert_eq!(IotaOrder::new(&[2, 2], &[0]), None);
     assert_eq!(IotaOrder::new(&[2, 2], &[0, 0]), None);
     assert_eq!(IotaOrder::new(&[2, 2], &[0, 2]), None);
@@ -124,7 +124,7 @@ fn what_no_range_is_made_of_is_none() {
 }
 
 #[test]
-fn tiles_cut_the_digits_where_they_divide_them() {
+fn tile_counts_split_iota_digits() {
     for count in [4, 6, 8, 12, 24] {
         for reshape in factorings(count, 3).into_iter().filter(|reshape| !reshape.is_empty()) {
             for transpose in permutations(reshape.len()) {
@@ -150,7 +150,7 @@ fn tiles_cut_the_digits_where_they_divide_them() {
 }
 
 #[test]
-fn devices_that_share_are_sorted_and_kinds_ordered() {
+fn subgroup_devices_are_sorted_and_kinds_ordered() {
     let mut random = Random::new(5);
     let words = ["manual", "unreduced", "replicated"];
     for _ in 0..cases(400, 3200) {
@@ -205,7 +205,7 @@ fn devices_that_share_are_sorted_and_kinds_ordered() {
 }
 
 #[test]
-fn very_many_devices_are_never_written_out() {
+fn huge_device_counts_are_not_enumerated() {
     let many = "{devices=[99999999999]<=[99999999999]}";
     assert_eq!(read(many).to_string(), many);
     let lack = read(many).to(ShardingForm::V1).unwrap_err();

@@ -47,7 +47,7 @@ fn tried(text: &str) {
 }
 
 #[test]
-fn texts_that_end_early_are_refused_at_their_end() {
+fn truncated_shardings_are_refused() {
     for seed in SEEDS {
         assert!(parse(seed).is_ok(), "{seed}: {:?}", parse(seed));
         tried(seed);
@@ -64,7 +64,7 @@ fn texts_that_end_early_are_refused_at_their_end() {
 }
 
 #[test]
-fn changed_texts_do_no_harm() {
+fn mutated_shardings_do_not_panic() {
     let mut random = Random::new(11);
     let pieces = [
         "{",
@@ -129,7 +129,7 @@ fn changed_texts_do_no_harm() {
 }
 
 #[test]
-fn random_bytes_do_no_harm() {
+fn random_bytes_do_not_panic() {
     let mut random = Random::new(12);
     for _ in 0..cases(2000, 16_000) {
         let length = random.below(40);
@@ -140,7 +140,7 @@ fn random_bytes_do_no_harm() {
 }
 
 #[test]
-fn long_texts_are_read_in_their_own_time() {
+fn long_shardings_parse_in_linear_time() {
     let ones = "1,".repeat(100_000);
     tried(&format!("{{devices=[{ones}1]<=[1]}}"));
     tried(&format!("{{devices=[2]<=[{ones}2]T(0)}}"));

@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_headers_parse_back() {
         for shape in [&[][..], &[7], &[2, 3, 0]] {
             let file = header("<f4", shape);
             assert_eq!(file.len() % 64, 0);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_array_says_why() {
+    fn invalid_npy_files_report_the_reason() {
         let file = header("<f4", &[2]);
         for end in 0..file.len() {
             let wanted = if end < MAGIC.len() { NpyError::Magic } else { NpyError::Short };
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_three_keys_each_once_and_nothing_else() {
+    fn npy_header_has_exactly_three_keys() {
         let entries = ["'descr': '<f4'", "'fortran_order': False", "'shape': (6, 4, )"];
         let whole = |entries: &[&str], end: &str| format!("{{{}{end}", entries.join(", "));
         // Every order, with and without a comma at the end, quotes of both kinds.

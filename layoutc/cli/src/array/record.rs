@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_of_fields_has_the_bytes_of_all() {
+    fn structured_descr_size_is_the_sum_of_its_fields() {
         for (list, wanted) in [
             ("[('d', '<f2'), ('q', '|u1', (16,))]", Some(18)),
             ("[('v', '<f4', (2, 3)), ('', '|V3'), ('c', '<c16')]", Some(43)),

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_refused() {
+    fn inexpressible_paths_are_refused() {
         for path in ["a\nb", "a\\b", "a;b", "a|b", "%.kdl", "a=b", "a'b", "a&b"] {
             assert!(matches!(of(&["x"], &[path]), Err(CommandError::Usage(_))), "{path}");
             assert!(matches!(of(&[path], &["x"]), Err(CommandError::Usage(_))), "{path}");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_rules() {
+    fn foreign_texts_are_not_depfile_rules() {
         assert!(is_rule(""));
         for text in ["a.o: a.c a.h\n", "int x;\n", "tensor t {\n}\n", "x: \\\n", "x: \\\n  y"] {
             assert!(!is_rule(text), "{text}");

@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_read_as_they_were_written() {
+    fn lock_file_lines_round_trip() {
         let abi = Abi {
             name: "t".to_owned(),
             text: "f32 n=3 -> [3] strides [1] map \"n\" bytes 12 align 64 global hash 01"

@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_align_and_say_how_much_is_padding() {
+    fn rows_align_and_report_padding() {
         let rows = [
             row("a", [json!(3), json!(4)], [json!(3), json!(1), json!(16)]),
             row(
@@ -381,7 +381,7 @@ t        f32  [batch] -> [batch]    padded  batch * 4 bytes  no padding
     }
 
     #[test]
-    fn json_rows_give_padding_in_bytes_where_it_is_known() {
+    fn json_rows_report_known_padding_in_bytes() {
         let row = row("a", [json!(3), json!(4)], [json!(3), json!(1), json!(16)]);
         assert_eq!(
             row.json().to_string(),
@@ -390,7 +390,7 @@ t        f32  [batch] -> [batch]    padded  batch * 4 bytes  no padding
     }
 
     #[test]
-    fn padding_among_elements_that_share_bytes_is_counted_in_elements() {
+    fn sub_byte_padding_is_counted_in_elements() {
         let value = json!({
             "name": "a", "dtype": "u1", "element_bits": 1, "axes": [{"name": "n", "extent": 9}],
             "physical_shape": [16], "verdict": "padded",

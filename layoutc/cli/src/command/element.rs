@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bad_index_is_the_one_underlined() {
+    fn invalid_index_is_underlined() {
         assert_eq!(read("1, x"), Err((3, 4, "`x` is not an index".to_owned())));
         assert_eq!(read("1,,2"), Err((2, 2, "missing index".to_owned())));
         assert_eq!(read("1.5"), Err((0, 3, "`1.5` is not an index".to_owned())));

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_one_word_of_a_command_line() {
+    fn paths_are_quoted_as_one_shell_word() {
         assert_eq!(word("my-kernels"), "my-kernels");
         assert_eq!(word("my proj"), "'my proj'");
         assert_eq!(word("it's"), "'it'\\''s'");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_begins_an_identifier_whatever_the_name() {
+    fn prefix_is_an_identifier_for_any_project_name() {
         for (name, expected) in [
             ("my-kernels", "my_kernels_"),
             ("Net 2.0", "Net_2_0_"),

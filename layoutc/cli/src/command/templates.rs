@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_template_is_for_something_and_nothing_else_is() {
+    fn every_built_in_template_has_a_purpose() {
         let names = BUILT_IN.iter().map(|(name, _)| *name);
         assert!(names.eq(PURPOSES.iter().map(|(name, _)| *name)));
     }

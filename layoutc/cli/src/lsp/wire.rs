@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_behind_garbage_is_read() {
+    fn message_after_garbage_is_read() {
         let good = framed(r#"{"jsonrpc":"2.0","method":"exit"}"#);
         for bad in [
             "nonsense\r\n",

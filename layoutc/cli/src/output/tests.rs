@@ -109,7 +109,7 @@ use OutputStatus::{Removed, Unchanged, Written};
 use OverwritePolicy::{KeepForeign, Overwrite};
 
 #[test]
-fn only_what_changed_is_written() {
+fn only_changed_outputs_are_written() {
     let folder = Folder::new();
     let (one, two) = (sealed("one\n"), sealed("two\n"));
     let both = [("c/a.h", one.as_str()), ("c/x/b.h", two.as_str())];
@@ -124,7 +124,7 @@ fn only_what_changed_is_written() {
 }
 
 #[test]
-fn folders_are_tidy_until_one_of_them_changes() {
+fn swept_folders_are_rescanned_only_after_a_change() {
     let folder = Folder::new();
     folder.write("c/x/a.h", "a\n");
     std::thread::sleep(std::time::Duration::from_millis(50));
@@ -147,7 +147,7 @@ fn folders_are_tidy_until_one_of_them_changes() {
 }
 
 #[test]
-fn foreign_and_edited_outputs_are_both_refused_and_nothing_is_written() {
+fn foreign_and_edited_outputs_are_refused_together() {
     let folder = Folder::new();
     let new = sealed("new\n");
     folder.write("c/b.h", "int mine;\n");
@@ -162,7 +162,7 @@ fn foreign_and_edited_outputs_are_both_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn a_file_that_is_not_text_is_foreign() {
+fn binary_files_are_foreign() {
     let folder = Folder::new();
     let path = folder.write("c/a.h", "");
     fs::write(path, [0xff, 0xfe]).expect("a file");
@@ -171,7 +171,7 @@ fn a_file_that_is_not_text_is_foreign() {
 }
 
 #[test]
-fn a_folder_in_place_of_a_file_and_a_file_in_place_of_a_folder_are_refused_even_by_force() {
+fn file_folder_conflicts_are_refused_even_with_force() {
     let folder = Folder::new();
     let new = sealed("new\n");
     fs::create_dir_all(folder.root().join("c/a.h")).expect("a folder");
@@ -209,7 +209,7 @@ fn links_are_not_followed() {
 }
 
 #[test]
-fn an_output_that_leaves_the_folder_or_meets_another_is_refused() {
+fn outside_and_colliding_outputs_are_refused() {
     let folder = Folder::new();
     let outputs = [("../a.h", "x"), ("c/A.h", "x"), ("c/a.h", "x"), ("/etc/a.h", "x")];
     let refused = vec![Code::OutputCollision, Code::OutputOutside, Code::OutputOutside];
@@ -236,7 +236,7 @@ fn stale_outputs_are_removed_unless_foreign() {
 }
 
 #[test]
-fn a_fault_while_writing_leaves_the_old_and_no_temporary_file() {
+fn write_failure_keeps_old_outputs_and_no_temporary_file() {
     let folder = Folder::new();
     let (old, new) = (sealed("old\n"), sealed("new\n"));
     folder.write("c/a.h", &old);
@@ -252,7 +252,7 @@ fn a_fault_while_writing_leaves_the_old_and_no_temporary_file() {
 }
 
 #[test]
-fn an_output_changed_during_the_build_is_replaced_only_if_it_is_a_file() {
+fn concurrently_changed_output_is_replaced_only_if_a_file() {
     let folder = Folder::new();
     folder.write("c/a.h/mine", "mine");
     let mut state = StateFolder::find(folder.0.path()).expect("a place");
@@ -284,7 +284,7 @@ fn temporary_files_of_a_killed_build_are_swept() {
 
 #[cfg(unix)]
 #[test]
-fn new_files_have_the_permissions_that_the_umask_leaves() {
+fn new_files_have_umask_permissions() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = Folder::new();

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_that_loop_end_and_hidden_names_are_left_out() {
+    fn link_loops_end_and_hidden_files_are_skipped() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path();
         fs::create_dir_all(root.join("b/c")).expect("folders");
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn links_out_of_the_root_are_not_followed_where_they_must_not_be() {
+    fn confined_walk_ignores_links_out_of_the_root() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().join("project");
         fs::create_dir_all(root.join("templates")).expect("folders");
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_has_no_files() {
+    fn missing_folder_has_no_files() {
         let found = below(Path::new("/nowhere/at/all")).expect("no fault");
         assert!(found.files().is_empty());
     }

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_line_end_gives_the_same_place() {
+    fn line_endings_do_not_change_positions() {
         for text in ["ab\ncd\n", "ab\rcd\r"] {
             assert_eq!(at(text, 3, 4), (2, 1, "cd".into()));
         }
@@ -127,12 +127,12 @@ mod tests {
     }
 
     #[test]
-    fn a_place_inside_a_character_is_its_start() {
+    fn offset_inside_a_character_is_its_start() {
         assert_eq!(at("a層", 2, 3), (1, 2, "a層".into()));
     }
 
     #[test]
-    fn the_head_of_a_block_is_the_line_that_opens_it() {
+    fn block_header_is_its_opening_line() {
         let text = "const A 1\ntensor x {\n    shape { n 4 }\n// why\n\n    tile 8\n}\n  stray\n";
         let head = |what: &str| {
             let start = text.find(what).expect("the text holds it");
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_counts_on_from_where_it_starts() {
+    fn excerpt_positions_continue_from_its_start() {
         let source = DiagnosticSource { text: "1,x", first_line: 40, first_byte: 1000 };
         let position = locate(source, 1002, 1003);
         assert_eq!((position.line, position.column, position.start), (40, 3, 2));

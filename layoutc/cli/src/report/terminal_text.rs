@@ -70,19 +70,19 @@ mod tests {
     }
 
     #[test]
-    fn a_tab_reaches_the_next_stop() {
+    fn tabs_advance_to_the_next_tab_stop() {
         assert_eq!(printed("a\tb"), ("a   b".to_owned(), 5));
         assert_eq!(printed("\t\tb"), ("        b".to_owned(), 9));
     }
 
     #[test]
-    fn east_asian_characters_take_two_columns_and_marks_none() {
+    fn wide_characters_take_two_columns_and_marks_zero() {
         assert_eq!(printed("層").1, 2);
         assert_eq!(printed("e\u{301}").1, 1);
     }
 
     #[test]
-    fn what_hides_is_shown() {
+    fn invisible_characters_are_escaped() {
         assert_eq!(printed("a\u{202e}b").0, "a\\u{202e}b");
         assert_eq!(escape("x\u{1b}[31m\n"), "x\\u{1b}[31m\\u{a}");
     }

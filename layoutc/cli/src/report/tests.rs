@@ -28,7 +28,7 @@ fn refusal() -> Diagnostic {
 }
 
 #[test]
-fn a_refusal_reads_as_the_contract_has_it() {
+fn diagnostics_render_as_documented() {
     assert_eq!(
         rendered(MANIFEST, &refusal()),
         "\
@@ -45,7 +45,7 @@ error[map::not_injective]: two elements of `input` share a slot
 }
 
 #[test]
-fn the_same_as_json_is_one_line_with_bytes_and_characters() {
+fn json_diagnostic_is_one_line_with_byte_positions() {
     let line = json::render(&refusal(), &|_| Some(DiagnosticSource::whole(MANIFEST)));
     assert_eq!(
         line,
@@ -63,7 +63,7 @@ fn the_same_as_json_is_one_line_with_bytes_and_characters() {
 }
 
 #[test]
-fn a_change_of_the_text_is_told_where_the_text_is_at_hand() {
+fn json_fixes_are_given_if_the_source_is_available() {
     let fixed = refusal().fix(place("layouts/a.kdl", MANIFEST, "(n, c % 4)"), "(n, c // 4, c % 4)");
     let line = json::render(&fixed, &|_| Some(DiagnosticSource::whole(MANIFEST)));
     let object: serde_json::Value = serde_json::from_str(&line).expect("one object");
@@ -80,7 +80,7 @@ fn a_change_of_the_text_is_told_where_the_text_is_at_hand() {
 }
 
 #[test]
-fn other_places_follow_each_under_its_own_line_number() {
+fn secondary_labels_have_their_own_line_numbers() {
     let text = "const A 1\ntensor a\ntensor a\n";
     let file = Arc::from("a.kdl");
     let first = Diagnostic::error(
@@ -107,7 +107,7 @@ error[name::unknown]: two tensors of one name
 }
 
 #[test]
-fn the_head_of_an_item_is_shown_once_above_its_labels() {
+fn item_header_is_shown_once_above_its_labels() {
     let text =
         "tensor a {\n    shape { n 4 }\n    tile 2\n}\n\nview b of=a {\n    shape { n 5 }\n}\n";
     let diagnostic =
@@ -134,7 +134,7 @@ error[shape::view]: no
 }
 
 #[test]
-fn another_file_has_a_line_of_its_own_and_one_that_cannot_be_read_has_no_excerpt() {
+fn labels_in_unreadable_files_have_no_excerpt() {
     let lookup = |file: &str| (file == "a.kdl").then(|| DiagnosticSource::whole("use \"b.kdl\"\n"));
     let text = "use \"b.kdl\"\n";
     let diagnostic =
@@ -172,7 +172,7 @@ warning[name::unknown]: hm
 }
 
 #[test]
-fn a_span_of_several_lines_is_underlined_to_the_end_of_the_first() {
+fn multiline_spans_are_underlined_on_their_first_line() {
     let text = "layout {\n    tile 8\n}\n";
     let diagnostic =
         Diagnostic::error(Code::KdlSyntax, "bad", FileSpan::new(&Arc::from("a.kdl"), 7..20), "all");
@@ -197,7 +197,7 @@ fn an_empty_span_and_the_end_of_the_file_have_one_caret() {
 }
 
 #[test]
-fn an_empty_file_has_a_place_too() {
+fn empty_file_has_a_position() {
     let place = FileSpan::new(&Arc::from("a.kdl"), 0..0);
     let diagnostic = Diagnostic::error(Code::KdlSyntax, "nothing here", place, "");
     assert_eq!(
@@ -207,7 +207,7 @@ fn an_empty_file_has_a_place_too() {
 }
 
 #[test]
-fn a_long_line_is_cut_around_the_span() {
+fn long_lines_are_truncated_around_the_span() {
     let text = format!("{}BAD{}\n", "a".repeat(500), "z".repeat(500));
     let diagnostic = Diagnostic::error(Code::KdlSyntax, "bad", place("a.kdl", &text, "BAD"), "it");
     assert_eq!(
@@ -262,7 +262,7 @@ fn colors_appear_only_on_request() {
 }
 
 #[test]
-fn a_flood_is_capped_and_counted() {
+fn diagnostics_are_capped_and_counted() {
     let mut report = Report::default();
     report.text("layouts/a.kdl".to_owned(), Arc::from(MANIFEST));
     report.add((0..60).map(|_| refusal()));

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_manifests_that_were_made_into_one_file_the_later_one_counts() {
+    fn last_manifest_of_a_shared_output_wins() {
         let old = || emitted("old", &[("m.json", "old")]);
         let new = |text| emitted("new", &[("m.json", text)]);
         let found = Fingerprint { stat: None, hash: ContentHash::of(b"two") };

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_and_every_flipped_bit_keeps_the_records_before_it_and_no_other() {
+    fn truncation_or_bit_flip_keeps_only_preceding_records() {
         let mut file = b"h\n".to_vec();
         for record in [b"one".as_slice(), b"", b"three"] {
             push(&mut file, record);

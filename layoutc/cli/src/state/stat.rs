@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_state_of_a_recently_changed_file_is_not_trusted() {
+    fn stat_of_a_recently_changed_file_is_not_trusted() {
         let at = |nanos| FileStat { bytes: 1, modified: nanos, changed: nanos, inode: 1 };
         let now = Timestamp(10_000_000_001);
         assert_eq!(at(9_999_999_999).if_settled(now), None);

@@ -46,7 +46,7 @@ fn each_operation_prints_the_layout_first_and_then_its_figures() {
 }
 
 #[test]
-fn an_answer_for_programs_is_one_object() {
+fn json_output_is_one_object() {
     assert_eq!(
         answered(&["compose", "(4,3):(3,1)", "(6,2):(2,1)", "--format", "json"]),
         "{\"op\":\"compose\",\"a\":\"(4,3):(3,1)\",\"b\":\"(6,2):(2,1)\",\
@@ -64,7 +64,7 @@ fn an_answer_for_programs_is_one_object() {
 }
 
 #[test]
-fn faults_of_a_and_b_are_underlined_in_their_texts() {
+fn operand_faults_are_underlined() {
     let sandbox = Sandbox::new(&[]);
     let refused = |args: &[&str]| {
         let ran = sandbox.run(&[&["algebra"], args].concat());
@@ -143,7 +143,7 @@ for more information, run `layoutc explain notation::rounds`
 }
 
 #[test]
-fn faults_for_programs_name_the_text_and_the_indices() {
+fn json_faults_have_file_span_and_witness() {
     let sandbox = Sandbox::new(&[]);
     let ran =
         sandbox.run(&["algebra", "inverse", "(4,4):(1,2)", "--side", "left", "--format", "json"]);
@@ -156,7 +156,7 @@ fn faults_for_programs_name_the_text_and_the_indices() {
 }
 
 #[test]
-fn a_command_line_at_fault_is_not_an_answer() {
+fn invalid_arguments_exit_with_code_2() {
     let sandbox = Sandbox::new(&[]);
     for args in [
         &["algebra"][..],
@@ -171,7 +171,7 @@ fn a_command_line_at_fault_is_not_an_answer() {
 }
 
 #[test]
-fn texts_of_any_size_and_kind_are_answered() {
+fn operands_of_any_size_are_handled() {
     let sandbox = Sandbox::new(&[]);
     let deep = format!("{}4:1", "(".repeat(50_000));
     let wide = format!("({}1):({}0)", "1,".repeat(9_000), "0,".repeat(9_000));

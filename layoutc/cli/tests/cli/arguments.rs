@@ -29,7 +29,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
 }
 
 #[test]
-fn a_mistyped_command_finds_the_one_that_was_meant() {
+fn mistyped_command_gets_a_suggestion() {
     let ran = Sandbox::new(&[]).run(&["biuld"]);
     let line = "error: unknown command `biuld`; did you mean `build`?\n";
     assert_eq!(ran.failure(), (Some(2), line));
@@ -53,7 +53,7 @@ fn command_line_errors_exit_with_code_2() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_fault() {
+fn closed_output_pipe_is_not_an_error() {
     let sandbox = Sandbox::new(&[]);
     let mut child = sandbox
         .command(".", &["explain", "output::foreign"])

@@ -16,7 +16,7 @@ fn bench(sandbox: &Sandbox, args: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn every_routine_is_timed_beside_memcpy() {
+fn every_relayout_is_timed() {
     let sandbox = Sandbox::new(&[("a.kdl", TWO)]);
     let (code, out, err) = bench(&sandbox, &["a.kdl", "--seconds", "0.002"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
@@ -26,7 +26,7 @@ fn every_routine_is_timed_beside_memcpy() {
 }
 
 #[test]
-fn a_part_of_the_name_picks_routines_and_json_has_their_figures() {
+fn only_selects_routines_by_substring_with_json_results() {
     let sandbox = Sandbox::new(&[("a.kdl", TWO), ("b.kdl", TWO)]);
     let args = ["a.kdl", "b.kdl", "--only", "to_b", "--seconds", "0.002", "--format", "json"];
     let (code, out, _) = bench(&sandbox, &args);
@@ -47,7 +47,7 @@ fn a_part_of_the_name_picks_routines_and_json_has_their_figures() {
 }
 
 #[test]
-fn kernels_are_timed_behind_the_moves_with_their_operations() {
+fn kernels_are_timed_after_relayouts_with_operation_counts() {
     let kernel = "kernel add { compute \"b[n, c, w] = 2 * a[n, c, w] + b[n, c, w]\" }\n";
     let sandbox = Sandbox::new(&[("a.kdl", &format!("{TWO}{kernel}"))]);
     let (code, out, err) = bench(&sandbox, &["a.kdl", "--seconds", "0.002"]);
@@ -71,7 +71,7 @@ fn kernels_are_timed_behind_the_moves_with_their_operations() {
 }
 
 #[test]
-fn the_configuration_and_the_projects_templates_hold() {
+fn configuration_and_project_templates_apply() {
     let config = "[project]\nsources = [\"*.kdl\"]\nprefix = \"net_\"\n[target.c]\nopenmp = true\n";
     let sandbox = Sandbox::new(&[("a.kdl", TWO), ("layoutc.toml", config)]);
     let (code, out, err) = bench(&sandbox, &["--seconds", "0.002", "--only", "to"]);
@@ -91,7 +91,7 @@ fn the_configuration_and_the_projects_templates_hold() {
 }
 
 #[test]
-fn what_cannot_be_timed_is_told() {
+fn benchmark_failures_are_reported() {
     let sandbox = Sandbox::new(&[("a.kdl", TWO), ("b.kdl", BROKEN)]);
     let (code, _, err) = bench(&sandbox, &["a.kdl", "--cc", "no_such_compiler"]);
     assert_eq!(code, Some(3));
@@ -111,7 +111,7 @@ fn what_cannot_be_timed_is_told() {
 
 #[cfg(unix)]
 #[test]
-fn a_compiler_may_be_named_by_a_path_with_blanks_or_with_flags() {
+fn compiler_path_may_contain_blanks_or_flags() {
     use std::os::unix::fs::PermissionsExt;
 
     let sandbox = Sandbox::new(&[("a.kdl", TWO)]);

@@ -64,7 +64,7 @@ fn a_page_with_other_output_is_reported_by_line() {
 }
 
 #[test]
-fn a_page_that_cannot_run_is_reported_by_line() {
+fn invalid_page_blocks_are_reported_by_line() {
     for (page, fault) in [
         ("```console\n$ wget example\n```\n", "a.md:2: pages do not run `wget`"),
         ("```sh\ncat nothing 2> log\n```\n", "a.md:2: `cat nothing 2> log` ends with 1"),
@@ -91,7 +91,7 @@ fn elided_lines_and_times_match() {
 }
 
 #[test]
-fn every_link_leads_somewhere() {
+fn every_link_resolves() {
     let mut faults = Vec::new();
     let mut pages = files_below(&root().join("book/src"));
     let others = ["README.md", "editors/README.md", "integrations/README.md"];
@@ -126,7 +126,7 @@ fn every_page_is_in_the_summary() {
 }
 
 #[test]
-fn the_commands_of_a_codes_page_raise_it_and_then_mend_it() {
+fn commands_on_code_pages_raise_and_fix_the_code() {
     let folder = root().join("book/src/codes");
     let (mut tried, mut faults) = (0, Vec::new());
     for path in files_below(&folder) {

@@ -25,7 +25,7 @@ fn all_are(status: &str, out: &str) -> bool {
 }
 
 #[test]
-fn a_build_writes_below_the_targets_folder_and_a_second_one_nothing() {
+fn build_writes_target_folders_and_a_rebuild_nothing() {
     let sandbox = project();
     let ran = sandbox.run(&["build", "--format", "json"]);
     assert!(all_are("written", ran.success()), "{}", ran.out);
@@ -40,7 +40,7 @@ fn a_build_writes_below_the_targets_folder_and_a_second_one_nothing() {
 }
 
 #[test]
-fn part_of_a_project_gives_the_same_bytes_from_any_folder() {
+fn partial_build_writes_identical_bytes_from_any_folder() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     let all = sandbox.files("generated");
@@ -54,14 +54,14 @@ fn part_of_a_project_gives_the_same_bytes_from_any_folder() {
 }
 
 #[test]
-fn a_single_manifest_writes_its_outputs_beside_it() {
+fn single_manifest_outputs_are_next_to_it() {
     let sandbox = Sandbox::new(&[("here/one.kdl", BLOCKED)]);
     sandbox.run(&["build", "here/one.kdl"]).success();
     assert!(sandbox.read("here/generated/c/one.h").is_some(), "{:?}", sandbox.files("."));
 }
 
 #[test]
-fn an_error_anywhere_writes_nothing() {
+fn any_error_prevents_all_writes() {
     let sandbox = project();
     sandbox.write("layouts/b.kdl", BROKEN);
     let ran = sandbox.run(&["build"]);
@@ -104,7 +104,7 @@ fn foreign_and_edited_files_are_refused_until_forced() {
 }
 
 #[test]
-fn outputs_of_a_manifest_that_is_gone_are_removed_by_a_whole_build_only() {
+fn stale_outputs_are_removed_only_by_a_full_build() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     fs::remove_file(sandbox.path("layouts/x/a.kdl")).expect("gone");
@@ -119,7 +119,7 @@ fn outputs_of_a_manifest_that_is_gone_are_removed_by_a_whole_build_only() {
 }
 
 #[test]
-fn another_folder_and_a_target_may_be_named() {
+fn out_and_target_options_select_folder_and_target() {
     let sandbox = Sandbox::new(&[("p/layoutc.toml", ""), ("p/layouts/a.kdl", BLOCKED)]);
     sandbox.run_in("p", &["build", "--out", "../out", "--target", "c"], "").success();
     assert!(sandbox.read("out/c/a.h").is_some());
@@ -140,7 +140,7 @@ fn an_output_folder_outside_the_project_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn an_output_folder_that_is_a_link_out_of_the_project_is_refused() {
+fn output_folder_linked_out_of_the_project_is_refused() {
     let sandbox = project();
     let outside = tempfile::tempdir().expect("a folder");
     std::os::unix::fs::symlink(outside.path(), sandbox.path("generated")).expect("a link");
@@ -152,7 +152,7 @@ fn an_output_folder_that_is_a_link_out_of_the_project_is_refused() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_folder_that_cannot_be_written_is_the_machines_fault() {
+fn unwritable_output_folder_exits_with_code_3() {
     // `/proc` does not allow new folders, not even for root.
     let sandbox = project();
     let ran = sandbox.run(&["build", "--out", "/proc/layoutc"]);
@@ -161,7 +161,7 @@ fn a_folder_that_cannot_be_written_is_the_machines_fault() {
 }
 
 #[test]
-fn builds_at_once_give_the_bytes_of_one() {
+fn concurrent_builds_write_identical_bytes() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     let texts = |sandbox: &Sandbox| -> Vec<_> {
@@ -183,7 +183,7 @@ fn builds_at_once_give_the_bytes_of_one() {
 }
 
 #[test]
-fn the_summary_has_a_line_for_every_tensor_and_quiet_has_none() {
+fn summary_has_one_line_per_tensor_unless_quiet() {
     let sandbox = Sandbox::new(&[("a.kdl", &BLOCKED.replace("w 8", "w 6"))]);
     let ran = sandbox.run(&["build", "a.kdl"]);
     let first = ran.success().lines().next().expect("a line");
@@ -193,7 +193,7 @@ fn the_summary_has_a_line_for_every_tensor_and_quiet_has_none() {
 }
 
 #[test]
-fn templates_that_would_fill_the_memory_end_in_a_diagnostic_and_write_nothing() {
+fn memory_exhausting_templates_write_nothing() {
     let bomb = "{% set ns = namespace(x='layout') %}\
         {% for i in range(64) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}";
     let sandbox = project();
@@ -205,7 +205,7 @@ fn templates_that_would_fill_the_memory_end_in_a_diagnostic_and_write_nothing() 
 }
 
 #[test]
-fn a_template_of_the_projects_own_takes_the_place_of_the_built_in_one() {
+fn project_template_overrides_the_built_in_one() {
     let sandbox = project();
     sandbox.write("templates/c/header.h.j2", "// {{ manifest }}\n");
     let ran = sandbox.run(&["build"]);
@@ -215,7 +215,7 @@ fn a_template_of_the_projects_own_takes_the_place_of_the_built_in_one() {
 }
 
 #[test]
-fn a_check_looks_at_the_projects_own_templates_in_a_process_that_cannot_harm() {
+fn dry_runs_sandbox_project_templates() {
     let bomb = "{% set ns = namespace(x='layout') %}\
         {% for i in range(64) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}";
     let sandbox = project();
@@ -228,7 +228,7 @@ fn a_check_looks_at_the_projects_own_templates_in_a_process_that_cannot_harm() {
 }
 
 #[test]
-fn a_check_of_what_is_edited_or_left_over_is_exit_code_1_and_leaves_it() {
+fn check_fails_on_edited_or_stale_outputs() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     let edited = sandbox.read("generated/c/a.h").expect("there") + "int mine;\n";
@@ -244,7 +244,7 @@ fn a_check_of_what_is_edited_or_left_over_is_exit_code_1_and_leaves_it() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn thread_count_does_not_change_outputs() {
     let sandbox = project();
     sandbox.run(&["build", "--jobs", "1"]).success();
     sandbox.run(&["build", "--check", "--jobs", "7"]).success();
@@ -283,7 +283,7 @@ fn stages_are_timed_on_request() {
 }
 
 #[test]
-fn a_target_that_the_project_lacks_is_to_be_added_and_another_word_gets_the_nearest() {
+fn unknown_target_gets_a_suggestion() {
     let sandbox = Sandbox::new(&[
         ("layoutc.toml", "[target.c]\n[target.cuda]\n"),
         ("layouts/a.kdl", BLOCKED),
@@ -338,7 +338,7 @@ fn error_lines(ran: &Finished) -> Vec<&str> {
 }
 
 #[test]
-fn check_reports_what_a_target_refuses() {
+fn check_reports_target_limits() {
     let config = "[project]\nsources = [\"m.kdl\"]\n[target.c]\nindex-type = \"int32_t\"\n[target.opencl]\n[target.cuda]\n";
     let sandbox = Sandbox::new(&[("layoutc.toml", config), ("m.kdl", FAULTS)]);
     let check = sandbox.run(&["check"]);
@@ -363,7 +363,7 @@ fn check_reports_what_a_target_refuses() {
 }
 
 #[test]
-fn a_template_that_is_not_utf_8_is_said_to_be_so() {
+fn non_utf8_template_is_reported() {
     let config = "[target.c]\n[target.custom]\ntemplate = \"custom/x.j2\"\nextension = \"txt\"\n";
     let sandbox = Sandbox::new(&[
         ("layoutc.toml", config),
@@ -392,7 +392,7 @@ fn a_template_that_is_not_utf_8_is_said_to_be_so() {
 }
 
 #[test]
-fn a_manifest_whose_name_would_end_an_include_is_refused() {
+fn manifest_names_that_end_an_include_are_refused() {
     for name in ["a\"b.kdl", "a\nb.kdl", "a\\b.kdl"] {
         let sandbox = Sandbox::new(&[(name, BLOCKED)]);
         for command in ["check", "build"] {

@@ -56,7 +56,7 @@ fn matched(text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn the_problem_matcher_finds_errors_and_warnings_with_their_places() {
+fn problem_matcher_finds_errors_and_warnings() {
     let padded =
         "tensor p dtype=f32 {\n    shape { n 5 }\n    layout {\n        split n by=32\n    }\n}\n";
     let sandbox = Sandbox::new(&[
@@ -95,7 +95,7 @@ fn entry(id: &str) -> String {
 }
 
 #[test]
-fn the_hooks_keep_bad_layouts_and_outdated_outputs_from_being_committed() {
+fn hooks_reject_invalid_layouts_and_outdated_outputs() {
     let Some(_) = needed_program("git") else { return };
     let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BLOCKED)]);
     let git = |args: &[&str]| {

@@ -15,7 +15,7 @@ fn json(line: &str) -> Value {
 }
 
 #[test]
-fn a_new_project_builds_at_once_and_without_a_warning() {
+fn new_project_builds_without_warnings() {
     let sandbox = Sandbox::new(&[]);
     let ran = sandbox.run(&["new", "my-kernels"]);
     assert_eq!(
@@ -31,7 +31,7 @@ fn a_new_project_builds_at_once_and_without_a_warning() {
 }
 
 #[test]
-fn a_folder_becomes_a_project_and_nothing_in_it_is_overwritten() {
+fn init_overwrites_no_existing_file() {
     let sandbox = Sandbox::new(&[("here/mine.txt", "mine")]);
     let ran = sandbox.run_in("here", &["init"], "");
     assert!(ran.success().ends_with("\nnext: layoutc build\n"), "{}", ran.out);
@@ -62,7 +62,7 @@ fn a_new_project_as_json_is_one_object() {
 }
 
 #[test]
-fn clean_removes_what_layoutc_wrote_and_the_folders_that_held_it() {
+fn clean_removes_outputs_and_their_empty_folders() {
     let sandbox = project();
     let before = sandbox.files(".");
     sandbox.run(&["build"]).success();
@@ -79,7 +79,7 @@ fn clean_removes_what_layoutc_wrote_and_the_folders_that_held_it() {
 }
 
 #[test]
-fn clean_keeps_and_names_what_was_edited_and_keeps_what_is_not_its_own() {
+fn clean_keeps_foreign_and_reports_edited_outputs() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     let edited = sandbox.read("generated/c/a.h").expect("there") + "int mine;\n";
@@ -122,7 +122,7 @@ fn clean_works_with_broken_manifests_and_in_other_folders() {
 }
 
 #[test]
-fn clean_of_a_project_that_builds_into_itself_touches_the_targets_folders_only() {
+fn in_place_clean_touches_only_target_folders() {
     let sandbox = Sandbox::new(&[
         ("layoutc.toml", "[project]\nout-dir = \".\"\n"),
         ("layouts/a.kdl", BLOCKED),
@@ -154,7 +154,7 @@ fn begun(sandbox: &Sandbox, command: &str) -> (std::process::Child, String) {
 
 #[cfg(unix)]
 #[test]
-fn clean_waits_for_a_build_that_holds_the_folder() {
+fn clean_waits_for_a_running_build() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     let folder = fs::File::open(sandbox.path(".layoutc/lock")).expect("there");
@@ -171,7 +171,7 @@ fn clean_waits_for_a_build_that_holds_the_folder() {
 
 #[cfg(unix)]
 #[test]
-fn edits_made_while_a_build_waits_are_built() {
+fn edits_during_a_lock_wait_are_built() {
     let sandbox = project();
     let text = sandbox.read("layouts/a.kdl").expect("a manifest");
     sandbox.write("layouts/b.kdl", &text);
@@ -190,7 +190,7 @@ fn edits_made_while_a_build_waits_are_built() {
 }
 
 #[test]
-fn outputs_are_what_a_build_writes_and_nothing_is_written() {
+fn outputs_lists_build_files_and_writes_nothing() {
     let sandbox = project();
     let before = sandbox.files(".");
     let ran = sandbox.run(&["outputs"]);
@@ -206,7 +206,7 @@ fn outputs_are_what_a_build_writes_and_nothing_is_written() {
 }
 
 #[test]
-fn outputs_for_cmake_are_absolute_and_quoted_and_no_other_command_knows_cmake() {
+fn outputs_for_cmake_are_absolute_and_quoted() {
     let sandbox = Sandbox::new(&[("a b;$c/one.kdl", BLOCKED)]);
     let ran = sandbox.run(&["outputs", "a b;$c/one.kdl", "--format", "cmake"]);
     let root = sandbox.path("").canonicalize().expect("there");
@@ -219,7 +219,7 @@ fn outputs_for_cmake_are_absolute_and_quoted_and_no_other_command_knows_cmake() 
 }
 
 #[test]
-fn outputs_stand_where_the_configuration_puts_them() {
+fn outputs_follow_the_configured_folder() {
     let config = "[project]\nsources = [\"k/*.kdl\"]\nout-dir = \"gen/deep/\"\nprefix = \"p_\"\n";
     let sandbox =
         Sandbox::new(&[("layoutc.toml", config), ("k/a.kdl", BLOCKED), ("a.kdl", BROKEN)]);
@@ -234,7 +234,7 @@ fn outputs_stand_where_the_configuration_puts_them() {
 }
 
 #[test]
-fn outputs_of_a_broken_project_are_none() {
+fn outputs_of_an_invalid_project_are_refused() {
     let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BROKEN)]);
     let ran = sandbox.run(&["outputs"]);
     assert_eq!(ran.failure().0, Some(1));
@@ -242,7 +242,7 @@ fn outputs_of_a_broken_project_are_none() {
 }
 
 #[test]
-fn the_templates_are_listed_with_what_they_are_for() {
+fn templates_are_listed_with_their_purpose() {
     let sandbox = Sandbox::new(&[]);
     let ran = sandbox.run(&["templates", "list"]);
     let row = "c/header.h.j2         c       public header: constants, index functions, prototypes";
@@ -283,7 +283,7 @@ fn an_ejected_template_changes_nothing_until_it_is_edited() {
 }
 
 #[test]
-fn a_template_that_is_not_built_in_finds_the_nearest() {
+fn unknown_template_gets_a_suggestion() {
     let sandbox = project();
     for requested in ["c/headr.h.j2", "header.h.j2"] {
         let ran = sandbox.run(&["templates", "eject", requested]);
@@ -306,7 +306,7 @@ fn templates_are_not_ejected_through_a_link_out_of_the_project() {
 }
 
 #[test]
-fn check_refuses_a_choice_that_a_build_would() {
+fn check_refuses_unusable_conversion_schedules() {
     let text = "tensor a dtype=f32 { shape { n 8; c 32; w 64 } }\n\
                 tensor b like=a { layout { order n w c } }\nconvert a to=b { inside runs }\n";
     let sandbox = Sandbox::new(&[("a.kdl", text)]);

@@ -19,7 +19,7 @@ fn project() -> Sandbox {
 }
 
 #[test]
-fn each_input_is_listed_with_what_it_uses_and_what_depends_on_it() {
+fn inputs_are_listed_with_uses_and_dependents() {
     let sandbox = project();
     let listed = "\
 layoutc.toml
@@ -89,7 +89,7 @@ layouts/a.kdl
 }
 
 #[test]
-fn graphviz_gets_a_digraph_and_no_other_command_knows_it() {
+fn graphviz_digraph_is_only_for_deps_and_solve() {
     let sandbox = Sandbox::new(&[("a b.kdl", BLOCKED)]);
     let ran = sandbox.run(&["deps", "a b.kdl", "--format", "dot"]);
     assert!(

@@ -64,7 +64,7 @@ fn extents(list: &Value, of: impl Fn(&Value) -> Value, symbols: &[&str]) -> Vec<
 }
 
 #[test]
-fn the_python_of_the_example_agrees_with_layoutc_index_everywhere() {
+fn python_example_agrees_with_layoutc_index() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().to_str().expect("a path");
     layoutc(&["build", "-q", "--out", out], None);

@@ -10,7 +10,7 @@ fn a_code_is_explained_by_its_page() {
 }
 
 #[test]
-fn an_unknown_code_finds_the_nearest() {
+fn unknown_code_gets_a_suggestion() {
     let sandbox = Sandbox::new(&[]);
     for (code, near) in [("map::injective", "map::not_injective"), ("foreign", "output::foreign")] {
         let line = format!(

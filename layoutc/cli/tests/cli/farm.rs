@@ -87,7 +87,7 @@ fn ninja_reports_an_error_and_continues_after_its_fix() {
 }
 
 #[test]
-fn ninja_learns_of_manifests_that_come_and_go() {
+fn ninja_tracks_added_and_removed_manifests() {
     let Some(_) = needed_program("ninja") else { return };
     let sandbox = configured();
     edit(&sandbox, "layoutc.toml", "[target.c]", "[target.c]\numbrella-header = \"farm.h\"");
@@ -229,7 +229,7 @@ fn actions(sandbox: &Sandbox) -> BTreeSet<String> {
 }
 
 #[test]
-fn bazel_runs_one_hermetic_action_for_each_manifest_and_knows_it_again_elsewhere() {
+fn bazel_runs_one_cacheable_hermetic_action_per_manifest() {
     let Some(_) = needed_program(BAZEL) else { return };
     let sandbox = Sandbox::new(&[]);
     let one = Workspace::new(&sandbox, "one");

@@ -11,7 +11,7 @@ const MESSY: &str = "tensor t   dtype=f32 {\n  shape { h 4;w 0x8 } // rows\n\n\n
 const NEAT: &str = "tensor t dtype=f32 {\n    shape { h 4; w 0x8 } // rows\n}\n";
 
 #[test]
-fn the_manifests_of_a_project_are_formatted_once() {
+fn formatting_a_project_is_idempotent() {
     let sandbox = Sandbox::new(&[
         ("layoutc.toml", ""),
         ("layouts/a.kdl", MESSY),
@@ -30,7 +30,7 @@ fn the_manifests_of_a_project_are_formatted_once() {
 }
 
 #[test]
-fn a_check_writes_nothing_and_shows_the_first_line_that_differs() {
+fn check_shows_the_first_unformatted_line() {
     let sandbox = Sandbox::new(&[("a.kdl", MESSY), ("b.kdl", BLOCKED)]);
     let ran = sandbox.run(&["fmt", "--check", "a.kdl", "b.kdl"]);
     let shown = "\
@@ -50,7 +50,7 @@ for more information, run `layoutc explain kdl::style`
 }
 
 #[test]
-fn standard_input_goes_to_standard_output() {
+fn standard_input_is_formatted_to_standard_output() {
     let sandbox = Sandbox::new(&[]);
     assert_eq!(sandbox.run_in(".", &["fmt", "-"], MESSY).success(), NEAT);
     assert_eq!(sandbox.run_in(".", &["fmt", "-"], NEAT).success(), NEAT);
@@ -72,7 +72,7 @@ fn standard_input_goes_to_standard_output() {
 }
 
 #[test]
-fn invalid_kdl_is_left_alone_and_the_others_are_formatted() {
+fn invalid_kdl_is_skipped_and_other_files_formatted() {
     let broken = "tensor t  {\n  shape { n 4 }\n";
     let sandbox = Sandbox::new(&[("layouts/a.kdl", broken), ("layouts/b.kdl", MESSY)]);
     sandbox.write("layouts/c.kdl", b"tensor \xff {}");
@@ -92,7 +92,7 @@ fn invalid_kdl_is_left_alone_and_the_others_are_formatted() {
 }
 
 #[test]
-fn a_file_keeps_its_mode_its_line_ends_and_the_link_to_it() {
+fn formatting_preserves_mode_line_endings_and_links() {
     let sandbox = Sandbox::new(&[("real/a.kdl", &MESSY.replace('\n', "\r\n"))]);
     fs::set_permissions(sandbox.path("real/a.kdl"), Permissions::from_mode(0o640)).expect("a mode");
     symlink("real/a.kdl", sandbox.path("link.kdl")).expect("a link");
@@ -113,7 +113,7 @@ fn a_file_that_does_not_change_is_not_written() {
 }
 
 #[test]
-fn the_outputs_of_a_formatted_manifest_are_those_of_before() {
+fn formatting_does_not_change_outputs() {
     let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", MESSY)]);
     sandbox.run(&["build"]).success();
     sandbox.run(&["fmt"]).success();

@@ -43,7 +43,7 @@ fn texts(sandbox: &Sandbox) -> BTreeMap<String, Option<String>> {
 }
 
 #[test]
-fn an_action_writes_its_outputs_and_its_rule_and_nothing_else() {
+fn action_writes_only_outputs_and_depfile() {
     let sandbox = Sandbox::new(FILES);
     let before = sandbox.files("p");
     for _ in 0..2 {
@@ -65,7 +65,7 @@ fn an_action_writes_its_outputs_and_its_rule_and_nothing_else() {
 }
 
 #[test]
-fn an_action_gives_the_same_bytes_wherever_it_runs() {
+fn action_outputs_do_not_depend_on_the_environment() {
     let sandbox = Sandbox::new(FILES);
     sandbox.run_in("p", ACTION, "").success();
     let expected = texts(&sandbox);
@@ -123,7 +123,7 @@ fn root_must_contain_the_manifests_and_needs_an_output_folder() {
 
 /// Sandboxes link each input to its real location.
 #[test]
-fn links_in_a_root_are_followed_wherever_they_lead() {
+fn links_in_a_root_are_followed_outside_it() {
     let (sandbox, linked) = (Sandbox::new(FILES), Sandbox::new(&[]));
     sandbox.run_in("p", ACTION, "").success();
     for (path, _) in FILES {
@@ -145,7 +145,7 @@ fn links_in_a_root_are_followed_wherever_they_lead() {
 }
 
 #[test]
-fn actions_at_once_leave_each_others_files_alone() {
+fn concurrent_actions_keep_each_others_files() {
     let sandbox = Sandbox::new(FILES);
     sandbox.write("o/c/x/.layoutc-1-0.tmp", "of another action");
     sandbox.write("o/.layoutc/lock", "process 1 (`layoutc build`)\n");
@@ -155,7 +155,7 @@ fn actions_at_once_leave_each_others_files_alone() {
 }
 
 #[test]
-fn the_state_of_a_build_into_another_folder_is_in_that_folder() {
+fn build_state_is_in_the_output_folder() {
     let sandbox = Sandbox::new(FILES);
     let before = sandbox.files("p");
     sandbox.run_in("p", &["build", "-q", "--out", "../o"], "").success();
@@ -167,7 +167,7 @@ fn the_state_of_a_build_into_another_folder_is_in_that_folder() {
 }
 
 #[test]
-fn the_lock_file_that_a_build_keeps_is_in_the_rule() {
+fn lock_file_is_in_the_depfile_of_locked_builds() {
     let sandbox = Sandbox::new(FILES);
     sandbox.run_in("p", &["lock", "-q"], "").success();
     sandbox.run_in("p", &[ACTION, &["--locked"]].concat(), "").success();
@@ -194,7 +194,7 @@ fn opened(trace: &str) -> BTreeSet<(String, bool)> {
 }
 
 #[test]
-fn an_action_opens_what_its_rule_names_and_nothing_else() {
+fn action_opens_only_files_of_its_depfile() {
     let Some(strace) = needed_program("strace") else { return };
     let sandbox = Sandbox::new(FILES);
     sandbox.write("layoutc.toml", "not = read");

@@ -8,7 +8,7 @@ use layoutc_testing::hostile::{CONFINED, FINE, HOSTILE, hostile_template};
 use layoutc_testing::is_full;
 
 #[test]
-fn every_hostile_template_ends_in_a_diagnostic_and_leaves_no_output() {
+fn hostile_templates_end_in_a_diagnostic_without_output() {
     let mut wrong = Vec::new();
     // Some take many seconds: a few of each kind, unless all are requested.
     let some = |name: &str, at: usize| {

@@ -84,7 +84,7 @@ fn json_has_the_counts() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_the_file() {
+fn import_errors_name_the_file() {
     let sandbox = sandbox(&["batch.onnx", "mismatch.onnx", "nonzero.onnx", "sequence.onnx"]);
     let ran = sandbox.run(&["import", "nonzero.onnx"]);
     let report = "\
@@ -124,7 +124,7 @@ for more information, run `layoutc explain import::shape`
 }
 
 #[test]
-fn what_is_open_is_assumed_and_told() {
+fn open_extents_are_assumed_and_reported() {
     let sandbox = sandbox(&["batch.onnx"]);
     let ran = sandbox.run(&["import", "batch.onnx"]);
     let report = "assumed extents: batch=1; override them with `--set` or `--shape`\n";
@@ -140,7 +140,7 @@ fn what_is_open_is_assumed_and_told() {
 }
 
 #[test]
-fn a_branch_that_is_taken_when_the_model_runs_is_a_part_of_one_operator() {
+fn run_time_branches_are_imported_as_one_operator() {
     let sandbox = sandbox(&["control.onnx", "declared.onnx"]);
     let ran = sandbox.run(&["import", "control.onnx"]);
     let node = "op=If {\n        in flag x\n        out if_0_out dtype=f32 { shape { N 1; C 3; H 8; W 8 } }\n";

@@ -33,7 +33,7 @@ fn written(sandbox: &Sandbox) -> Vec<String> {
 }
 
 #[test]
-fn a_change_of_a_used_manifest_remakes_what_uses_it_and_nothing_else() {
+fn used_manifest_change_rebuilds_only_its_dependents() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     assert_eq!(written(&sandbox), [""; 0]);
@@ -46,7 +46,7 @@ fn a_change_of_a_used_manifest_remakes_what_uses_it_and_nothing_else() {
 }
 
 #[test]
-fn an_edit_of_the_same_size_under_the_same_time_is_seen() {
+fn edit_of_equal_size_and_time_is_detected() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     let file = fs::File::options().write(true).open(sandbox.path("layouts/a.kdl")).expect("there");
@@ -57,7 +57,7 @@ fn an_edit_of_the_same_size_under_the_same_time_is_seen() {
 }
 
 #[test]
-fn a_new_modification_time_alone_rebuilds_nothing() {
+fn touched_files_rebuild_nothing() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     for ahead in [0, 1 << 30] {
@@ -70,7 +70,7 @@ fn a_new_modification_time_alone_rebuilds_nothing() {
 }
 
 #[test]
-fn outputs_that_vanish_or_go_back_in_time_are_restored() {
+fn missing_and_reverted_outputs_are_restored() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     let old = sandbox.read("generated/c/a.h").expect("there");
@@ -106,7 +106,7 @@ fn warnings_are_repeated_by_an_up_to_date_build() {
 }
 
 #[test]
-fn warnings_are_repeated_beside_the_error_of_another_manifest() {
+fn warnings_are_repeated_despite_an_error_elsewhere() {
     each_build_repeats_the_warning(&[("layouts/b.kdl", BROKEN)], 1);
 }
 
@@ -126,7 +126,7 @@ fn a_used_link_loop_is_reported_at_the_use() {
 }
 
 #[test]
-fn parts_of_a_project_that_collide_are_refused_by_a_whole_build() {
+fn colliding_partial_builds_are_refused_by_a_full_build() {
     let sandbox = Sandbox::new(&[
         ("layoutc.toml", "[project]\n"),
         ("layouts/a.kdl", BLOCKED),
@@ -141,7 +141,7 @@ fn parts_of_a_project_that_collide_are_refused_by_a_whole_build() {
 }
 
 #[test]
-fn a_file_that_two_manifests_were_made_into_in_turn_is_still_layoutcs_own() {
+fn output_of_two_manifests_in_turn_is_not_foreign() {
     let config = |of: &str| {
         format!(
             "[project]\nsources = [\"{of}/*.kdl\"]\n\n[target.json]\ntemplate = \"t.json.j2\"\n"
@@ -171,7 +171,7 @@ fn a_file_that_two_manifests_were_made_into_in_turn_is_still_layoutcs_own() {
 }
 
 #[test]
-fn an_error_keeps_the_outputs_and_its_fix_rebuilds_only_the_changes() {
+fn errors_keep_outputs_and_fixes_rebuild_only_changes() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     let before = sandbox.read("generated/c/a.h");
@@ -184,7 +184,7 @@ fn an_error_keeps_the_outputs_and_its_fix_rebuilds_only_the_changes() {
 }
 
 #[test]
-fn the_configuration_and_the_templates_count() {
+fn configuration_and_template_changes_rebuild_outputs() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     sandbox.write("layoutc.toml", "[project]\nname = \"p\"\nprefix = \"q_\"\n");
@@ -195,7 +195,7 @@ fn the_configuration_and_the_templates_count() {
 }
 
 #[test]
-fn stale_outputs_are_found_also_after_a_build_without_any() {
+fn stale_outputs_are_found_after_a_sweep_without_any() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     // Once the folders are older than a clock tick, a build records that it found only outputs.
@@ -220,7 +220,7 @@ fn stale_outputs_are_found_also_after_a_build_without_any() {
 }
 
 #[test]
-fn a_moved_project_builds_nothing_again() {
+fn moved_project_rebuilds_nothing() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     let elsewhere = Sandbox::new(&[]);
@@ -231,7 +231,7 @@ fn a_moved_project_builds_nothing_again() {
 }
 
 #[test]
-fn a_part_of_a_project_or_one_target_leaves_the_rest_alone() {
+fn partial_build_leaves_other_outputs_unchanged() {
     let sandbox = project();
     sandbox.write("layoutc.toml", "[target.c]\n[target.cuda]\n");
     sandbox.run(&["build"]).success();
@@ -247,7 +247,7 @@ fn a_part_of_a_project_or_one_target_leaves_the_rest_alone() {
 }
 
 #[test]
-fn files_without_comments_are_known_by_the_log() {
+fn outputs_without_comments_are_tracked_by_the_log() {
     let sandbox = Sandbox::new(&[
         ("layoutc.toml", "[target.json]\ntemplate = \"shapes.json.j2\"\n"),
         ("layouts/a.kdl", BLOCKED),
@@ -274,7 +274,7 @@ fn files_without_comments_are_known_by_the_log() {
 }
 
 #[test]
-fn outputs_torn_by_a_power_failure_are_replaced() {
+fn truncated_and_zeroed_outputs_are_replaced() {
     let sandbox = project();
     sandbox.run(&["build"]).success();
     let whole = |path: &str| sandbox.read(path).expect("there");
@@ -323,7 +323,7 @@ fn the_process_that_holds_the_lock_is_named() {
 }
 
 #[test]
-fn a_locked_build_refuses_what_changes_the_abi_and_shows_both() {
+fn locked_build_refuses_abi_changes_and_shows_both() {
     let sandbox = project();
     let ran = sandbox.run(&["build", "--locked"]);
     assert!(

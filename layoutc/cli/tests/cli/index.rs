@@ -9,7 +9,7 @@ tensor scalar dtype=f32 { shape {} }
 ";
 
 #[test]
-fn coordinates_come_from_the_arguments_in_their_order() {
+fn coordinate_arguments_are_answered_in_order() {
     let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
     let ran = sandbox.run(&["index", "a.kdl", "t", "0,0", "1,5", "3, 7"]);
     assert_eq!(
@@ -26,7 +26,7 @@ t[3, 7] -> storage [1, 3, 3], physical [31], offset 31
 }
 
 #[test]
-fn coordinates_come_from_standard_input_and_a_bad_one_does_not_stop_the_rest() {
+fn invalid_coordinate_on_stdin_does_not_stop_the_rest() {
     let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
     let args = ["index", "a.kdl", "t", "--format", "json"];
     let ran = sandbox.run_in(".", &args, "1,5\n1,x\r\n4,0\n\n 3 , 7 \n0,0");
@@ -72,7 +72,7 @@ for more information, run `layoutc explain shape::coordinate`
 }
 
 #[test]
-fn a_coordinate_that_begins_with_a_minus_is_no_option() {
+fn negative_coordinate_is_not_an_option() {
     let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
     let ran = sandbox.run(&["index", "a.kdl", "t", "-1,2", "0,0", "--inverse"]);
     assert_eq!(ran.code, Some(1));
@@ -81,7 +81,7 @@ fn a_coordinate_that_begins_with_a_minus_is_no_option() {
 }
 
 #[test]
-fn the_inverse_says_who_lives_where() {
+fn inverse_maps_slots_to_elements_or_padding() {
     let padded = BLOCKED.replace("w 8", "w 6");
     let sandbox = Sandbox::new(&[("a.kdl", &padded)]);
     let ran = sandbox.run(&["index", "a.kdl", "t", "--inverse", "21", "22"]);
@@ -124,7 +124,7 @@ fn the_coordinate_of_rank_0_is_an_empty_line() {
 }
 
 #[test]
-fn an_unknown_tensor_and_a_folder_are_the_command_lines_fault() {
+fn unknown_tensor_and_folder_exit_with_code_2() {
     let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
     let ran = sandbox.run(&["index", "a.kdl", "tt", "0,0"]);
     let line = "error: unknown tensor `tt`; did you mean `t`?\n";
@@ -133,7 +133,7 @@ fn an_unknown_tensor_and_a_folder_are_the_command_lines_fault() {
 }
 
 #[test]
-fn an_unknown_tensor_without_a_near_one_gets_all() {
+fn unknown_tensor_without_a_close_match_lists_all() {
     let both = format!("{BLOCKED}{}", BLOCKED.replace("tensor t", "tensor weights"));
     let sandbox = Sandbox::new(&[("a.kdl", &both)]);
     let line = "error: unknown tensor `image`; expected one of `t`, `weights`\n";
@@ -143,7 +143,7 @@ fn an_unknown_tensor_without_a_near_one_gets_all() {
 }
 
 #[test]
-fn one_coordinate_is_one_and_blanks_between_indices_become_commas() {
+fn wrong_rank_and_blank_separated_coordinates_are_refused() {
     let sandbox = Sandbox::new(&[("a.kdl", BLOCKED)]);
     let ran = sandbox.run(&["index", "a.kdl", "t", "1"]);
     let line = "error[shape::coordinate]: 1 coordinate for 2 axes: h, w\n";

@@ -18,7 +18,7 @@ fn inspect_prints_one_object_with_all_valid_tensors() {
 }
 
 #[test]
-fn inspect_takes_the_name_of_a_tensor() {
+fn inspect_selects_a_tensor_by_name() {
     let both = format!("{BLOCKED}{}", BLOCKED.replace("tensor t", "tensor weights"));
     let sandbox = Sandbox::new(&[("a.kdl", &both)]);
     let ran = sandbox.run(&["inspect", "a.kdl", "--tensor", "weights", "--format", "json"]);
@@ -32,7 +32,7 @@ fn inspect_takes_the_name_of_a_tensor() {
 }
 
 #[test]
-fn a_tensor_names_its_file_as_it_was_given() {
+fn inspect_prints_file_paths_as_given() {
     let sandbox = Sandbox::new(&[("layouts/a.kdl", BLOCKED)]);
     for path in ["layouts/a.kdl", "./layouts/a.kdl"] {
         let ran = sandbox.run(&["inspect", path]);

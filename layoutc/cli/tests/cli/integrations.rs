@@ -172,7 +172,7 @@ fn the_cmake_example_is_built_again_when_an_input_changes() {
 }
 
 #[test]
-fn cmake_learns_of_used_manifests_from_the_depfile_alone() {
+fn cmake_finds_used_manifests_through_the_depfile() {
     let Some(_) = needed_program("cmake") else { return };
     for (generator, program) in CMAKE {
         let Some(_) = needed_program(program) else { continue };
@@ -247,7 +247,7 @@ fn the_make_example_is_built_again_when_an_input_changes() {
 }
 
 #[test]
-fn the_ninja_file_of_the_book_builds_the_example_again_when_an_input_changes() {
+fn ninja_file_of_the_book_rebuilds_when_an_input_changes() {
     let Some(_) = needed_program("ninja") else { return };
     let chapter = integrations().join("../book/src/build_tools.md");
     let chapter = fs::read_to_string(chapter).expect("the chapter");

@@ -7,7 +7,7 @@ use std::process::Command;
 const MANIFEST: &str = "tensor t dtype=f32 {\n    shape { h 4; w 8 }\n    layout { tile 2 4 }\n}\n";
 
 #[test]
-fn a_build_script_gets_its_files_and_leaves_the_sources_alone() {
+fn build_script_api_writes_only_below_the_out_dir() {
     let folder = tempfile::tempdir().expect("a folder");
     let (project, out) = (folder.path().join("kernels"), folder.path().join("out"));
     fs::create_dir_all(project.join("layouts")).expect("folders");
@@ -37,7 +37,7 @@ fn a_build_script_gets_its_files_and_leaves_the_sources_alone() {
 }
 
 #[test]
-fn without_the_command_line_its_crates_are_not_needed() {
+fn library_without_the_cli_needs_no_cli_crates() {
     let args = ["-p", "layoutc", "-e", "normal", "--no-default-features", "--prefix", "none"];
     let mut command = Command::new(env!("CARGO"));
     command.args(["tree", "--offline"]).args(args).current_dir(env!("CARGO_MANIFEST_DIR"));

@@ -47,7 +47,7 @@ fn labels(list: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_project_of_the_folder_is_checked_without_an_open_file() {
+fn project_is_checked_without_open_files() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     let found = client.diagnostics("layouts/broken.kdl");
@@ -61,7 +61,7 @@ fn the_project_of_the_folder_is_checked_without_an_open_file() {
 }
 
 #[test]
-fn an_error_comes_with_the_edit_and_goes_with_its_fix() {
+fn diagnostics_follow_edits_and_fixes() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     client.open("layouts/broken.kdl", BLOCKED);
@@ -86,7 +86,7 @@ fn an_error_comes_with_the_edit_and_goes_with_its_fix() {
 }
 
 #[test]
-fn what_was_meant_by_a_mistyped_word_is_a_fix() {
+fn mistyped_words_have_quick_fixes() {
     let sandbox = Sandbox::new(&[]);
     let mut client = Client::start(&sandbox);
     for (wrong, right) in [
@@ -127,7 +127,7 @@ fn what_was_meant_by_a_mistyped_word_is_a_fix() {
 }
 
 #[test]
-fn the_configuration_has_fixes_too() {
+fn configuration_errors_have_quick_fixes() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     let wrong = "[project]\nnmae = \"x\"\n\n[target.c]\nstandard = \"c9\"\n";
@@ -163,7 +163,7 @@ fn a_diagnostic_carries_its_related_locations() {
 }
 
 #[test]
-fn hovering_tells_what_is_known_of_a_tensor() {
+fn hover_shows_tensor_facts() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     client.open("layouts/user.kdl", USER);
@@ -199,7 +199,7 @@ memory          global
 }
 
 #[test]
-fn completion_proposes_what_may_stand_there() {
+fn completion_proposes_valid_words() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     let mut proposed = |text: &str| {
@@ -241,7 +241,7 @@ fn completion_proposes_what_may_stand_there() {
 }
 
 #[test]
-fn a_name_is_found_where_it_is_declared() {
+fn go_to_definition_finds_declarations() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     client.open("layouts/user.kdl", USER);
@@ -263,7 +263,7 @@ fn a_name_is_found_where_it_is_declared() {
 }
 
 #[test]
-fn a_new_name_goes_through_all_that_see_it() {
+fn rename_updates_all_references() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     client.open("layouts/common.kdl", COMMON);
@@ -316,7 +316,7 @@ fn a_new_name_goes_through_all_that_see_it() {
 }
 
 #[test]
-fn the_axes_after_each_step_stand_beside_it() {
+fn inlay_hints_show_axes_after_each_step() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     client.open("layouts/user.kdl", USER);
@@ -344,7 +344,7 @@ fn the_axes_after_each_step_stand_beside_it() {
 }
 
 #[test]
-fn items_are_listed_and_blocks_fold() {
+fn document_symbols_and_folding_ranges_are_listed() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     client.open("layouts/user.kdl", USER);
@@ -364,7 +364,7 @@ fn items_are_listed_and_blocks_fold() {
 }
 
 #[test]
-fn a_manifest_is_formatted_by_a_change_of_the_lines_that_differ() {
+fn formatting_edits_only_differing_lines() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     let untidy = "// The image.\ntensor  a   dtype=f32 {\n  shape {n 2;c 3}  // Pixels.\n}\n";
@@ -385,7 +385,7 @@ fn a_manifest_is_formatted_by_a_change_of_the_lines_that_differ() {
 }
 
 #[test]
-fn a_manifest_that_only_another_uses_is_checked_when_it_is_open() {
+fn open_used_manifest_outside_sources_is_checked() {
     let text = "tensor t dtype=float { shape { n 4 } }\n";
     let sandbox = Sandbox::new(&[
         ("layoutc.toml", ""),

@@ -31,7 +31,7 @@ fn vs_code_starts_the_server() {
 }
 
 #[test]
-fn helix_and_neovim_start_the_server_as_the_page_says() {
+fn helix_and_neovim_start_the_server_as_documented() {
     let page = text("book/src/editor.md");
     let helix = text("editors/helix/languages.toml");
     let table: toml::Table = helix.parse().expect("TOML");
@@ -49,7 +49,7 @@ fn helix_and_neovim_start_the_server_as_the_page_says() {
 }
 
 #[test]
-fn the_query_for_tree_sitter_goes_where_the_pages_say() {
+fn tree_sitter_query_path_is_as_documented() {
     // Neovim stops at the first line that is not a comment, so it ignores the part for Helix.
     let query = text("editors/tree-sitter/highlights.scm");
     assert!(query.starts_with(";; extends\n\n; inherits: kdl\n\n"), "{query}");

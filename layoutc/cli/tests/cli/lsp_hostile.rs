@@ -16,7 +16,7 @@ fn project() -> Sandbox {
 }
 
 #[test]
-fn garbage_between_messages_is_answered_and_passed_over() {
+fn garbage_between_messages_is_answered_and_skipped() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     for garbage in [
@@ -40,7 +40,7 @@ fn garbage_between_messages_is_answered_and_passed_over() {
 }
 
 #[test]
-fn requests_that_are_out_of_place_are_refused() {
+fn out_of_order_requests_are_refused() {
     let sandbox = project();
     let mut client = Client::silent(&sandbox);
     let code = |client: &mut Client, method: &str| {
@@ -61,7 +61,7 @@ fn requests_that_are_out_of_place_are_refused() {
 }
 
 #[test]
-fn a_client_that_vanishes_ends_the_server() {
+fn disconnected_client_ends_the_server() {
     let sandbox = project();
     assert_eq!(Client::start(&sandbox).vanish(), Some(1));
     let mut client = Client::start(&sandbox);
@@ -73,7 +73,7 @@ fn a_client_that_vanishes_ends_the_server() {
 }
 
 #[test]
-fn a_request_that_was_taken_back_is_not_worked_on() {
+fn canceled_request_is_not_processed() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     // One write, so that the last message has arrived when the first is handled.
@@ -104,7 +104,7 @@ fn a_request_that_was_taken_back_is_not_worked_on() {
 }
 
 #[test]
-fn edits_out_of_range_end_at_the_text() {
+fn out_of_range_edits_are_clamped() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     client.open("layouts/a.kdl", BLOCKED);
@@ -131,7 +131,7 @@ fn edits_out_of_range_end_at_the_text() {
 }
 
 #[test]
-fn characters_are_counted_as_the_client_counts_them() {
+fn positions_use_the_negotiated_encoding() {
     let sandbox = Sandbox::new(&[]);
     let text = "/* 😀ü */ tensor t dtype=flot { shape { n 4 } }\n";
     let utf16 = range(text, "flot", 0);
@@ -174,7 +174,7 @@ fn every_prefix_of_a_manifest_is_answered() {
 }
 
 #[test]
-fn queries_of_valid_items_are_answered_beside_an_invalid_one() {
+fn queries_on_valid_items_survive_an_invalid_item() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     let text = format!("{BLOCKED}tensor second dtype=f32 {{ shape {{ n \"4 }}\n");
@@ -188,7 +188,7 @@ fn queries_of_valid_items_are_answered_beside_an_invalid_one() {
 }
 
 #[test]
-fn files_on_disk_come_and_go() {
+fn created_and_deleted_files_are_rechecked() {
     let sandbox = project();
     let capabilities =
         json!({ "workspace": { "didChangeWatchedFiles": { "dynamicRegistration": true } } });
@@ -224,7 +224,7 @@ fn files_on_disk_come_and_go() {
 }
 
 #[test]
-fn files_of_other_programs_are_left_alone() {
+fn foreign_kdl_files_are_ignored() {
     let sandbox = project();
     let mut client = Client::start(&sandbox);
     client.open_as("zellij.kdl", "kdl", "keybinds {\n  normal {\n  }\n}\n");
@@ -240,7 +240,7 @@ fn files_of_other_programs_are_left_alone() {
 }
 
 #[test]
-fn a_large_text_is_taken() {
+fn large_document_is_accepted() {
     let sandbox = Sandbox::new(&[]);
     let mut client = Client::start(&sandbox);
     let comment = format!("/* {} */\n", "x".repeat(3 << 20));

@@ -44,7 +44,7 @@ fn hour_ago() -> SystemTime {
 }
 
 #[test]
-fn the_rule_lists_every_input_also_of_an_up_to_date_build() {
+fn depfile_lists_every_input_of_unchanged_builds() {
     let sandbox = project();
     let build = ["build", "-q", "--stamp", "o/done", "--depfile", "o/done.d"];
     for _ in 0..2 {
@@ -72,7 +72,7 @@ fn the_rule_lists_every_input_also_of_an_up_to_date_build() {
 }
 
 #[test]
-fn a_manifest_that_is_used_no_more_leaves_the_rule() {
+fn unused_manifest_is_dropped_from_the_depfile() {
     let sandbox = Sandbox::new(&[("a.kdl", USER), ("lib/common.kdl", COMMON)]);
     let build = ["build", "-q", "a.kdl", "--stamp", "s", "--depfile", "d"];
     sandbox.run(&build).success();
@@ -83,7 +83,7 @@ fn a_manifest_that_is_used_no_more_leaves_the_rule() {
 }
 
 #[test]
-fn every_successful_build_renews_the_stamp_and_changes_renew_the_rule() {
+fn stamp_is_always_renewed_and_depfile_only_on_change() {
     let sandbox = project();
     let build = ["build", "-q", "--stamp", "s", "--depfile", "d"];
     sandbox.run(&build).success();
@@ -102,7 +102,7 @@ fn every_successful_build_renews_the_stamp_and_changes_renew_the_rule() {
 }
 
 #[test]
-fn read_only_commands_write_neither() {
+fn read_only_commands_write_neither_stamp_nor_depfile() {
     let sandbox = project();
     let marks = ["--stamp", "s", "--depfile", "d"];
     sandbox.run(&[&["build", "--dry-run"], &marks[..]].concat()).success();
@@ -112,7 +112,7 @@ fn read_only_commands_write_neither() {
 }
 
 #[test]
-fn an_output_of_the_same_build_is_neither_stamp_nor_rule() {
+fn stamp_and_depfile_must_not_be_outputs() {
     for option in ["--stamp", "--depfile"] {
         let sandbox = project();
         let ran = sandbox.run(&["build", option, "generated/c/a.c"]);
@@ -125,7 +125,7 @@ fn an_output_of_the_same_build_is_neither_stamp_nor_rule() {
 }
 
 #[test]
-fn the_lock_knows_which_device_holds_what() {
+fn lock_file_records_shardings() {
     const CUT: &str =
         "mesh pod { x 2; y 4 }\ntensor a dtype=f32 {\n    shape { n 16 }\n    shard n=\"x y\"\n}\n";
     let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", CUT)]);
@@ -143,7 +143,7 @@ fn the_lock_knows_which_device_holds_what() {
 }
 
 #[test]
-fn a_manifest_named_like_an_option_is_a_file_for_ninja() {
+fn ninja_escapes_manifests_named_like_options() {
     let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("layouts/-v.kdl", BLOCKED)]);
     let flat = sandbox.run(&["outputs", "--format", "ninja"]);
     assert!(flat.success().contains(": layoutc layouts/-v.kdl "), "{}", flat.out);
@@ -156,7 +156,7 @@ fn a_manifest_named_like_an_option_is_a_file_for_ninja() {
 }
 
 #[test]
-fn other_files_are_never_written_over() {
+fn stamp_and_depfile_overwrite_no_other_file() {
     let sandbox = project();
     sandbox.write("mine.c", "int mine;\n");
     let ran = sandbox.run(&["build", "--stamp", "mine.c"]);
@@ -199,7 +199,7 @@ fn each_successful_watch_build_writes_rule_and_stamp() {
 
 /// Prerequisites of `s` as read by make and ninja, for manifests with unusual names.
 #[test]
-fn make_and_ninja_read_the_paths_back() {
+fn make_and_ninja_parse_depfile_paths() {
     let Some(ninja) = needed_program("ninja") else { return };
     let names = ["a b.kdl", "a$b.kdl", "a#b.kdl", "a:b.kdl", "ä.kdl", "a(1),~.kdl"];
     let sandbox = Sandbox::new(&[]);

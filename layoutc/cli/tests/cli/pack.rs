@@ -73,7 +73,7 @@ fn a_raw_tensor_is_packed_and_unpacked() {
 }
 
 #[test]
-fn npy_files_of_both_orders_and_byte_orders_are_converted_and_back() {
+fn npy_files_of_all_orders_and_endianness_round_trip() {
     let sandbox = sandbox();
     let dense = floats(0..15);
     let big: Vec<u8> = dense.chunks(4).flat_map(|f| f.iter().rev().copied()).collect();
@@ -100,7 +100,7 @@ fn npy_files_of_both_orders_and_byte_orders_are_converted_and_back() {
 }
 
 #[test]
-fn types_that_numpy_does_not_have_are_their_bits() {
+fn types_unknown_to_numpy_are_stored_as_bits() {
     let sandbox = sandbox();
     let numbers: Vec<u8> = (0..6_u16).flat_map(u16::to_le_bytes).collect();
     let turned: Vec<u8> = [0, 3, 1, 4, 2, 5_u16].into_iter().flat_map(u16::to_le_bytes).collect();
@@ -179,7 +179,7 @@ fn records_are_structured_types_or_bare_bytes_in_a_npy() {
 }
 
 #[test]
-fn elements_that_share_bytes_have_one_each_in_a_npy() {
+fn sub_byte_elements_take_one_byte_each_in_npy() {
     let sandbox = sandbox();
     let signed = [0_i8, 1, 2, -8, -7, 7, -1, 3, 4];
     let dense: Vec<u8> = signed.iter().map(|value| value.cast_unsigned()).collect();
@@ -204,7 +204,7 @@ fn elements_that_share_bytes_have_one_each_in_a_npy() {
 }
 
 #[test]
-fn elements_of_3_and_6_bits_are_a_stream_in_memory_and_bytes_in_a_npy() {
+fn odd_width_elements_are_bit_packed_except_in_npy() {
     let sandbox = sandbox();
     let dense = [0, 1, 2, 3, 4, 5, 6, 7, 1];
     sandbox.write("in.npy", &npy("|u1", "(3, 3)", "False", &dense));
@@ -235,7 +235,7 @@ fn elements_of_3_and_6_bits_are_a_stream_in_memory_and_bytes_in_a_npy() {
 }
 
 #[test]
-fn the_shape_of_a_npy_gives_symbols_their_values() {
+fn npy_shape_determines_symbol_values() {
     let sandbox = sandbox();
     let numbers: Vec<u8> = (0..12_u16).flat_map(u16::to_le_bytes).collect();
     sandbox.write("in.npy", &npy("<i2", "(4, 3)", "False", &numbers));
@@ -255,7 +255,7 @@ fn the_shape_of_a_npy_gives_symbols_their_values() {
 }
 
 #[test]
-fn a_file_that_holds_something_else_is_refused() {
+fn files_of_wrong_size_or_type_are_refused() {
     let sandbox = sandbox();
     sandbox.write("short", &floats(0..14));
     let ran = fault(&sandbox, "pack", "t", &["short", "-o", "out"]);
@@ -280,7 +280,7 @@ fn a_file_that_holds_something_else_is_refused() {
 }
 
 #[test]
-fn every_beginning_of_a_npy_is_refused_and_none_is_a_panic() {
+fn truncated_npy_files_are_refused_without_a_panic() {
     let sandbox = sandbox();
     let file = npy("<f4", "(3, 5)", "False", &floats(0..15));
     for end in 0..file.len() {
@@ -307,7 +307,7 @@ fn inputs_are_not_overwritten() {
 }
 
 #[test]
-fn a_link_to_nothing_is_kept() {
+fn dangling_output_link_is_preserved() {
     let sandbox = sandbox();
     sandbox.write("in", &floats(0..15));
     std::os::unix::fs::symlink("gone/out", sandbox.path("out")).expect("a link");
@@ -318,7 +318,7 @@ fn a_link_to_nothing_is_kept() {
 }
 
 #[test]
-fn standard_input_and_output_are_files_too() {
+fn standard_input_and_output_can_be_packed() {
     let sandbox = sandbox();
     let through = |args: &[&str], input: &[u8]| {
         let mut child = sandbox
@@ -344,7 +344,7 @@ fn standard_input_and_output_are_files_too() {
 }
 
 #[test]
-fn programs_get_one_object() {
+fn json_output_is_one_object() {
     let sandbox = sandbox();
     sandbox.write("in", &floats(0..15));
     let object = concat!(
@@ -362,7 +362,7 @@ fn programs_get_one_object() {
 }
 
 #[test]
-fn a_c_array_holds_every_bit() {
+fn c_arrays_preserve_every_bit() {
     let sandbox = sandbox();
     let odd = [f32::MIN_POSITIVE / 2.0, f32::INFINITY, -0.0, 0.1, f32::MAX, f32::EPSILON];
     let values: Vec<f32> =
@@ -411,7 +411,7 @@ fn a_c_array_holds_every_bit() {
 }
 
 #[test]
-fn the_dense_side_is_of_the_type_that_the_tensor_is_packed_from() {
+fn dense_array_has_the_pack_from_type() {
     let sandbox = sandbox();
     let singles = |values: [f32; 4]| values.map(f32::to_le_bytes).concat();
     let dense = singles([1.5, 1e9, f32::NEG_INFINITY, 2.0]);
@@ -445,7 +445,7 @@ fn headed(header: &str) -> Vec<u8> {
 }
 
 #[test]
-fn headers_that_readers_take_differently_are_refused() {
+fn ambiguous_npy_headers_are_refused() {
     let tensor = "tensor filters dtype=f32 { shape { o 6; i 4 }; layout { tile 4 2; fill -1 } }\n";
     let sandbox = Sandbox::new(&[("f.kdl", tensor)]);
     let rest = "'fortran_order': False, 'shape': (6, 4)";

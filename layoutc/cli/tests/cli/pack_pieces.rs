@@ -109,7 +109,7 @@ impl Pieces {
 }
 
 #[test]
-fn every_layout_and_type_is_the_same_in_pieces() {
+fn chunked_packing_equals_packing_in_memory() {
     let sandbox = Pieces::new();
     for tensor in NAMES {
         let (dense, slots) = sandbox.sample(tensor);
@@ -126,7 +126,7 @@ fn every_layout_and_type_is_the_same_in_pieces() {
 }
 
 #[test]
-fn npys_are_the_same_in_pieces_whatever_their_order_and_their_bytes() {
+fn chunked_npy_packing_equals_packing_in_memory() {
     let sandbox = Pieces::new();
     for tensor in [
         "blocks", "small", "odd", "threes", "fives", "sixes", "nibbles", "rows", "wave", "curve",
@@ -169,7 +169,7 @@ fn npys_are_the_same_in_pieces_whatever_their_order_and_their_bytes() {
 }
 
 #[test]
-fn what_is_no_value_is_refused_by_its_number() {
+fn chunked_packing_reports_out_of_range_element_index() {
     let sandbox = Pieces::new();
     let mut values = vec![0_u8; 600 * 1000];
     values[543_210] = 8;
@@ -238,7 +238,7 @@ fn kill(child: &mut Child) {
 }
 
 #[test]
-fn a_move_that_is_killed_anywhere_leaves_no_output_and_the_next_one_is_whole() {
+fn killed_packing_leaves_no_output_and_can_be_rerun() {
     let (sandbox, moves) = long();
     let mut kills = 0;
     for (command, tensor, from, wanted) in moves {
@@ -262,7 +262,7 @@ fn a_move_that_is_killed_anywhere_leaves_no_output_and_the_next_one_is_whole() {
 }
 
 #[test]
-fn a_part_that_was_left_is_replaced_and_what_is_no_file_is_not() {
+fn partial_output_file_is_replaced_but_not_a_folder() {
     let (sandbox, moves) = long();
     let (command, tensor, from, wanted) = moves.into_iter().next().expect("a move");
     let more = [&[from, "-o", "out"], &LITTLE[..]].concat();
@@ -302,7 +302,7 @@ fn a_second_process_at_one_output_is_refused() {
 }
 
 #[test]
-fn an_interrupt_removes_the_part() {
+fn interrupt_removes_the_partial_output() {
     let (sandbox, moves) = long();
     let (command, tensor, from, _) = moves.into_iter().next().expect("a move");
     let interrupt = |child: &mut Child| {
@@ -324,7 +324,7 @@ fn an_interrupt_removes_the_part() {
 }
 
 #[test]
-fn memory_that_is_no_size_is_refused() {
+fn invalid_memory_sizes_are_refused() {
     let sandbox = Pieces::new();
     for (size, wanted) in [
         ("much", "expected a size such as `256 MiB`"),
@@ -339,7 +339,7 @@ fn memory_that_is_no_size_is_refused() {
 }
 
 #[test]
-fn files_that_memory_holds_are_moved_at_once_and_so_is_what_is_no_file() {
+fn small_files_and_pipes_are_packed_without_chunks() {
     let sandbox = Pieces::new();
     let (dense, slots) = sandbox.sample("blocks");
     let object = |more: &[&str]| sandbox.run("pack", "blocks", more).success().to_owned();

@@ -83,7 +83,7 @@ const way = () => at('way').textContent;
 ";
 
 #[test]
-fn a_hovered_cell_is_highlighted_with_its_index_through_the_steps() {
+fn hovered_cell_is_highlighted_with_its_trace() {
     let sandbox = Sandbox::new(&[("a.kdl", LAYOUTS)]);
     for (tensor, index, set) in
         [("t", "3,5", None), ("texture", "0,0,1,7", None), ("padded", "0,5,9", Some("batch=1"))]
@@ -124,7 +124,7 @@ fn a_typed_index_is_located_or_rejected_with_a_reason() {
 }
 
 #[test]
-fn the_slider_goes_through_the_steps_and_keeps_what_is_lit() {
+fn slider_shows_steps_and_preserves_the_highlight() {
     let sandbox = Sandbox::new(&[("a.kdl", LAYOUTS)]);
     let script = "\
 find('3,5');
@@ -150,7 +150,7 @@ return [0, 1, 2, 3].map(to => [step(to), cell('3,5').textContent, at('memory-nam
 }
 
 #[test]
-fn the_keyboard_goes_everywhere_and_every_cell_has_a_name() {
+fn cells_are_keyboard_reachable_and_labeled() {
     let sandbox = Sandbox::new(&[("a.kdl", LAYOUTS)]);
     let script = "\
 const stops = at('grid').querySelectorAll(\"td[tabindex='0']\").length;
@@ -166,7 +166,7 @@ return [stops, seen, label, lit()];";
 }
 
 #[test]
-fn a_page_needs_nothing_from_elsewhere() {
+fn page_is_self_contained() {
     let sandbox = Sandbox::new(&[("a.kdl", LAYOUTS)]);
     sandbox.run(&["show", "a.kdl", "t", "--html", "page.html", "-q"]).success();
     let page = sandbox.read("page.html").expect("a page");

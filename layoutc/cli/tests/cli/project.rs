@@ -43,13 +43,13 @@ fn paths_are_printed_as_they_were_given() {
 }
 
 #[test]
-fn a_manifest_named_outside_the_sources_is_checked_all_the_same() {
+fn named_manifest_outside_the_sources_is_checked() {
     let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("draft.kdl", BROKEN)]);
     assert_eq!(places(&sandbox.run(&["check", "draft.kdl"]).err), ["draft.kdl:4:28"]);
 }
 
 #[test]
-fn a_folder_without_a_project_holds_manifests_and_projects() {
+fn folder_without_a_project_is_searched_recursively() {
     let sandbox = Sandbox::new(&[
         ("all/one.kdl", BROKEN),
         ("all/p/layoutc.toml", ""),
@@ -61,7 +61,7 @@ fn a_folder_without_a_project_holds_manifests_and_projects() {
 }
 
 #[test]
-fn a_project_without_manifests_and_no_project_at_all_are_told_apart() {
+fn empty_project_and_missing_project_differ() {
     let sandbox = Sandbox::new(&[("p/layoutc.toml", ""), ("q/x.txt", "")]);
     let ran = sandbox.run_in("p", &["check"], "");
     assert_eq!(ran.code, Some(1));
@@ -86,7 +86,7 @@ fn a_project_without_manifests_and_no_project_at_all_are_told_apart() {
 }
 
 #[test]
-fn a_bad_configuration_is_the_inputs_fault() {
+fn invalid_configuration_exits_with_code_1() {
     let sandbox =
         Sandbox::new(&[("layoutc.toml", "[project]\nnmae = \"x\"\n"), ("a.kdl", BLOCKED)]);
     let ran = sandbox.run(&["check", "a.kdl"]);
@@ -95,7 +95,7 @@ fn a_bad_configuration_is_the_inputs_fault() {
 }
 
 #[test]
-fn sources_say_which_manifests_there_are() {
+fn sources_select_the_manifests() {
     let sandbox = Sandbox::new(&[
         ("layoutc.toml", "[project]\nsources = [\"*.kdl\"]\n"),
         ("a.kdl", BROKEN),
@@ -105,7 +105,7 @@ fn sources_say_which_manifests_there_are() {
 }
 
 #[test]
-fn diagnostics_as_json_come_after_the_result_on_standard_output() {
+fn json_diagnostics_follow_the_result_on_stdout() {
     let sandbox = Sandbox::new(&[("a.kdl", BROKEN)]);
     let ran = sandbox.run(&["check", "a.kdl", "--format", "json"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""));
@@ -122,7 +122,7 @@ fn diagnostics_as_json_come_after_the_result_on_standard_output() {
 
 #[cfg(unix)]
 #[test]
-fn a_manifest_that_is_a_pipe_is_refused_and_not_waited_for() {
+fn named_pipe_manifest_is_refused_without_blocking() {
     let sandbox = Sandbox::new(&[]);
     let created = std::process::Command::new("mkfifo").arg(sandbox.path("a.kdl")).status();
     assert!(created.is_ok_and(|status| status.success()));

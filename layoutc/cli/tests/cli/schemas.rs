@@ -46,7 +46,7 @@ fn printed_json_matches_its_schema_and_covers_it() {
 }
 
 #[test]
-fn schemas_allow_nothing_that_they_do_not_tell_of() {
+fn schemas_forbid_unlisted_properties() {
     let mut wrong = Vec::new();
     for (name, schema) in schemas() {
         assert_eq!(schema["title"], name.as_str());
@@ -65,7 +65,7 @@ fn the_book_lists_every_schema() {
 }
 
 #[test]
-fn every_command_is_among_those_whose_objects_are_looked_at() {
+fn every_command_has_its_json_checked() {
     let sandbox = Sandbox::new(&[]);
     let ran = sandbox.run(&["man", "--out", "pages", "--format", "json"]);
     let object: Value = serde_json::from_str(ran.success()).expect("JSON");

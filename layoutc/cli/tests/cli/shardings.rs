@@ -100,7 +100,7 @@ fn verbose_output_lists_the_shards() {
 }
 
 #[test]
-fn a_fault_of_the_text_is_at_its_byte_and_one_of_the_form_is_the_whole_text() {
+fn syntax_faults_report_a_byte_and_others_the_text() {
     let (code, out, err) = translated("{devices=[2,2]0,1,1,3}", &["--to", "xla-v2"]);
     let wanted = "\
 error[notation::value]: device 1 occurs twice

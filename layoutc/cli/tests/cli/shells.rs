@@ -37,7 +37,7 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 #[test]
-fn every_shell_gets_the_same_script_each_time_that_names_every_command() {
+fn completion_scripts_are_deterministic_and_complete() {
     let sandbox = Sandbox::new(&[]);
     for shell in SHELLS {
         let ran = sandbox.run(&["completions", shell]);
@@ -88,7 +88,7 @@ typed layoutc completions fi
 }
 
 #[test]
-fn values_of_format_for_few_commands_stay_hidden() {
+fn command_specific_format_values_are_hidden() {
     let sandbox = Sandbox::new(&[]);
     let args = SHELLS.iter().map(|shell| vec!["completions", shell]).chain([vec!["man"]]);
     for args in args {
@@ -101,7 +101,7 @@ fn values_of_format_for_few_commands_stay_hidden() {
 }
 
 #[test]
-fn a_mistyped_shell_finds_the_one_that_was_meant() {
+fn mistyped_shell_gets_a_suggestion() {
     let sandbox = Sandbox::new(&[]);
     for (typed, meant) in [("bsh", "bash"), ("fihs", "fish"), ("power-shell", "powershell")] {
         let ran = sandbox.run(&["completions", typed]);
@@ -148,7 +148,7 @@ fn each_command_has_its_page_in_a_folder() {
 }
 
 #[test]
-fn pages_take_the_place_of_other_files_only_by_force_and_whole() {
+fn man_pages_replace_files_only_by_force_and_atomically() {
     let sandbox = Sandbox::new(&[("m/layoutc-man.1", "mine\n"), ("m/layoutc.1", "")]);
     fs::hard_link(sandbox.path("m/layoutc-man.1"), sandbox.path("kept")).expect("a link");
     let ran = sandbox.run(&["man", "--out", "m"]);
@@ -186,7 +186,7 @@ fn pages_are_not_written_through_links_nor_over_folders() {
 }
 
 #[test]
-fn scripts_and_pages_are_json_where_that_is_asked_for() {
+fn completions_and_man_pages_have_json_output() {
     let sandbox = Sandbox::new(&[]);
     let json = |args: &[&str]| -> serde_json::Value {
         let ran = sandbox.run(args);

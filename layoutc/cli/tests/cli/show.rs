@@ -73,7 +73,7 @@ memory: 24 slots, 6 rows of 4
 }
 
 #[test]
-fn a_separator_is_a_rule_between_the_axes_and_between_their_elements() {
+fn separators_are_drawn_as_double_rules() {
     assert_eq!(
         shown(&sandbox(), &["texture", "--at", "n=1, h=1"]),
         "\
@@ -102,7 +102,7 @@ memory: n, c_outer, h down, w, c_inner across
 }
 
 #[test]
-fn a_terminal_gets_the_colors_that_it_has() {
+fn terminal_colors_match_its_capabilities() {
     let sandbox = sandbox();
     let painted = |term: &str, color: &str| {
         let mut command = sandbox.command(".", &["show", "a.kdl", "plain", "--color", "always"]);
@@ -171,7 +171,7 @@ fn tensors_of_every_rank_are_drawn() {
 }
 
 #[test]
-fn symbols_have_their_least_value_unless_one_is_given() {
+fn symbols_default_to_their_minimum() {
     let sandbox = sandbox();
     let text = shown(&sandbox, &["sym"]);
     assert!(text.starts_with("sym: f32 [n 4, h 2] where batch = 4\n"), "{text}");
@@ -181,7 +181,7 @@ fn symbols_have_their_least_value_unless_one_is_given() {
 }
 
 #[test]
-fn a_view_is_drawn_in_the_memory_that_it_sees() {
+fn view_is_drawn_in_its_base_memory() {
     let sandbox = sandbox();
     let text = shown(&sandbox, &["part"]);
     let memory = "\
@@ -195,7 +195,7 @@ memory: 6 slots
 }
 
 #[test]
-fn what_is_too_large_is_sampled_and_takes_no_longer() {
+fn large_tensors_are_sampled() {
     let sandbox = sandbox();
     for tensor in ["huge", "padded", "curve"] {
         let text = shown(&sandbox, &[tensor]);
@@ -238,7 +238,7 @@ fn a_tensor_that_cannot_be_drawn_is_refused_in_one_line() {
 }
 
 #[test]
-fn programs_get_one_object() {
+fn json_output_is_one_object() {
     let sandbox = sandbox();
     let text = shown(&sandbox, &["small", "--format", "json"]);
     let object: Value = serde_json::from_str(&text).expect("one object");
@@ -308,7 +308,7 @@ fn words(svg: &str) -> Vec<Words> {
 }
 
 #[test]
-fn no_text_of_a_figure_meets_another_or_leaves_it() {
+fn figure_texts_do_not_overlap_or_overflow() {
     let sandbox = sandbox();
     for tensor in
         ["small", "two", "tiled", "blocked", "texture", "sym", "scalar", "none", "huge", "curve"]

@@ -44,7 +44,7 @@ fn solve_json_has_the_documented_fields() {
 }
 
 #[test]
-fn the_same_plan_comes_out_each_time() {
+fn plans_are_deterministic() {
     let sandbox = Sandbox::new(&[("block.kdl", &block())]);
     for format in ["text", "json", "dot"] {
         let first = sandbox.run(&["solve", "block.kdl", "--format", format]);
@@ -54,7 +54,7 @@ fn the_same_plan_comes_out_each_time() {
 }
 
 #[test]
-fn graphviz_gets_the_proof_and_the_bytes_of_conversions() {
+fn graphviz_shows_proof_and_conversion_bytes() {
     let sandbox = Sandbox::new(&[("block.kdl", &block())]);
     let ran = sandbox.run(&["solve", "block.kdl", "--format", "dot"]);
     for line in [
@@ -70,7 +70,7 @@ fn graphviz_gets_the_proof_and_the_bytes_of_conversions() {
 }
 
 #[test]
-fn what_cannot_be_asked_for_is_refused_in_one_line() {
+fn unknown_graphs_are_refused_in_one_line() {
     let sandbox = Sandbox::new(&[("block.kdl", &block()), ("none.kdl", "")]);
     let ran = sandbox.run(&["solve", "block.kdl", "--graph", "blok"]);
     let line = "error: unknown graph `blok`; expected one of `block`\n";
@@ -80,7 +80,7 @@ fn what_cannot_be_asked_for_is_refused_in_one_line() {
 }
 
 #[test]
-fn a_graph_without_a_plan_is_an_error_of_every_command() {
+fn unsatisfiable_graph_is_an_error_of_every_command() {
     let text =
         block().replace("output y layout=NHWC", "output y layout=NHWC\n    keep x\n    keep t3");
     let text = text.replace("accepts cost-per-byte=6 { in NHWC OHWI; out NHWC }", "");
@@ -127,7 +127,7 @@ graph refused backend=device {
 }
 
 #[test]
-fn the_schedule_of_the_example_computes_what_dense_arrays_do() {
+fn example_schedule_agrees_with_dense_arrays() {
     let Some(gcc) = needed_program("gcc") else { return };
     let sandbox = Sandbox::new(&[("layouts/block.kdl", &block())]);
     let main = root().join("examples/residual-block/main.c");
@@ -181,7 +181,7 @@ print('equal' if np.array_equal(found, y) else np.argwhere(found != y)[:4])
 ";
 
 #[test]
-fn measured_conversions_are_priced_by_what_they_take() {
+fn conversions_can_be_priced_by_measured_time() {
     if needed_program("gcc").is_none() {
         return;
     }

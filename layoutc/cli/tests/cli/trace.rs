@@ -19,7 +19,7 @@ tensor scalar dtype=f32 { shape {} }
 ";
 
 #[test]
-fn the_arithmetic_of_every_step_stands_in_columns_and_ends_at_the_offset() {
+fn step_arithmetic_is_aligned_and_ends_at_the_offset() {
     let sandbox = Sandbox::new(&[("a.kdl", TEXTURE)]);
     assert_eq!(
         sandbox.run(&["trace", "a.kdl", "texture", "11,37,23,101"]).success(),
@@ -40,7 +40,7 @@ texture[11, 37, 23, 101]
 }
 
 #[test]
-fn arithmetic_that_is_too_wide_for_a_line_has_one_for_each_part() {
+fn wide_arithmetic_takes_several_lines() {
     let sandbox = Sandbox::new(&[("a.kdl", TEXTURE)]);
     let ran = sandbox.run(&["trace", "a.kdl", "w", "999,321"]);
     let physical = "
@@ -54,7 +54,7 @@ fn arithmetic_that_is_too_wide_for_a_line_has_one_for_each_part() {
 }
 
 #[test]
-fn symbols_and_what_steps_say_beside_the_map_are_told() {
+fn symbols_and_step_constraints_are_printed() {
     let sandbox = Sandbox::new(&[("a.kdl", SYMBOLIC)]);
     assert_eq!(
         sandbox.run(&["trace", "a.kdl", "s", "7,1", "--set", "batch=8"]).success(),
@@ -78,7 +78,7 @@ s[7, 1] where batch = 8
 }
 
 #[test]
-fn programs_get_one_object() {
+fn json_output_is_one_object() {
     let sandbox = Sandbox::new(&[("a.kdl", SYMBOLIC)]);
     let args = ["trace", "a.kdl", "s", "7,1", "--set", "batch=8", "--format", "json"];
     let axes = concat!(
@@ -98,7 +98,7 @@ fn programs_get_one_object() {
 }
 
 #[test]
-fn a_coordinate_that_is_none_is_underlined() {
+fn invalid_coordinate_is_underlined() {
     let sandbox = Sandbox::new(&[("a.kdl", SYMBOLIC)]);
     let run = |index: &str, more: &[&str]| {
         sandbox.run(&[&["trace", "a.kdl", "s", index, "--set", "batch=8"], more].concat())
@@ -128,7 +128,7 @@ for more information, run `layoutc explain shape::coordinate`
 }
 
 #[test]
-fn colours_are_for_terminals_and_for_those_who_ask() {
+fn colors_appear_only_on_request() {
     let sandbox = Sandbox::new(&[("a.kdl", SYMBOLIC)]);
     let run = |more: &[&str]| sandbox.run(&[&["trace", "a.kdl", "scalar", ""], more].concat());
     assert!(!run(&[]).success().contains('\u{1b}'));

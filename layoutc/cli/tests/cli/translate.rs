@@ -8,7 +8,7 @@ fn translated(args: &[&str]) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn a_text_is_printed_in_the_other_notation() {
+fn layout_text_is_translated_between_notations() {
     for (args, text) in [
         (vec!["NCHW16c", "--from", "tvm", "--to", "onednn"], "aBcd16b\n"),
         (vec!["nhwc", "--from", "onednn", "--to", "tvm"], "NHWC\n"),
@@ -67,7 +67,7 @@ fn json_has_the_shape_and_facts() {
 }
 
 #[test]
-fn what_a_notation_cannot_say_is_refused() {
+fn inexpressible_layouts_are_refused() {
     let (code, out, err) = translated(&["aBcd4b4b", "--from", "onednn", "--to", "glow"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert!(
@@ -85,7 +85,7 @@ fn what_a_notation_cannot_say_is_refused() {
 }
 
 #[test]
-fn a_fault_of_the_text_is_at_its_byte() {
+fn syntax_faults_report_their_byte() {
     let (code, out, err) = translated(&["NC4x", "--from", "tvm", "--to", "glow"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
     let wanted = "\
@@ -108,7 +108,7 @@ for more information, run `layoutc explain notation::value`
 }
 
 #[test]
-fn what_must_be_said_beside_the_text_is_asked_for() {
+fn missing_translation_options_are_requested() {
     for (args, line) in [
         (
             vec!["(48, 4)", "--from", "numpy", "--to", "cute"],
@@ -156,7 +156,7 @@ tensor g dtype=f32 { shape { n batch; c 4 }; layout { order c n } }
 ";
 
 #[test]
-fn two_tensors_are_the_same_or_differ_first_at_an_index() {
+fn same_reports_equality_or_the_first_difference() {
     let sandbox = Sandbox::new(&[("a.kdl", PAIRS)]);
     let same = |a: &str, b: &str| {
         let ran = sandbox.run(&["same", "a.kdl", a, b]);
@@ -186,7 +186,7 @@ f and g differ, first at [0, 1] for batch=2
 }
 
 #[test]
-fn the_answer_in_json_has_both_places() {
+fn same_json_has_both_locations() {
     let sandbox = Sandbox::new(&[("a.kdl", PAIRS)]);
     let same = |a: &str, b: &str| -> (Option<i32>, Value) {
         let ran = sandbox.run(&["same", "a.kdl", a, b, "--format", "json"]);
@@ -207,7 +207,7 @@ fn the_answer_in_json_has_both_places() {
 }
 
 #[test]
-fn inspect_shows_a_tensor_in_the_notations_that_can_say_it() {
+fn inspect_shows_every_expressible_notation() {
     let sandbox = Sandbox::new(&[("a.kdl", PAIRS)]);
     let ran = sandbox.run(&["inspect", "a.kdl", "--format", "json"]);
     let object: Value = serde_json::from_str(&ran.out).expect("JSON");

@@ -22,7 +22,7 @@ fn object(text: &str) -> Value {
 }
 
 #[test]
-fn inspect_knows_views_behind_tensors() {
+fn inspect_lists_views_after_tensors() {
     let sandbox = Sandbox::new(&[("a.kdl", VIEWS)]);
     let ran = sandbox.run(&["inspect", "a.kdl", "--format", "json"]);
     let all = object(ran.success());
@@ -72,7 +72,7 @@ fn index_finds_the_elements_of_views() {
 }
 
 #[test]
-fn a_view_is_no_tensor_of_the_summary() {
+fn views_are_counted_apart_from_tensors() {
     let sandbox = Sandbox::new(&[("a.kdl", VIEWS)]);
     let ran = sandbox.run(&["check", "a.kdl"]);
     let text = ran.success();
@@ -99,7 +99,7 @@ fn a_view_is_no_tensor_of_the_summary() {
 }
 
 #[test]
-fn a_view_is_not_locked_beside_its_tensor() {
+fn views_are_not_in_the_lock_file() {
     let sandbox =
         Sandbox::new(&[("a.kdl", VIEWS), ("layoutc.toml", "[project]\nsources = [\"*.kdl\"]\n")]);
     let ran = sandbox.run(&["lock", "."]);

@@ -27,7 +27,7 @@ fn nothing_was_built(sandbox: &Sandbox, watching: &mut Watching) {
 }
 
 #[test]
-fn the_first_line_is_of_the_first_build_and_the_next_of_a_change() {
+fn first_build_and_each_change_print_one_line() {
     let sandbox = project();
     let mut watching = Watching::start(&sandbox, ".", &[]);
     let line = watching.expect("built in ");
@@ -53,7 +53,7 @@ fn an_error_is_shown_until_the_manifest_is_fixed() {
 }
 
 #[test]
-fn a_project_that_is_broken_from_the_start_is_watched() {
+fn invalid_project_is_watched_until_fixed() {
     let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("layouts/a.kdl", BROKEN)]);
     let mut watching = Watching::start(&sandbox, ".", &[]);
     watching.expect("1 error in ");
@@ -96,7 +96,7 @@ fn a_used_manifest_outside_the_sources_is_an_input() {
 }
 
 #[test]
-fn a_used_manifest_that_is_missing_is_waited_for() {
+fn missing_used_manifest_is_watched() {
     let sandbox = project();
     let uses = BLOCKED.replace("w 8", "w W");
     sandbox.write("layouts/a.kdl", &format!("use \"../shared/sizes.kdl\"\n{uses}"));
@@ -108,7 +108,7 @@ fn a_used_manifest_that_is_missing_is_waited_for() {
 }
 
 #[test]
-fn manifests_that_come_and_go_are_built_and_their_outputs_removed() {
+fn added_manifests_are_built_and_removed_ones_cleaned_up() {
     let sandbox = project();
     let mut watching = Watching::built(&sandbox, &[]);
     sandbox.write("layouts/new/deep/b.kdl", BLOCKED);
@@ -121,7 +121,7 @@ fn manifests_that_come_and_go_are_built_and_their_outputs_removed() {
 }
 
 #[test]
-fn a_template_of_the_projects_own_is_an_input() {
+fn project_template_is_an_input() {
     let sandbox = project();
     let mut watching = Watching::built(&sandbox, &[]);
     sandbox.write("templates/c/header.h.j2", "// one\n");
@@ -136,7 +136,7 @@ fn a_template_of_the_projects_own_is_an_input() {
 }
 
 #[test]
-fn a_broken_configuration_leaves_the_watch_as_it_was() {
+fn invalid_configuration_keeps_the_watch_running() {
     let sandbox = project();
     let mut watching = Watching::built(&sandbox, &[]);
     sandbox.write("layoutc.toml", "[project\n");
@@ -150,7 +150,7 @@ fn a_broken_configuration_leaves_the_watch_as_it_was() {
 }
 
 #[test]
-fn sources_of_another_folder_are_watched_from_then_on() {
+fn changed_sources_folder_is_watched() {
     let sandbox = project();
     sandbox.write("kernels/k.kdl", BLOCKED);
     let mut watching = Watching::built(&sandbox, &[]);
@@ -166,7 +166,7 @@ fn sources_of_another_folder_are_watched_from_then_on() {
 }
 
 #[test]
-fn a_sources_folder_that_goes_and_comes_back_is_built_again() {
+fn removed_and_recreated_sources_folder_is_rebuilt() {
     let sandbox = project();
     let mut watching = Watching::built(&sandbox, &[]);
     for w in [12, 16] {
@@ -187,7 +187,7 @@ fn a_sources_folder_that_goes_and_comes_back_is_built_again() {
 }
 
 #[test]
-fn a_project_folder_that_goes_is_waited_for() {
+fn removed_project_folder_is_watched_until_restored() {
     let sandbox = Sandbox::new(&[("p/layoutc.toml", ""), ("p/layouts/a.kdl", BLOCKED)]);
     let mut watching = Watching::start(&sandbox, "p", &[]);
     watching.expect("built in ");
@@ -216,7 +216,7 @@ fn cpu_ticks(id: u32) -> u64 {
 }
 
 #[test]
-fn a_storm_of_changes_ends_in_the_last_of_them() {
+fn rapid_changes_converge_to_the_last_state() {
     let sandbox = project();
     let mut watching = Watching::built(&sandbox, &[]);
     let noise = sandbox.path("layouts/noise.txt");
@@ -238,7 +238,7 @@ fn a_storm_of_changes_ends_in_the_last_of_them() {
 }
 
 #[test]
-fn an_edited_output_is_refused_until_it_is_taken_away() {
+fn edited_output_is_refused_until_removed() {
     let sandbox = project();
     let mut watching = Watching::built(&sandbox, &[]);
     let edited = sandbox.read("generated/c/a.h").expect("there") + "int mine;\n";
@@ -267,7 +267,7 @@ fn outputs_may_be_written_among_the_inputs() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn without_file_events_the_watch_polls_and_says_so() {
+fn watch_falls_back_to_polling_with_a_message() {
     let sandbox = project();
     // In its own user namespace, the limit only affects this test.
     let inside = |script: &str, exe: &str| {
@@ -301,7 +301,7 @@ fn without_file_events_the_watch_polls_and_says_so() {
 }
 
 #[test]
-fn as_json_a_rebuild_is_one_object_and_its_diagnostics_follow() {
+fn json_rebuild_is_one_object_followed_by_diagnostics() {
     let sandbox = project();
     let mut watching = Watching::start(&sandbox, ".", &["--format", "json"]);
     let mut object = || -> Value { serde_json::from_str(&watching.next()).expect("JSON") };
@@ -337,7 +337,7 @@ fn a_lone_manifest_and_a_folder_without_a_project_are_watched() {
 
 #[cfg(unix)]
 #[test]
-fn a_manifest_behind_a_link_is_watched_where_it_is() {
+fn linked_manifest_is_watched_at_its_target() {
     let sandbox = project();
     sandbox.write("far/b.kdl", BLOCKED);
     std::os::unix::fs::symlink("../far/b.kdl", sandbox.path("layouts/b.kdl")).expect("a link");
@@ -348,7 +348,7 @@ fn a_manifest_behind_a_link_is_watched_where_it_is() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_behind_a_link_is_watched_where_it_is() {
+fn linked_folder_is_watched_at_its_target() {
     use std::os::unix::fs::symlink;
     let sandbox = project();
     sandbox.write("far/b.kdl", BLOCKED);
@@ -412,7 +412,7 @@ fn targets_of_links_may_vanish_and_reappear() {
 
 #[cfg(unix)]
 #[test]
-fn a_used_manifest_behind_links_is_waited_for() {
+fn missing_used_manifest_behind_links_is_watched() {
     use std::os::unix::fs::symlink;
     let sandbox = Sandbox::new(&[("p/layoutc.toml", "")]);
     sandbox.write("p/layouts/a.kdl", &format!("use \"../shared/deep/c.kdl\"\n{BLOCKED}"));
@@ -433,7 +433,7 @@ fn a_used_manifest_behind_links_is_waited_for() {
 
 #[cfg(unix)]
 #[test]
-fn manifests_come_to_a_sources_folder_that_is_a_link() {
+fn linked_sources_folder_is_watched() {
     let sandbox = Sandbox::new(&[("layoutc.toml", ""), ("far/a.kdl", BLOCKED)]);
     std::os::unix::fs::symlink("far", sandbox.path("layouts")).expect("a link");
     let mut watching = Watching::built(&sandbox, &[]);
@@ -448,7 +448,7 @@ fn manifests_come_to_a_sources_folder_that_is_a_link() {
 }
 
 #[test]
-fn without_reports_the_inputs_are_looked_at_again_and_again() {
+fn poll_option_polls_the_inputs() {
     let sandbox = project();
     let mut watching = Watching::built(&sandbox, &["--poll"]);
     watching.wait_for_message("polling for changes every 500 ms\n");
@@ -468,7 +468,7 @@ fn ctrl_c_ends_it_quickly() {
 }
 
 #[test]
-fn an_error_that_no_edit_fixes_ends_the_watch() {
+fn unfixable_errors_end_the_watch() {
     let sandbox = project();
     for args in [&["watch", "gone.kdl"][..], &["watch", "--target", "fortran"]] {
         assert_eq!(sandbox.run(args).failure().0, Some(2), "{args:?}");
@@ -479,7 +479,7 @@ fn an_error_that_no_edit_fixes_ends_the_watch() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_command_runs_after_good_builds_only_and_one_at_a_time() {
+fn exec_commands_run_serially_after_valid_builds() {
     let sandbox = Sandbox::new(&[("p/layoutc.toml", ""), ("p/layouts/a.kdl", BLOCKED)]);
     // Each command records its process group, then runs forever, in the shell and in a child of it.
     let command = "echo $$ >> ../ran; trap '' INT; sleep 1000 & sleep 1000";
@@ -527,7 +527,7 @@ fn a_failing_command_is_reported_and_the_watch_continues() {
 }
 
 #[test]
-fn output_of_the_watch_command_stays_out_of_the_json() {
+fn exec_command_output_is_not_mixed_into_json() {
     let sandbox = project();
     let mut watching =
         Watching::start(&sandbox, ".", &["--format", "json", "--exec", "echo hello"]);

@@ -43,7 +43,7 @@ fn each_damage(bytes: &[u8], full: usize, mut check: impl FnMut(&[u8], &str)) {
 }
 
 #[test]
-fn a_damaged_memory_never_hides_a_change_nor_an_older_text() {
+fn damaged_state_never_hides_an_edit() {
     let (scene, older, newer) = history();
     for (name, full) in [(".layoutc/log", 2), (".layoutc/memo", 7)] {
         let original = fs::read(scene.path(name)).expect("there");

@@ -304,7 +304,7 @@ fn shortest(mut script: Vec<Edit>) -> Vec<Edit> {
 }
 
 #[test]
-fn after_any_edits_a_build_gives_what_a_first_one_would() {
+fn after_any_edits_a_rebuild_equals_a_first_build() {
     let (scripts, length) = if is_full() { (60, 50) } else { (2, 25) };
     let start = Instant::now();
     for number in 0..scripts {

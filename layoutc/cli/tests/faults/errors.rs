@@ -141,22 +141,22 @@ fn fails_and_heals(step: &Step) {
 }
 
 #[test]
-fn failing_system_calls_of_a_first_build_are_reported_and_the_next_build_repairs_the_rest() {
+fn failing_system_calls_of_a_first_build_are_recoverable() {
     fails_and_heals(&Step::first(project()));
 }
 
 #[test]
-fn failing_system_calls_of_a_rebuild_are_reported_and_the_next_build_repairs_the_rest() {
+fn failing_system_calls_of_a_rebuild_are_recoverable() {
     fails_and_heals(&Step::next(project()));
 }
 
 #[test]
-fn failing_system_calls_of_a_clean_are_reported_and_the_next_build_repairs_the_rest() {
+fn failing_system_calls_of_a_clean_are_recoverable() {
     fails_and_heals(&Step::clean(project()));
 }
 
 #[test]
-fn a_full_disk_stays_full_and_the_outputs_stay_as_they_were() {
+fn full_disk_keeps_the_old_outputs() {
     let faults: [(&str, &[&str]); 2] = [("write", &["ENOSPC"]), ("mkdirat", &["EDQUOT"])];
     for step in [Step::first(project()), Step::next(project())] {
         sweep(&step, &faults, true, |injected, scene, what| {
@@ -187,7 +187,7 @@ fn retryable_and_optional_errors_are_not_reported() {
 }
 
 #[test]
-fn a_log_that_cannot_be_read_this_time_is_not_forgotten() {
+fn temporarily_unreadable_log_is_preserved() {
     // Only the log identifies outputs without comments.
     let step = Step::next(project_of_data());
     let faults: [(&str, &[&str]); 3] =
@@ -197,7 +197,7 @@ fn a_log_that_cannot_be_read_this_time_is_not_forgotten() {
 }
 
 #[test]
-fn outputs_that_cannot_be_moved_across_mounts_are_written_beside_their_places() {
+fn cross_mount_outputs_are_written_next_to_their_target() {
     let faults: [(&str, &[&str]); 2] = [("renameat", &["EXDEV"]), ("renameat2", &["EXDEV"])];
     for step in [Step::next(project()), Step::first(project())] {
         for is_forever in [false, true] {

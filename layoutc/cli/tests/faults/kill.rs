@@ -55,19 +55,19 @@ fn sweep(step: &Step, mut heal: impl FnMut(&Scene, &str)) {
 }
 
 #[test]
-fn a_killed_first_build_leaves_complete_outputs_and_the_next_build_repairs_the_rest() {
+fn killed_first_build_leaves_only_complete_outputs() {
     let step = Step::first(project());
     sweep(&step, |scene, what| scene.heals(&step.built, what));
 }
 
 #[test]
-fn a_killed_rebuild_leaves_complete_outputs_and_the_next_build_repairs_the_rest() {
+fn killed_rebuild_leaves_only_complete_outputs() {
     let step = Step::next(project());
     sweep(&step, |scene, what| scene.heals(&step.built, what));
 }
 
 #[test]
-fn a_clean_that_is_killed_leaves_whole_outputs_and_removes_the_rest_later() {
+fn killed_clean_leaves_only_complete_outputs() {
     let step = Step::clean(project());
     let mut is_built = false;
     sweep(&step, |scene, what| {

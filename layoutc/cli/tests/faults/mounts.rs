@@ -47,7 +47,7 @@ fn expected(scene: &Scene) -> crate::scene::Files {
 }
 
 #[test]
-fn a_small_disk_that_fills_up_is_named_and_keeps_the_old_outputs() {
+fn disk_full_during_a_build_keeps_the_old_outputs() {
     let scene = project();
     let Some(_mount) = Mount::new(&SMALL, scene.path("generated")) else { return };
     scene.write("generated/README", "mine\n");
@@ -75,7 +75,7 @@ fn a_small_disk_that_fills_up_is_named_and_keeps_the_old_outputs() {
 }
 
 #[test]
-fn a_state_on_a_full_disk_is_named() {
+fn state_folder_on_a_full_disk_is_reported() {
     let scene = project();
     let Some(_mount) = Mount::new(&SMALL, scene.path(".layoutc")) else { return };
     scene.write(".layoutc/filler", vec![1; 200 << 10]);
@@ -90,7 +90,7 @@ fn a_state_on_a_full_disk_is_named() {
 }
 
 #[test]
-fn outputs_on_another_mount_are_written_and_leftovers_of_a_killed_build_swept() {
+fn outputs_on_another_mount_are_written_and_swept() {
     let elsewhere = Scene::new(&[]);
     let bind = elsewhere.path("");
     let bind = ["--bind", bind.to_str().expect("UTF-8")];
@@ -117,7 +117,7 @@ fn outputs_on_another_mount_are_written_and_leftovers_of_a_killed_build_swept() 
 }
 
 #[test]
-fn a_read_only_project_can_be_looked_at() {
+fn read_only_project_can_be_checked() {
     let own = project();
     let bind = own.path("");
     let scene = Scene::new(&[]);

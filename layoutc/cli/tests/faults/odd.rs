@@ -28,7 +28,7 @@ fn shell(scene: &Scene, line: &str) -> Finished {
 }
 
 #[test]
-fn something_else_in_the_place_of_the_state_is_no_state_and_stays() {
+fn foreign_file_at_the_state_path_is_preserved() {
     let outside = Scene::new(&[("log", "mine\n"), ("memo", "mine\n"), ("tmp/0", "mine\n")]);
     let theirs = outside.files("");
     for what in ["a file", "a link", "a dangling link"] {
@@ -54,7 +54,7 @@ fn something_else_in_the_place_of_the_state_is_no_state_and_stays() {
 }
 
 #[test]
-fn a_log_or_memo_that_is_no_file_is_none() {
+fn state_entries_that_are_not_files_are_ignored() {
     let outside = Scene::new(&[("log", "mine\n")]);
     for name in ["log", "memo", "lock", "log.new", "memo.new", "tmp"] {
         for what in ["a pipe", "a folder", "a link", "a device"] {
@@ -84,7 +84,7 @@ fn a_log_or_memo_that_is_no_file_is_none() {
 }
 
 #[test]
-fn a_huge_log_is_no_reason_to_fail() {
+fn huge_log_does_not_fail_a_build() {
     let (scene, outputs) = built();
     for name in [".layoutc/log", ".layoutc/memo"] {
         let file = File::options().write(true).open(scene.path(name)).expect("there");
@@ -98,7 +98,7 @@ fn a_huge_log_is_no_reason_to_fail() {
 }
 
 #[test]
-fn the_umask_and_names_that_are_not_utf_8_matter_to_no_output() {
+fn umask_and_non_utf8_names_do_not_change_outputs() {
     let (scene, outputs) = built();
     for name in [&b"generated/\xff.h"[..], b"generated/c/\xfe/x", b"\xfd", b".layoutc/\xfc"] {
         let path = scene.path("").join(OsStr::from_bytes(name));
@@ -122,7 +122,7 @@ fn the_umask_and_names_that_are_not_utf_8_matter_to_no_output() {
 }
 
 #[test]
-fn a_file_where_an_output_folder_belongs_is_reported_and_kept() {
+fn file_at_an_output_folder_path_is_reported() {
     for path in ["generated", "generated/c", "generated/c/x"] {
         let (scene, outputs) = built();
         scene.remove(path);
@@ -190,7 +190,7 @@ fn two_projects_may_share_an_output_folder() {
 }
 
 #[test]
-fn a_missing_or_outside_used_file_is_reported_as_by_a_first_build() {
+fn missing_used_file_is_reported_on_rebuild() {
     let folder = Scene::new(&[
         ("p/layoutc.toml", ""),
         (
@@ -230,7 +230,7 @@ fn a_missing_or_outside_used_file_is_reported_as_by_a_first_build() {
 }
 
 #[test]
-fn manifests_that_change_while_they_are_read_end_up_in_the_outputs() {
+fn manifests_changed_during_a_read_are_rebuilt() {
     let scene = project();
     scene.run(&["build"]).success();
     let is_over = AtomicBool::new(false);

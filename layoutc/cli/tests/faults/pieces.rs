@@ -113,7 +113,7 @@ fn heals(scene: &Scene, args: &[&str], wanted: &[u8], what: &str) {
 }
 
 #[test]
-fn a_move_in_pieces_that_is_killed_at_any_call_is_healed_by_the_next_one() {
+fn chunked_packing_recovers_from_a_kill_at_any_call() {
     if !strace::is_there() {
         return;
     }
@@ -135,7 +135,7 @@ fn a_move_in_pieces_that_is_killed_at_any_call_is_healed_by_the_next_one() {
 }
 
 #[test]
-fn a_move_in_pieces_whose_calls_fail_removes_its_part_and_says_so() {
+fn failing_chunked_packing_removes_its_partial_output() {
     if !strace::is_there() {
         return;
     }
@@ -174,7 +174,7 @@ fn a_move_in_pieces_whose_calls_fail_removes_its_part_and_says_so() {
 }
 
 #[test]
-fn what_a_file_system_cannot_do_is_done_without() {
+fn unsupported_file_system_calls_are_optional() {
     if !strace::is_there() {
         return;
     }

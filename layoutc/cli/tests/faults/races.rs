@@ -25,7 +25,7 @@ fn end(child: Child) -> Finished {
 }
 
 #[test]
-fn fifty_builds_at_once_all_succeed_and_give_one_result() {
+fn fifty_concurrent_builds_give_one_result() {
     let scene = project();
     let states: [(&str, &dyn Fn()); 3] =
         [("cold", &|| ()), ("warm", &|| ()), ("edited", &|| edit(&scene))];
@@ -120,7 +120,7 @@ impl Drop for Stopped {
 }
 
 #[test]
-fn a_stopped_build_is_waited_for_by_name_or_given_up() {
+fn stopped_build_is_waited_for_or_given_up() {
     let step = Step::next(project());
     let scene = step.before.copy();
     let Some(stopped) = Stopped::start(&step, &scene) else { return };
@@ -143,7 +143,7 @@ fn a_stopped_build_is_waited_for_by_name_or_given_up() {
 }
 
 #[test]
-fn a_lock_or_a_state_that_is_removed_while_it_is_held_costs_no_output() {
+fn removing_a_held_lock_or_state_loses_no_output() {
     let step = Step::next(project());
     for removed in [".layoutc/lock", ".layoutc"] {
         let scene = step.before.copy();
@@ -159,7 +159,7 @@ fn a_lock_or_a_state_that_is_removed_while_it_is_held_costs_no_output() {
 }
 
 #[test]
-fn a_state_folder_that_is_removed_again_and_again_harms_no_build() {
+fn repeated_removal_of_the_state_folder_fails_no_build() {
     let step = Step::next(project());
     let scene = step.before.copy();
     let is_over = AtomicBool::new(false);
@@ -203,7 +203,7 @@ fn builds_concurrent_with_a_clean_succeed() {
 }
 
 #[test]
-fn a_folder_that_becomes_a_link_and_back_never_leads_a_build_outside() {
+fn folder_swapped_with_a_link_never_escapes_the_project() {
     for flipped in ["generated", "generated/c", "generated/c/x"] {
         let scene = project();
         scene.run(&["build"]).success();

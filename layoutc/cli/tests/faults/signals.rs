@@ -12,7 +12,7 @@ use layoutc_testing::campaign::seed;
 use layoutc_testing::{Random, is_full};
 
 #[test]
-fn an_interrupt_at_any_moment_ends_a_build_at_once_and_leaves_whole_outputs() {
+fn interrupted_build_leaves_only_complete_outputs() {
     let step = Step::next(project());
     let mut random = Random::new(seed());
     let start = Instant::now();

@@ -50,7 +50,7 @@ fn is_killed(step: &Step, at: (&str, u32)) -> bool {
 }
 
 #[test]
-fn a_killed_watch_leaves_complete_outputs_and_a_build_repairs_the_rest() {
+fn killed_watch_leaves_only_complete_outputs() {
     if !strace::is_there() {
         return;
     }

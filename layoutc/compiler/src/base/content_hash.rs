@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_edit_breaks_the_seal() {
+    fn edits_invalidate_the_content_hash() {
         let text = seal("a.c", "int x;\n");
         assert_eq!(verify_seal(&text), Some(true));
         assert_eq!(verify_seal(&text.replace("int", "char")), Some(false));
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seal_is_a_comment_of_the_language() {
+    fn content_hash_is_a_comment_of_the_language() {
         for (path, start) in [("a.py", "# layoutc-hash: "), ("b/a.h", "// layoutc-hash: ")] {
             let text = seal(path, "x\n");
             assert!(text.starts_with(start), "{text}");

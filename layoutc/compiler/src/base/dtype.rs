@@ -323,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_names_of_other_languages_lead_to_ours() {
+    fn foreign_type_names_map_to_dtypes() {
         let ours = |name: &str| Dtype::from_foreign_name(name).map(|dtype| dtype.to_string());
         for (name, wanted) in [
             ("float", "f32"),

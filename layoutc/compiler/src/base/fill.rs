@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fill_that_nobody_says_is_one_that_every_type_holds() {
+    fn default_fill_is_representable_in_every_type() {
         for name in ["f64", "f16", "f8e4m3fn", "f8e8m0fnu", "f4e2m1fn", "i8", "u1", "bool", "c64"] {
             let dtype = Dtype::parse(name).unwrap();
             for zero in [FillValue::Integer(0), FillValue::Float(0.0)] {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_type_does_not_hold_is_refused() {
+    fn unrepresentable_fill_values_are_refused() {
         assert_eq!(of("u8", FillValue::Integer(256)), Err(FillError::Range));
         assert_eq!(of("i4", FillValue::Integer(-8)), Ok(8));
         assert_eq!(of("i4", FillValue::Integer(8)), Err(FillError::Range));

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_with_units_are_plain_numbers() {
+    fn quantities_with_units_are_converted() {
         let of = |text: &str| quantity(text).map(|(number, note)| number + &note);
         assert_eq!(of("64B").as_deref(), Some("64"));
         assert_eq!(of("4K").as_deref(), Some("4096: 4 Ki"));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_near_word_is_found_and_a_far_one_is_not() {
+    fn nearest_word_is_suggested_within_a_distance() {
         let known = ["dtype", "like", "targets"];
         assert_eq!(nearest("dtpye", known), Some("dtype"));
         assert_eq!(nearest("DType", known), Some("dtype"));

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_cut_before_its_first_manifest_by_name() {
+    fn use_cycle_is_cut_before_its_first_manifest() {
         let circle: &[(&str, &[&str])] = &[("a", &["b"]), ("b", &["c"]), ("c", &["a"])];
         assert_eq!(found(circle), ["c>a: a b c"]);
         // A user outside the cycle changes nothing.
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn each_circle_is_cut_and_what_is_none_is_not() {
+    fn every_use_cycle_is_cut_and_nothing_else() {
         assert_eq!(found(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &[])]), Vec::<String>::new());
         assert_eq!(found(&[("a", &["a"])]), ["a>a: a"]);
         let two: &[(&str, &[&str])] =

@@ -43,14 +43,14 @@ mod tests {
     use super::fault;
 
     #[test]
-    fn a_path_inside_the_project_is_well() {
+    fn paths_inside_the_project_are_accepted() {
         for path in ["generated", "a/b.c/d", ".", "layouts/**/*.kdl", "com/console", "aux2"] {
             assert_eq!(fault(path), None, "{path}");
         }
     }
 
     #[test]
-    fn a_path_that_leads_out_or_exists_on_some_machines_only_is_not() {
+    fn outside_and_nonportable_paths_are_refused() {
         for path in
             ["", "/etc", "~/x", "..", "a/../../b", "C:/x", "C:x", "a\\..\\b", "\\\\host\\x", "a\0b"]
         {

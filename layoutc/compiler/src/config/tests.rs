@@ -49,7 +49,7 @@ fn an_empty_file_is_the_default_and_the_default_target_is_c() {
 }
 
 #[test]
-fn every_truncation_and_mutation_is_read_soundly() {
+fn truncated_and_mutated_configurations_have_valid_spans() {
     let bytes = FULL.as_bytes();
     let sound = |bytes: Vec<u8>| {
         if let Ok(text) = String::from_utf8(bytes) {
@@ -72,7 +72,7 @@ fn every_truncation_and_mutation_is_read_soundly() {
 }
 
 #[test]
-fn the_schema_in_the_repository_is_that_of_the_types() {
+fn committed_schema_equals_the_generated_one() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/layoutc.schema.json");
     assert_recorded(path, &schema());
 }

@@ -45,7 +45,7 @@ fn keys(row: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_page_of_the_grammar_has_every_node_where_it_may_stand() {
+fn grammar_page_lists_every_node_in_its_context() {
     for (heading, name, around) in SECTIONS {
         let rows: Vec<&str> = rows(heading).iter().map(|row| row.0).collect();
         for word in nodes_in(*name, *around) {
@@ -58,7 +58,7 @@ fn the_page_of_the_grammar_has_every_node_where_it_may_stand() {
 }
 
 #[test]
-fn the_page_of_the_grammar_has_every_property_of_every_node() {
+fn grammar_page_lists_every_property_of_every_node() {
     for (heading, name, _) in SECTIONS {
         for (word, row) in rows(heading) {
             let (listed, known) = (keys(row), properties_of(word, *name));
@@ -77,7 +77,7 @@ fn the_page_of_the_grammar_has_every_property_of_every_node() {
 }
 
 #[test]
-fn the_page_of_the_grammar_has_every_word_that_a_value_may_be() {
+fn grammar_page_lists_every_value_keyword() {
     for (heading, name, _) in SECTIONS {
         for (word, _) in rows(heading) {
             let keys = properties_of(word, *name).into_iter().map(Some);

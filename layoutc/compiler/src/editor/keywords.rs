@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_node_and_property_that_may_be_written_is_told_of() {
+    fn every_node_and_property_is_documented() {
         let scopes = [
             (None, None),
             (Some("tensor"), None),

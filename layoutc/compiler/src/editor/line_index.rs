@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_outside_is_the_nearest_end() {
+    fn out_of_range_positions_are_clamped() {
         let text = "ab\n😀\n";
         let lines = LineIndex::new(text);
         let at = |line, character| {

@@ -38,14 +38,14 @@ fn coloured(pattern: &'static str) -> Option<(&'static str, Vec<&'static str>)> 
 }
 
 #[test]
-fn the_query_colours_exactly_the_words_of_the_language() {
+fn highlight_query_covers_exactly_the_keywords() {
     let lists: Vec<_> = patterns().filter_map(coloured).collect();
     let names = |list: &[KeywordDoc]| list.iter().map(|word| word.name).collect::<Vec<_>>();
     assert_eq!(lists, LISTS.map(|(colour, list)| (colour, names(list))));
 }
 
 #[test]
-fn the_query_colours_words_in_every_node_that_they_stand_in() {
+fn highlight_query_covers_every_context_of_a_keyword() {
     let mut found = BTreeSet::new();
     for pattern in patterns() {
         let Some((_, words)) = coloured(pattern) else { continue };
@@ -64,7 +64,7 @@ fn the_query_colours_words_in_every_node_that_they_stand_in() {
 }
 
 #[test]
-fn the_query_asks_for_words_of_the_language_alone() {
+fn highlight_query_contains_only_known_words() {
     for pattern in patterns() {
         for word in ["_item", "_in", "_word", "_key"].iter().flat_map(|of| compared(pattern, of)) {
             let is_node = LISTS.iter().any(|(_, list)| list.iter().any(|row| row.name == word));
@@ -74,7 +74,7 @@ fn the_query_asks_for_words_of_the_language_alone() {
 }
 
 #[test]
-fn the_query_has_no_pattern_that_takes_minutes_to_read() {
+fn highlight_query_avoids_slow_patterns() {
     // tree-sitter-kdl 2.0.0 takes minutes on a `node` pattern that contains a `node_field`, and editors hang silently.
     for pattern in patterns() {
         assert!(!pattern.contains("node_field"), "{pattern}");

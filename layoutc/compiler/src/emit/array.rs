@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floats_keep_every_bit() {
+    fn float_literals_are_exact() {
         let of = |value: f32| float(u64::from(value.to_bits()), 4, "f");
         assert_eq!(of(1.5), "0x1.8p0f");
         assert_eq!(of(-0.1), "-0x1.99999ap-4f");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_has_the_type_of_the_generated_c() {
+    fn array_element_type_matches_generated_c() {
         let of = |dtype: &str, bytes: &[u8]| c_array("a", Dtype::parse(dtype).unwrap(), bytes);
         assert!(of("i8", &[1, 0xFF]).ends_with("static const int8_t a[2] = {\n    1, -1,\n};\n"));
         assert!(of("i4", &[0x21]).ends_with("static const uint8_t a[1] = {\n    0x21,\n};\n"));

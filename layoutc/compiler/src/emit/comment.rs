@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_ends_the_comment_early() {
+    fn comment_terminators_are_escaped() {
         assert_eq!(escape("a */ b"), "a * / b");
         assert_eq!(escape("a /* b"), "a / * b");
         assert_eq!(escape("ends in \\"), "ends in \\.");

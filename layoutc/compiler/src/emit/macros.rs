@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_on_a_curve_has_no_macro() {
+    fn curve_positions_have_no_macro() {
         let [a, b] = ["n", "h"].map(|name| Box::new(Expr::name(name)));
         let place = Expr::Hilbert { a, b, rows: 6, columns: 10 };
         assert_eq!(of(&function(place.clone())), Ok(None));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_macro_that_would_repeat_itself_without_end_is_refused() {
+    fn exponentially_large_macros_are_refused() {
         let mut value = Expr::name("n");
         for _ in 0..90 {
             let (a, b) = pair(value);

@@ -272,7 +272,7 @@ instance rows of=sums A=halves B=bytes
 "#;
 
     #[test]
-    fn templates_see_what_is_serialised() -> Result<(), serde_json::Error> {
+    fn template_values_equal_serialized_json() -> Result<(), serde_json::Error> {
         let sources = MemorySources::of("a.kdl", MANIFEST);
         let checked = Compiler::new(&sources, &Config::default()).check(&["a.kdl".to_owned()]);
         assert_eq!(checked.diagnostics, []);

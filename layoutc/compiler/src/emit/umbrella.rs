@@ -94,7 +94,7 @@ mod tests {
     use super::relative;
 
     #[test]
-    fn headers_are_included_by_their_path_from_the_umbrella() {
+    fn umbrella_header_includes_relative_paths() {
         for (from, to, expected) in [
             ("all.h", "a.h", "a.h"),
             ("all.h", "layers/a.h", "layers/a.h"),

@@ -46,7 +46,7 @@ fn truth(name: &str, value: i64) -> proto::OnnxTensor {
 }
 
 #[test]
-fn a_branch_that_is_known_stands_in_place_of_the_operator() {
+fn constant_branch_replaces_the_operator() {
     for (value, op) in [(1, "Relu"), (0, "Neg")] {
         let choice =
             branches("c", node("Relu", &["x"], &["inner"]), node("Neg", &["x"], &["inner"]));
@@ -59,7 +59,7 @@ fn a_branch_that_is_known_stands_in_place_of_the_operator() {
 }
 
 #[test]
-fn a_branch_that_is_not_known_is_a_part_of_one_operator() {
+fn run_time_branches_are_one_operator() {
     let compare = || vec![node("ReduceMax", &["x"], &["most"]), node("Cast", &["most"], &["c"])];
     let cast = |mut nodes: Vec<proto::OnnxNode>| {
         nodes[0].attribute.push(integer("keepdims", 0));
@@ -95,7 +95,7 @@ fn counted(condition: &str) -> Vec<proto::OnnxNode> {
 }
 
 #[test]
-fn the_turns_of_a_loop_are_counted() {
+fn loop_trip_counts_are_inferred() {
     let constants = || {
         let number = |name: &str, value: i64| proto::OnnxTensor {
             dims: Vec::new(),
@@ -121,7 +121,7 @@ fn the_turns_of_a_loop_are_counted() {
 }
 
 #[test]
-fn what_a_loop_carries_keeps_its_shape() {
+fn loop_carried_values_keep_their_shape() {
     let body = vec![
         node("Identity", &["before"], &["goes_on"]),
         along(node("Concat", &["all", "all"], &["next"]), 0),
@@ -157,7 +157,7 @@ fn call(name: &str, input: &str, output: &str) -> proto::OnnxNode {
 }
 
 #[test]
-fn a_function_is_its_operators() {
+fn functions_are_inlined() {
     let refers = |name: &str| proto::OnnxAttribute {
         name: name.to_owned(),
         ref_attr_name: "order".to_owned(),
@@ -177,7 +177,7 @@ fn a_function_is_its_operators() {
 }
 
 #[test]
-fn functions_that_never_end_or_grow_too_large_are_refused() {
+fn recursive_and_oversized_functions_are_refused() {
     let mut file = model(vec![call("F", "x", "y")]);
     file.functions = vec![function("F", vec![call("F", "a", "b")])];
     let (code, message) = refused(&file);
@@ -195,7 +195,7 @@ fn functions_that_never_end_or_grow_too_large_are_refused() {
 }
 
 #[test]
-fn graphs_lie_in_each_other_so_deep_and_no_deeper() {
+fn subgraph_nesting_depth_is_limited() {
     let nested = |depth: usize| {
         let mut inner = node("Relu", &["x"], &["inner"]);
         for _ in 0..depth {

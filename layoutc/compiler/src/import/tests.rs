@@ -100,7 +100,7 @@ fn shape(extents: &str) -> String {
 }
 
 #[test]
-fn shapes_are_those_of_onnx() {
+fn inferred_shapes_equal_onnx() {
     let y = |op: &str, attributes: Vec<proto::OnnxAttribute>| {
         vec![proto::OnnxNode { attribute: attributes, ..node(op, &["x"], &["y"]) }]
     };
@@ -122,7 +122,7 @@ fn shapes_are_those_of_onnx() {
 }
 
 #[test]
-fn a_shape_is_worked_out_from_what_is_known() {
+fn shapes_are_folded_from_constants() {
     let nodes = vec![
         node("Shape", &["x"], &["s"]),
         node("Gather", &["s", "zero"], &["n"]),
@@ -170,7 +170,7 @@ fn a_transposition_is_a_change_of_layout() {
 }
 
 #[test]
-fn the_axis_of_what_takes_any_layout_is_a_letter() {
+fn axis_of_layout_agnostic_operators_is_a_letter() {
     let turn = proto::OnnxNode {
         attribute: vec![ints("perm", &[0, 3, 1, 2])],
         ..node("Transpose", &["x"], &["a"])
@@ -204,7 +204,7 @@ fn of_three(nodes: Vec<proto::OnnxNode>, outputs: &[&str]) -> proto::OnnxModel {
 }
 
 #[test]
-fn a_kept_transposition_of_what_is_transposed_has_the_order_of_both() {
+fn kept_transposes_compose_with_layout_transposes() {
     // The first transposition is `x` in another layout; the second produces an output next to the input `x`.
     let nodes = vec![turn("x", "a", &[1, 2, 0]), turn("a", "y", &[1, 2, 0])];
     let text = imported(&of_three(nodes, &["y"])).unwrap().text;
@@ -239,7 +239,7 @@ fn a_kept_transposition_of_what_is_transposed_has_the_order_of_both() {
 }
 
 #[test]
-fn attributes_at_their_default_are_properties_as_the_version_has_them() {
+fn default_attributes_follow_the_opset_version() {
     let line = |version: i64, node: proto::OnnxNode| {
         let mut model = model(vec![node]);
         model.opset_import[0].version = version;
@@ -292,7 +292,7 @@ fn attributes_at_their_default_are_properties_as_the_version_has_them() {
 }
 
 #[test]
-fn a_constant_that_is_read_along_several_axes_has_letters_for_each() {
+fn shared_constants_have_letters_for_every_use() {
     // A constant of shape [3, 3, 4, 5], added to `x` and multiplied with its transpose.
     let mut square = model(vec![
         node("Add", &["x", "w"], &["a"]),
@@ -325,7 +325,7 @@ fn a_constant_that_is_read_along_several_axes_has_letters_for_each() {
 }
 
 #[test]
-fn the_map_has_the_names_of_the_model_and_what_is_worked_out() {
+fn import_map_has_model_names_and_folded_values() {
     let mut named = node("Relu", &["x"], &["conv1/out:0"]);
     named.name = "conv1/relu".to_owned();
     let nodes = vec![
@@ -378,9 +378,9 @@ fn the_map_has_the_names_of_the_model_and_what_is_worked_out() {
     }
 }
 
-/// The elementwise operators, those with axes by letter, and the default layouts by rank are the same in the profile.
+/// The profile has the same elementwise operators, operators with axes by letter, and default layouts by rank.
 #[test]
-fn the_profile_says_the_same() {
+fn operator_tables_match_the_onnx_profile() {
     let profile = include_str!("../check/graph/profiles/onnx.kdl");
     let listed = |rule: &str| -> Vec<&str> {
         let rule = format!("{rule}=#true");
@@ -396,7 +396,7 @@ fn the_profile_says_the_same() {
 }
 
 #[test]
-fn names_become_names_of_a_manifest() {
+fn model_names_become_valid_manifest_names() {
     let mut named = node("Relu", &["x"], &["int"]);
     named.name = "/layer.1/Relu".to_owned();
     let nodes = vec![
@@ -421,7 +421,7 @@ fn names_become_names_of_a_manifest() {
 }
 
 #[test]
-fn what_cannot_be_imported_is_told() {
+fn unsupported_models_are_reported() {
     let with = |node: proto::OnnxNode, attribute: proto::OnnxAttribute| proto::OnnxNode {
         attribute: vec![attribute],
         ..node
@@ -468,7 +468,7 @@ fn what_cannot_be_imported_is_told() {
 }
 
 #[test]
-fn open_extents_are_assumed_or_given() {
+fn open_extents_are_assumed_or_overridden() {
     let mut open = model(vec![node("Relu", &["x"], &["y"])]);
     open.graph.as_mut().unwrap().input = vec![value("x", &[None, Some(3)])];
     let found = imported(&open).unwrap();
@@ -490,7 +490,7 @@ fn open_extents_are_assumed_or_given() {
 }
 
 #[test]
-fn no_damage_to_a_file_does_any_harm() {
+fn corrupted_model_files_do_not_panic() {
     let nodes = vec![
         node("Shape", &["x"], &["s"]),
         node("Reshape", &["x", "s"], &["r"]),
@@ -522,7 +522,7 @@ fn no_damage_to_a_file_does_any_harm() {
 }
 
 #[test]
-fn a_file_of_very_many_parts_is_refused_before_it_is_decoded() {
+fn models_with_too_many_parts_are_refused_before_decoding() {
     // A graph of empty nodes, two bytes each.
     let graph = [0x0a, 0x00].repeat(super::MAX_PARTS + 1);
     let mut file = vec![0x3a];

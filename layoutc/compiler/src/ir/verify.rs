@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn names_end_with_the_loop_that_declares_them() {
+    fn loop_variables_are_scoped_to_their_loop() {
         let copy = || store("b", load("a", "i"));
         assert_eq!(check(vec![over("i", LoopKind::Serial, vec![copy()])]), Ok(()));
         let outside = vec![over("i", LoopKind::Serial, vec![copy()]), copy()];

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_follow_each_other_whatever_the_text_is() {
+    fn highlight_spans_are_ordered_for_any_text() {
         for text in [
             "",
             "\"",

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_text_has_its_nodes() {
+    fn valid_text_parses_to_all_nodes() {
         assert_eq!(
             outline("tensor a dtype=f32 {\n  shape { n 4; c \"2 * k\" }\n}\nuse #\"b.kdl\"#\n"),
             "tensor a dtype=f32 {shape {n 4;c 2 * k;};};use b.kdl;"
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_missing() {
+    fn missing_values_and_braces_are_tolerated() {
         assert_eq!(outline("tensor a dtype="), "tensor a dtype=?;");
         assert_eq!(outline("layout \"open"), "layout open;");
         assert_eq!(outline("}}"), "");
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_block_ends_before_the_next_item() {
+    fn unclosed_block_ends_before_the_next_item() {
         assert_eq!(
             outline("tensor a {\n  shape {\n    n 4\ntensor b {\n}\n"),
             "tensor a {shape {n 4;};};tensor b {};"
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_commented_out_is_not_there() {
+    fn slash_dash_comments_are_skipped() {
         assert_eq!(
             outline("/-tensor a { shape }\ntensor b /-c=1 /-d e=2 /-{ x }"),
             "tensor b e=2;"

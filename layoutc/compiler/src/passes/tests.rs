@@ -305,7 +305,7 @@ fn after_passes(body: Vec<Stmt>) -> String {
 }
 
 #[test]
-fn a_partial_block_becomes_a_loop_of_known_length() {
+fn partial_tile_becomes_a_remainder_loop() {
     let step = |name: &str, to, kind, body| Stmt::For {
         name: name.to_owned(),
         from: Expr::int(0),
@@ -331,7 +331,7 @@ fn a_partial_block_becomes_a_loop_of_known_length() {
 }
 
 #[test]
-fn a_loop_with_a_barrier_stays_whole() {
+fn loop_with_a_barrier_is_not_partitioned() {
     let condition = Expr::compare(Compare::Lt, Expr::name("k"), Expr::int(2));
     let body = vec![Primitive::Barrier.into()];
     let next = Stmt::If { condition, likely: false, body, otherwise: Vec::new() };

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_product_of_loops_that_are_written_out_is_bounded() {
+    fn unrolled_trip_count_product_is_bounded() {
         let mut small = nest(&[4, 8, 32]);
         weigh(&mut small);
         assert_eq!(written_out(&small), [true; 3]);

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_outermost_loop_with_rounds_for_all_cores_is_chosen() {
+    fn outermost_loop_with_enough_iterations_is_parallelized() {
         assert_eq!(choose(&[rounds(64, 64), rounds(64, 64), rounds(64, 64)], 32), Some(0));
         assert_eq!(choose(&[rounds(2, 2), rounds(64, 64), rounds(9999, 9999)], 32), Some(1));
         assert_eq!(choose(&[rounds(1, 256), rounds(16, 16), rounds(5000, 5000)], 32), Some(1));
@@ -201,20 +201,20 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_with_little_to_do_is_left_alone() {
+    fn small_loops_are_not_parallelized() {
         assert_eq!(choose(&[rounds(2, 2), rounds(200, 200), rounds(200, 200)], 32), Some(0));
         assert_eq!(choose(&[rounds(64, 64)], 32), None);
     }
 
     #[test]
-    fn loops_whose_rounds_share_bytes_are_passed_over() {
+    fn loops_with_overlapping_writes_are_not_parallelized() {
         let shared = Loop { least: 512, typical: 512, apart: false };
         assert_eq!(choose(&[shared, rounds(999, 999)], 4), None);
         assert_eq!(choose(&[shared, rounds(1999, 1999), shared], 4), Some(1));
     }
 
     #[test]
-    fn rounds_in_windows_of_whole_bytes_are_apart() {
+    fn iterations_with_whole_byte_windows_are_disjoint() {
         assert!(apart(10, 2, &[], &[(1, 9)], 0));
         assert!(!apart(9, 2, &[], &[(1, 8)], 0), "rows of nine nibbles share a byte");
         assert!(!apart(10, 2, &[], &[(1, 9)], 1), "shifted rows reach into the next");

@@ -404,7 +404,7 @@ mod tests {
     use super::{Range, op_range};
 
     #[test]
-    fn bits_of_either_sign_stay_within_their_range() {
+    fn bitwise_operations_of_signed_values_stay_in_range() {
         let ends = -9_i128..=9;
         for (low, high) in ends.clone().flat_map(|l| (l..=9).map(move |h| (l, h))) {
             for (least, most) in ends.clone().step_by(3).flat_map(|l| (l..=9).map(move |h| (l, h)))
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_of_an_unbounded_range_have_no_bound() {
+    fn bitwise_operations_of_unbounded_values_are_unbounded() {
         let natural = Range::NATURAL;
         let some = Range::new(-4, 5);
         assert_eq!(op_range(BinOp::Xor, natural, some), Range::ANY);

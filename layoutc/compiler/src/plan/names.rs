@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_taken_or_kept_name_gets_a_number() {
+    fn used_and_reserved_names_get_a_suffix() {
         let avoid = |name: &str| name == "int";
         let mut namer = Namer::new(&avoid);
         assert_eq!(namer.name("n"), "n");

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_element_is_in_the_low_bits_or_in_the_high_ones() {
+    fn sub_byte_order_selects_low_or_high_bits_first() {
         let (low, high) = (Packing::new(4, false).unwrap(), Packing::new(4, true).unwrap());
         let mut bytes = [0x21, 0x43];
         assert_eq!(
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_of_every_width_are_a_stream_of_bits() {
+    fn sub_byte_elements_are_a_bit_stream() {
         for bits in 1..8_u32 {
             for high_first in [false, true] {
                 let packing = Packing::new(bits, high_first).unwrap();

@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_that_write_to_windows_of_their_own_are_shared_out() {
+    fn iterations_with_disjoint_windows_are_parallelized() {
         let shared = Share { slot: 0, from: 0, to: 8, step: 1, first: 0, window: 60 };
         assert_eq!(share(&nest(60), 2, 2), Some(shared));
         assert_eq!(share(&nest(60), 2, 4), Some(shared));
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_is_a_part_of_a_window() {
+    fn window_includes_padding() {
         let row = |zeros: i64| {
             let copy = Step::Copy {
                 from: number(0),
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inner_loop_is_shared_out_where_the_outer_one_cannot_be() {
+    fn inner_loop_is_parallelized_if_outer_cannot_be() {
         let shared = Share { slot: 1, from: 0, to: 16, step: 1, first: 0, window: 8 };
         let copy = Step::Copy {
             from: number(0),

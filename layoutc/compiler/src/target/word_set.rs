@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_has_its_words_and_no_others() {
+    fn word_set_contains_exactly_its_words() {
         const SET: Words = Words::new(&["int", "x", "while"]);
         let has = |word| SET.contains(Marked::new(word));
         assert!(SET.iter().all(has));

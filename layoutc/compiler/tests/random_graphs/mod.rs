@@ -67,7 +67,7 @@ fn executed(seed: u64) -> Option<u64> {
 }
 
 #[test]
-fn plans_compute_what_dense_arrays_give_and_move_what_they_cost() {
+fn plans_agree_with_dense_arrays_and_their_cost() {
     let wanted = cases(60, 800);
     let (mut done, mut free, mut refused) = (0, 0, 0);
     for seed in 0.. {
@@ -87,7 +87,7 @@ fn plans_compute_what_dense_arrays_give_and_move_what_they_cost() {
 }
 
 #[test]
-fn the_generated_code_of_plans_computes_the_same() {
+fn generated_code_of_plans_agrees_with_dense_arrays() {
     if !is_installed("gcc") {
         return;
     }

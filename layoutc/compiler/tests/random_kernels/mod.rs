@@ -69,7 +69,7 @@ fn kernel(random: &mut Random, number: usize) -> String {
 }
 
 #[test]
-fn random_kernels_compute_their_definition() {
+fn random_kernels_agree_with_the_reference() {
     let manifests = cases(1, 6);
     let mut random = Random::new(0x5EED);
     let mut odd = Vec::new();

@@ -167,7 +167,7 @@ fn token_length(text: &str, first: char) -> usize {
 }
 
 #[test]
-fn odd_places_are_found() {
+fn scan_detects_redundant_code() {
     for odd in [
         "x = 7 < 0;",
         "if (0 == 0) {\n    y();\n}",

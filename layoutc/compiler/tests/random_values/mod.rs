@@ -364,7 +364,7 @@ fn run(seed: u64, count: usize) {
 }
 
 #[test]
-fn random_values_equal_their_definition() {
+fn random_values_agree_with_the_reference() {
     let seeds = cases(2, 6);
     for seed in 0..seeds {
         run(seed, 24);

@@ -264,7 +264,7 @@ mod tests {
 
     /// Omits each comparison of a predicate in turn.
     #[test]
-    fn a_predicate_that_lets_padding_pass_is_refused_at_every_size() {
+    fn predicates_that_accept_padding_are_refused() {
         for (shape, map) in [
             (&[100, 60][..], "(i, j) -> (i, j // 64, j % 64)"),
             (&[3, 5], "(i, j) -> (i, j : 8)"),

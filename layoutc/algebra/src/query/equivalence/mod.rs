@@ -276,7 +276,7 @@ mod tests {
     use crate::prove::SequentialExecutor;
 
     #[test]
-    fn too_many_points_without_common_digits_are_undecided() {
+    fn large_domains_without_common_refinement_are_undecided() {
         let layout = Layout::builder([("i", 1 << 18), ("j", 1 << 18)]).prove().unwrap();
         // `i * 262144 + j` in a form that no prover reads.
         let text = parse::map("(i, j) -> (((i & j) * 2 + (i ^ j) - j) * 262144 + j)").unwrap();

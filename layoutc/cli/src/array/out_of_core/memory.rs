@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_have_units_and_a_least() {
+    fn memory_sizes_have_units_and_a_minimum() {
         assert_eq!(parse("64 KiB"), Ok(65_536));
         assert_eq!(parse(" 1.5gib "), Ok(3 << 29));
         assert_eq!(parse("300MB"), Ok(300_000_000));
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_unasked_is_a_share_within_bounds() {
+    fn default_memory_limit_is_within_bounds() {
         assert!((LEAST..=MOST).contains(&default_limit()));
     }
 }

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_quants_have_the_bytes_of_their_c_structures() {
+    fn quantization_blocks_have_the_size_of_their_c_structs() {
         let bytes = |fields: &[FieldSpec]| Record::new(fields, None, false).map(Record::bytes);
         let d = field("d", "f16", &[], None);
         let m = field("m", "f16", &[], None);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn alignments_leave_gaps_as_c_does() {
+    fn record_alignment_gaps_match_c() {
         let fields = [
             field("tag", "i8", &[], None),
             field("x", "f32", &[], Some(4)),

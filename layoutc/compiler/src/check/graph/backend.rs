@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn profiles_are_manifests_without_a_fault() {
+    fn shipped_profiles_are_valid_manifests() {
         for (name, text) in PROFILES {
             let (manifest, found) = crate::manifest::parse(&Arc::from(*name), text);
             assert_eq!(found, [], "{name}");
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_profile_of_opencl_says_only_what_differs() {
+    fn opencl_profile_overrides_the_canonical_one() {
         let shipped = |name: &str| {
             let def = SHIPPED.iter().find(|def| def.item.name.value == name);
             chain(Arc::clone(def.expect("a profile")), &ManifestScope::default()).expect("a chain")

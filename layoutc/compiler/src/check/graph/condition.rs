@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_hold_as_they_read() {
+    fn conditions_evaluate_by_operator_precedence() {
         for (text, expected) in [
             ("R <= 3", true),
             ("R < 3 or stride == 2", true),
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_has_its_place() {
+    fn invalid_conditions_report_their_span() {
         for (text, span) in [
             ("R <= ", 5..5),
             ("R", 0..1),

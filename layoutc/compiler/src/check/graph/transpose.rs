@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn layouts_of_the_operand_are_layouts_of_the_result() {
+    fn operand_layouts_are_rewritten_for_transposed_results() {
         // Axes N, H, W, C of the operand are A, E, D, B of the result.
         let from = known(&[("N", 1), ("H", 2), ("W", 3), ("C", 4)]);
         let to = known(&[("A", 1), ("D", 3), ("B", 4), ("E", 2)]);

@@ -16,7 +16,7 @@ fn c(tree: &Expr) -> String {
 }
 
 #[test]
-fn powers_of_two_are_shifts_and_masks_in_the_parentheses_that_compilers_ask_for() {
+fn power_of_two_divisions_print_as_parenthesized_shifts() {
     let sum = Expr::Add { args: vec![name("h"), Expr::int(1)] };
     let div = Expr::FloorDiv { a: boxed(sum.clone()), b: boxed(Expr::int(4)) };
     let rest = Expr::FloorMod { a: boxed(div.clone()), b: boxed(Expr::int(8)) };
@@ -32,7 +32,7 @@ fn powers_of_two_are_shifts_and_masks_in_the_parentheses_that_compilers_ask_for(
 }
 
 #[test]
-fn other_divisors_divide_where_the_operand_is_not_negative() {
+fn nonnegative_operands_use_c_division() {
     let b = || boxed(Expr::int(3));
     let div = Expr::Div { a: boxed(name("x")), b: b() };
     let rest = Expr::Mod { a: boxed(div.clone()), b: boxed(name("k")) };
@@ -55,7 +55,7 @@ fn other_divisors_divide_where_the_operand_is_not_negative() {
 }
 
 #[test]
-fn sums_start_with_a_term_that_is_added() {
+fn sums_start_with_a_positive_term() {
     let product = Expr::Mul { args: vec![name("c"), Expr::int(-4)] };
     assert_eq!(c(&Expr::Add { args: vec![product.clone(), Expr::int(6)] }), "6 - c * 4");
     let neg = Expr::Neg { a: boxed(name("c")) };
@@ -74,7 +74,7 @@ fn wide_literals_carry_their_type() {
 }
 
 #[test]
-fn conditions_bind_as_c_has_it() {
+fn conditions_follow_c_precedence() {
     let low = Expr::compare(Compare::Ge, name("a"), Expr::int(0));
     let high = Expr::compare(Compare::Lt, name("a"), name("b"));
     let all = Expr::All { args: vec![low, high.clone()] };

@@ -4,7 +4,7 @@ use super::*;
 use crate::manifest::syntax::StepKind;
 
 #[test]
-fn a_text_stands_behind_a_layout_or_in_it() {
+fn notations_are_layout_properties_or_steps() {
     let text = "tensor a dtype=f32 { shape { n 4 }; layout einops=\"(n p) -> p n\" p=2 }\n\
                 tensor b dtype=f32 { shape { n 4 }; layout { notation tvm=\"N2n\"; fill 0 } }";
     let manifest = good(text);
@@ -20,7 +20,7 @@ fn a_text_stands_behind_a_layout_or_in_it() {
 }
 
 #[test]
-fn a_tensor_takes_all_from_a_text_of_xlas() {
+fn xla_shape_defines_dtype_and_axes() {
     let manifest = good("tensor a xla=\"bf16[8,16]{1,0:T(2,4)}\" { memory constant }");
     let tensor = &manifest.tensors[0];
     assert_eq!(tensor.dtype.as_ref().map(|text| text.value.as_str()), Some("bf16"));

@@ -34,7 +34,7 @@ fn every_item_is_read() {
 }
 
 #[test]
-fn every_part_of_a_tensor_is_read() {
+fn every_tensor_property_is_parsed() {
     let manifest = good(FULL);
     let names: Vec<_> = manifest.tensors.iter().map(|t| t.name.value.as_str()).collect();
     assert_eq!(names, ["input", "other"]);
@@ -61,7 +61,7 @@ fn every_part_of_a_tensor_is_read() {
 }
 
 #[test]
-fn gates_and_memory_spaces_are_read() {
+fn constraints_and_memory_spaces_are_parsed() {
     let manifest = good(FULL);
     let space = &manifest.memory_spaces[0];
     assert!(matches!(&space.bytes, Some(IntegerExpr::Integer(bytes)) if bytes.value == 3 << 19));
@@ -122,7 +122,7 @@ fn every_step_is_read() {
 }
 
 #[test]
-fn an_empty_text_and_an_empty_shape_are_well() {
+fn empty_manifest_and_empty_shape_are_valid() {
     assert_eq!(good("").tensors.len(), 0);
     let manifest = good("tensor a dtype=f32 { shape {}; layout {} }");
     assert_eq!(manifest.tensors[0].shape.as_ref().unwrap().axes.len(), 0);
@@ -130,13 +130,13 @@ fn an_empty_text_and_an_empty_shape_are_well() {
 }
 
 #[test]
-fn a_byte_order_mark_moves_places_by_its_three_bytes_and_nothing_else() {
+fn byte_order_mark_shifts_spans_by_three_bytes() {
     let text = "\u{feff}tensor a dtype=f32 { shape { n 4 } }";
     assert_eq!(good(text).tensors[0].name.span, 10..11);
 }
 
 #[test]
-fn crlf_and_other_line_ends_read_as_lf_does() {
+fn line_endings_parse_like_lf() {
     for end in ["\r\n", "\r", "\u{85}", "\u{2028}"] {
         let text = FULL.replace('\n', end);
         let (manifest, plain) = (good(&text), good(FULL));
@@ -154,7 +154,7 @@ fn a_line_may_be_continued() {
 }
 
 #[test]
-fn slash_dash_takes_out_nodes_arguments_properties_and_blocks() {
+fn slash_dash_removes_nodes_arguments_properties_and_blocks() {
     let text = "/- tensor x { shape { n=1 } }\ntensor a /-dtype=f16 dtype=f32 /-{ x } { shape { /-n 4; c /-3 4 } /-{ q } }\n/-\ntensor y";
     let manifest = good(text);
     assert_eq!(manifest.tensors.len(), 1);
@@ -163,7 +163,7 @@ fn slash_dash_takes_out_nodes_arguments_properties_and_blocks() {
 }
 
 #[test]
-fn a_faulty_item_is_named_and_the_others_are_kept() {
+fn invalid_items_are_named_and_valid_ones_kept() {
     let (manifest, faults) = read(
         "const A 1.5\ntensor bad dtype=f32 { shape { n -1 } }\ntensor ok dtype=f32 { shape { n 1 } }\ntensor worse dtype=true { shape { n 1 } }\nconvert bad to=ok\n",
     );
@@ -176,7 +176,7 @@ fn a_faulty_item_is_named_and_the_others_are_kept() {
 }
 
 #[test]
-fn a_text_that_cannot_be_cut_keeps_what_stands_before_and_says_that_it_is_torn() {
+fn unclosed_block_keeps_preceding_items_and_marks_torn() {
     let (manifest, faults) =
         read("tensor a dtype=f32 { shape { n 4 } }\ntensor b dtype=f32 {\ntensor c");
     assert_eq!(faults.len(), 1);

@@ -63,7 +63,7 @@ const OTHERS: &[&str] = &[
 ];
 
 #[test]
-fn plain_words_are_read_as_the_parser_reads_them() {
+fn fast_path_accepts_plain_words() {
     for name in PLAIN {
         for word in PLAIN.iter().chain(INTEGERS) {
             for text in [
@@ -77,7 +77,7 @@ fn plain_words_are_read_as_the_parser_reads_them() {
 }
 
 #[test]
-fn other_words_are_left_to_the_parser() {
+fn fast_path_leaves_other_words_to_the_parser() {
     for word in OTHERS {
         for text in [format!("a {word}"), format!("a k={word}")] {
             assert!(!is_plain(&text, &tokens(&text)), "{text:?}");
@@ -86,7 +86,7 @@ fn other_words_are_left_to_the_parser() {
 }
 
 #[test]
-fn nearly_all_nodes_are_plain() {
+fn fast_path_covers_most_nodes() {
     let all = tokens(FULL);
     let ends = |token: &KdlToken| {
         matches!(token.kind, KdlTokenKind::End | KdlTokenKind::Open | KdlTokenKind::Close)

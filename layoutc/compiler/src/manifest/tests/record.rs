@@ -3,7 +3,7 @@
 use super::good;
 
 #[test]
-fn a_record_is_its_fields_in_their_order() {
+fn record_fields_keep_their_order() {
     let manifest = good("tensor p { dtype { x f32; \"y\" f32 }; shape { n 4; field } }");
     let tensor = &manifest.tensors[0];
     assert_eq!(tensor.dtype, None);

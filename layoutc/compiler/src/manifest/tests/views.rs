@@ -3,7 +3,7 @@
 use super::good;
 
 #[test]
-fn a_view_has_what_it_is_of_and_its_own_parts() {
+fn view_has_a_base_and_its_own_properties() {
     let manifest = good(
         "view a of=t dtype=f32x4\nview b of=t { shape { n 4 }; map \"(n) -> (n, 0)\" }\nview c of=t { shape { n 4 }; layout { tile 2 } }\nview d of=t",
     );

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_is_near_where_its_end_is_known_to_be() {
+    fn offsets_fit_32_bits_if_their_bound_is_known() {
         let (one, symbol) = (Algebra::constant(1), Algebra::var(Var::Symbol(0)));
         let known = |most| Range::new(0, most);
         assert!(near(&digits(10, one.clone(), symbol.clone()), known(100)));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_may_go_backwards() {
+    fn negative_strides_are_bounded() {
         let (one, back) = (Algebra::constant(1), Algebra::constant(-300_000_000));
         assert!(near(&digits(7, one.clone(), back.clone()), Range::ANY));
         assert!(!near(&digits(9, one.clone(), back.clone()), Range::ANY));

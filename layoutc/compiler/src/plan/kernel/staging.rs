@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_padded_until_no_bank_is_asked_for_two_words() {
+    fn rows_are_padded_until_no_bank_conflict_is_left() {
         let found = |rows, columns, bytes| {
             let staging = stage(&turned(rows, columns), bytes);
             (staging.padding, staging.conflicts)
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_without_padding_is_served_item_by_item() {
+    fn unpadded_rows_serialize_bank_accesses() {
         let tile = turned(32, 32);
         // 16 columns, in each of which 31 items wait for the one before.
         assert_eq!(conflicts(&tile, &tile.by_from, &[32, 1], 4), 16 * 31);

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn colors_differ_for_everybody() {
+    fn colors_differ_under_color_blindness() {
         for (name, matrix) in SEEN {
             for (k, a) in PALETTE.iter().enumerate() {
                 for b in &PALETTE[k + 1..] {

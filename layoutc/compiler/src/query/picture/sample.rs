@@ -48,25 +48,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_is_drawn_whole() {
+    fn small_ranges_are_not_sampled() {
         assert_eq!(sample(-1..5, Some(2), 6), [-1, 0, 1, 2, 3, 4]);
         assert_eq!(sample(0..0, None, 6), []);
     }
 
     #[test]
-    fn whole_blocks_stand_at_both_ends() {
+    fn samples_contain_whole_blocks_at_both_ends() {
         assert_eq!(sample(0..64, Some(4), 12), [0, 1, 2, 3, 4, 5, 6, 7, 60, 61, 62, 63]);
         assert_eq!(sample(0..10, Some(4), 8), [0, 1, 2, 3, 8, 9]);
     }
 
     #[test]
-    fn of_long_blocks_the_ends_are_drawn() {
+    fn samples_of_long_blocks_contain_their_ends() {
         assert_eq!(sample(0..512, Some(128), 8), [0, 1, 126, 127, 128, 129, 510, 511]);
         assert_eq!(sample(0..100, None, 6), [0, 1, 2, 3, 98, 99]);
     }
 
     #[test]
-    fn no_sample_is_longer_than_its_room_or_leaves_its_range() {
+    fn samples_stay_within_their_size_and_range() {
         for start in [-3, 0, 5] {
             for count in [1, 7, 20, 1000, i128::from(i64::MAX)] {
                 for block in [None, Some(2), Some(3), Some(16), Some(1 << 40)] {

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boxes_hold_every_value_of_an_interval_once() {
+    fn boxes_partition_an_interval() {
         for weights in [&[12, 4, 1][..], &[1], &[6, 6, 1]] {
             for low in 0..30 {
                 for high in low..30 {

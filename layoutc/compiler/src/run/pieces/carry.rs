@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn boxes_are_carried_as_by_plain_loops() {
+    fn boxes_are_copied_like_reference_loops() {
         let orders: [[usize; 3]; 4] = [[0, 1, 2], [2, 1, 0], [1, 2, 0], [0, 2, 1]];
         for element in [1_i64, 3, 4, 16] {
             for counts in [[2_i64, 3, 5], [1, 70, 9], [4, 1, 33]] {

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_have_every_unit_of_a_padded_buffer_once() {
+    fn chunks_cover_a_padded_buffer_exactly_once() {
         // Rows of 5 in a pitch of 8, blocks of 3 rows 30 apart, the first at 2, and a last unit more than they reach.
         for narrow in [0, 2, 100] {
             let whole = Whole { first: 2, units: 121, narrow };
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_go_on_over_whole_levels_and_stop_at_the_end_of_the_buffer() {
+    fn contiguous_runs_merge_full_levels_within_the_buffer() {
         let whole = Whole { first: 0, units: 61, narrow: 4 };
         let levels = [level(1, 5, 0, 5), level(8, 8, 4, 8)];
         let place = place(&levels, whole);

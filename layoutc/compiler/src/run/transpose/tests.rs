@@ -19,7 +19,7 @@ fn wanted(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) {
 }
 
 #[test]
-fn blocks_are_transposed_as_by_a_plain_loop() {
+fn blocked_transpose_equals_a_reference_loop() {
     let extents = [(1, 1), (3, 70), (64, 256), (65, 257), (130, 700), (1000, 300), (260, 1100)];
     for (bytes, (rows, columns)) in
         [1, 2, 4, 8, 16].into_iter().flat_map(|b| extents.map(|e| (b, e)))

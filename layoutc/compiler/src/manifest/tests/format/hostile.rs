@@ -17,7 +17,7 @@ fn tried(text: &str) -> bool {
 }
 
 #[test]
-fn every_truncation_and_mutation_is_refused_or_kept() {
+fn truncated_and_mutated_text_is_refused_or_preserved() {
     let mut good = 0;
     for (at, _) in FULL.char_indices() {
         good += usize::from(tried(&FULL[..at]));
@@ -31,7 +31,7 @@ fn every_truncation_and_mutation_is_refused_or_kept() {
 }
 
 #[test]
-fn what_nests_to_the_limit_is_formatted_and_what_nests_deeper_refused() {
+fn nesting_beyond_the_limit_is_refused() {
     for (open, close) in
         [("a {", "}"), ("a{\n", "}\n"), ("/-a {", "}"), ("a /-{", "}"), ("/*", "*/")]
     {
@@ -45,7 +45,7 @@ fn what_nests_to_the_limit_is_formatted_and_what_nests_deeper_refused() {
 }
 
 #[test]
-fn long_runs_of_one_mark_end_soon() {
+fn repeated_punctuation_formats_quickly() {
     for mark in [
         "/-", "/", "(", ")", "[", "{", "}", "=", "\\", "#", "\"", "'", "*", "a=", "a ", "\u{b}",
         ";", "/**/", "a;", "a{};", "//", "\\\n", "(a)", "a/**/;", "a//\n", "/-\n", " ",
@@ -57,7 +57,7 @@ fn long_runs_of_one_mark_end_soon() {
 }
 
 #[test]
-fn huge_lines_and_many_comments_take_about_linear_time() {
+fn huge_lines_and_many_comments_format_in_linear_time() {
     let mut text = String::from("a ");
     for at in 0..50_000 {
         let _ = writeln!(text, "{at} /* {at} */ k{at}={at} \\");

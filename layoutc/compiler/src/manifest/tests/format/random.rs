@@ -222,7 +222,7 @@ fn meant(nodes: &[KdlNode], depth: usize) -> Vec<String> {
 }
 
 #[test]
-fn random_manifests_keep_all_that_they_mean() {
+fn formatting_preserves_random_documents() {
     let count = cases(200, 3_000);
     let (mut read, mut seed) = (0, 0);
     while read < count {

@@ -17,7 +17,7 @@ fn stays(text: &str) {
 }
 
 #[test]
-fn levels_are_four_columns_and_words_one_blank_apart() {
+fn indentation_is_four_columns_and_words_one_blank() {
     becomes(
         "tensor   a\tdtype = f32{\n  shape {n 1;c   4;}\n\tlayout {\n order  c n\n}}",
         "tensor a dtype=f32 {\n    shape { n 1; c 4 }\n    layout {\n        order c n\n    }\n}\n",
@@ -34,14 +34,14 @@ fn every_word_keeps_its_spelling() {
 }
 
 #[test]
-fn one_blank_line_stays_and_none_at_the_ends_of_a_block() {
+fn blank_lines_are_collapsed_and_trimmed() {
     becomes("\n\n\na {\n\n\n    b\n\n\n\n    c\n\n}\n\n\n\nd\n\n", "a {\n    b\n\n    c\n}\n\nd\n");
     becomes("\n \n", "");
     becomes("", "");
 }
 
 #[test]
-fn a_block_on_one_line_stays_on_it_while_it_fits() {
+fn one_line_blocks_stay_if_they_fit() {
     stays("a { b { c 1; d }; e }\n");
     stays("a {\n    b 1\n}\n");
     becomes("a {}; b { };c{\n}\n", "a {}\nb {}\nc {\n}\n");
@@ -58,7 +58,7 @@ fn a_block_on_one_line_stays_on_it_while_it_fits() {
 }
 
 #[test]
-fn comments_behind_consecutive_lines_stand_below_each_other() {
+fn trailing_comments_on_consecutive_lines_align() {
     becomes(
         "a 1 // one\nbbb 22 // two\n\nc // three\n",
         "a 1    // one\nbbb 22 // two\n\nc // three\n",
@@ -95,7 +95,7 @@ fn comments_stay_where_they_are() {
 }
 
 #[test]
-fn what_is_taken_out_is_formatted_too() {
+fn commented_out_nodes_are_formatted() {
     becomes(
         "/-  a  1 {\n b\n}\nc /- 1  /- k = 2 /- {\nd   1\n} { e }\n",
         "/-a 1 {\n    b\n}\nc /-1 /-k=2 /-{\n    d 1\n} { e }\n",
@@ -104,7 +104,7 @@ fn what_is_taken_out_is_formatted_too() {
 }
 
 #[test]
-fn a_line_that_was_continued_goes_on_one_level_deeper() {
+fn continuation_lines_are_indented_one_level() {
     becomes("a 1 \\\n 2 \\ // why\n   3\n", "a 1 \\\n    2 \\ // why\n    3\n");
     becomes("a 1 \\\n\\\n 2 \\\n\nb\\\n", "a 1 \\\n    2\nb\n");
     becomes("a k \\\n = \\\n 1", "a k=1\n");
@@ -112,14 +112,14 @@ fn a_line_that_was_continued_goes_on_one_level_deeper() {
 }
 
 #[test]
-fn lines_end_as_the_first_does_and_a_byte_order_mark_stays() {
+fn first_line_ending_and_byte_order_mark_are_kept() {
     becomes("\u{feff}a  1\r\nb\r\n", "\u{feff}a 1\r\nb\r\n");
     becomes("a 1\nb  2\r\n", "a 1\nb 2\n");
     becomes("a 1\u{2028}b\u{85}c\rd", "a 1\nb\nc\nd\n");
 }
 
 #[test]
-fn what_is_not_kdl_has_no_form() {
+fn invalid_kdl_is_not_formatted() {
     let faults = |text: &str| -> Vec<(&str, usize)> {
         let faults = format(&Arc::from("a.kdl"), text).unwrap_err();
         faults.iter().map(|fault| (fault.code.id(), fault.labels[0].place.start)).collect()

@@ -37,7 +37,7 @@ fn sample(seed: u64) -> CostNetwork {
 }
 
 #[test]
-fn elimination_finds_the_least_cost_of_all_assignments() {
+fn elimination_finds_the_minimum_cost() {
     for seed in 0..20_000 {
         let network = sample(seed);
         let solution = solved(&network, &SolverLimits::default());
@@ -51,7 +51,7 @@ fn elimination_finds_the_least_cost_of_all_assignments() {
 }
 
 #[test]
-fn search_finds_the_least_cost_where_tables_have_no_room() {
+fn search_finds_the_minimum_cost_under_a_table_limit() {
     let mut searched = 0;
     for seed in 0..20_000 {
         let network = sample(seed);
@@ -67,7 +67,7 @@ fn search_finds_the_least_cost_where_tables_have_no_room() {
 }
 
 #[test]
-fn bounds_hold_when_the_search_is_cut_off() {
+fn bounds_hold_under_a_node_limit() {
     let (mut open, mut asked) = (0, 0);
     for seed in 0..20_000 {
         let network = sample(seed);
@@ -86,7 +86,7 @@ fn bounds_hold_when_the_search_is_cut_off() {
 }
 
 #[test]
-fn no_variable_alone_can_take_a_smaller_value_at_the_same_cost() {
+fn ties_are_broken_toward_smaller_values() {
     for seed in 0..3_000 {
         let network = sample(seed);
         let solution = solved(&network, &SolverLimits { table: 16, ..SolverLimits::default() });
@@ -117,7 +117,7 @@ fn two_tables_of_a_pair_are_added() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn invalid_tables_and_costs_are_refused() {
     use super::super::{LARGEST, NetworkError};
     let mut network = CostNetwork::new();
     assert_eq!(network.add_variable(vec![]), Err(NetworkError::Empty));

@@ -4,7 +4,7 @@ use super::graphs::{chain, dense, ladder, shaped, window};
 use super::*;
 
 #[test]
-fn chains_ladders_and_windows_are_proven_without_a_search() {
+fn low_treewidth_networks_are_proven_without_search() {
     let mut numbers = Random::new(1);
     let near = window(&mut numbers, 200, 4);
     for pairs in [chain(200), ladder(200), near] {
@@ -16,7 +16,7 @@ fn chains_ladders_and_windows_are_proven_without_a_search() {
 }
 
 #[test]
-fn a_window_is_proven_by_search_where_tables_have_no_room() {
+fn window_network_is_proven_by_search_with_small_tables() {
     let mut numbers = Random::new(2);
     let pairs = window(&mut numbers, 200, 4);
     let network = shaped(&mut numbers, 200, 4, &pairs);
@@ -38,7 +38,7 @@ fn a_dense_network_ends_within_its_limits() {
 }
 
 #[test]
-fn large_domains_and_long_chains_need_no_deep_stack() {
+fn large_domains_and_long_chains_do_not_recurse_deeply() {
     let mut numbers = Random::new(4);
     let network = shaped(&mut numbers, 20_000, 2, &chain(20_000));
     assert!(solved(&network, &SolverLimits::default()).is_proven());

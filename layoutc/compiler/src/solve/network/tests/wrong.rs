@@ -77,7 +77,7 @@ fn a_bound_that_is_raised_by_one_is_refused() {
 }
 
 #[test]
-fn an_open_bound_is_refused_where_it_is_raised() {
+fn raised_open_bounds_are_refused() {
     let (mut above, mut refused) = (0, 0);
     for seed in 0..400 {
         let network = random(&mut Random::new(seed), 7, 4, 80, 1000, 0);
@@ -96,7 +96,7 @@ fn an_open_bound_is_refused_where_it_is_raised() {
 }
 
 #[test]
-fn a_message_that_gives_more_than_it_takes_is_refused() {
+fn unbalanced_messages_are_refused() {
     let change = |s: &mut Solution| {
         let messages = s.proof.parts.iter_mut().flat_map(|part| &mut part.messages);
         messages.for_each(|message| message.costs[0] += 100_000);
@@ -113,7 +113,7 @@ fn a_message_that_gives_more_than_it_takes_is_refused() {
 }
 
 #[test]
-fn a_step_that_is_left_out_is_refused() {
+fn missing_elimination_steps_are_refused() {
     let change =
         |s: &mut Solution| s.proof.parts.first_mut().is_some_and(|p| p.buckets.pop().is_some());
     assert!(refused(change, |wrong| matches!(wrong, ProofError::Variable { .. })) > 300);
@@ -148,7 +148,7 @@ fn a_table_that_is_used_twice_is_refused() {
 }
 
 #[test]
-fn a_shift_that_does_not_cancel_is_refused() {
+fn noncanceling_shifts_are_refused() {
     let change = |s: &mut Solution| {
         let groups =
             s.proof.parts.iter_mut().flat_map(|p| &mut p.buckets).flat_map(|b| &mut b.groups);
@@ -162,7 +162,7 @@ fn a_shift_that_does_not_cancel_is_refused() {
 }
 
 #[test]
-fn a_value_that_is_dropped_without_reason_is_refused() {
+fn unjustified_value_elimination_is_refused() {
     let change = |s: &mut Solution| {
         let kept = s.proof.parts.first().map(|part| part.buckets[0].variable);
         kept.is_some_and(|variable| {
