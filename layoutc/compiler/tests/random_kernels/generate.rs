@@ -172,6 +172,9 @@ fn schedule(random: &mut Random, axes: &[&str]) -> String {
     let Some(first) = axes.first() else { return String::new() };
     let last = axes.get(1).unwrap_or(first);
     let by = 1 + random.below(8);
+    if random.one_in(2) {
+        return ordered(random, axes);
+    }
     match random.below(8) {
         0 => format!("vectorize {last}"),
         1 => format!("parallel {first}"),
@@ -181,4 +184,33 @@ fn schedule(random: &mut Random, axes: &[&str]) -> String {
         5 => format!("parallel {first}; vectorize {last}"),
         _ => String::new(),
     }
+}
+
+/// A random schedule with splits and an order of some or all of the loops.
+fn ordered(random: &mut Random, axes: &[&str]) -> String {
+    let mut nodes = Vec::new();
+    let mut loops = Vec::new();
+    for axis in axes {
+        if random.one_in(3) {
+            nodes.push(format!("split {axis} by={}", 1 + random.below(8)));
+            loops.extend([format!("{axis}_outer"), format!("{axis}_inner")]);
+        } else {
+            loops.push((*axis).to_owned());
+        }
+    }
+    if random.one_in(3) {
+        nodes.push(format!("unroll {}", random.pick(&loops)));
+    }
+    if random.one_in(3) {
+        nodes.push(format!("vectorize {}", loops[1]));
+    }
+    random.shuffle(&mut loops);
+    loops.truncate(1 + random.below(loops.len()));
+    if !random.one_in(3) {
+        nodes.push(format!("loops {}", loops.join(" ")));
+    }
+    if random.one_in(3) {
+        nodes.push(format!("parallel {}", loops[0]));
+    }
+    nodes.join("; ")
 }

@@ -286,7 +286,7 @@ impl LoopScheduleBuilder<'_> {
         self.schedule.splits.push(Split { axis, by: count, is_tile });
     }
 
-    /// `loops`: a permutation of all loops of a statement.
+    /// `loops`: an order of loops of one statement; the planner places those that it does not name.
     fn loops(&mut self, names: &[Identifier], directive: ScheduleDirective<'_>) {
         let before = self.errors.len();
         let chosen = self.resolve_loops(names, directive);
@@ -297,10 +297,7 @@ impl LoopScheduleBuilder<'_> {
         let own = |nest: &StatementNest<'_>| -> BTreeSet<String> {
             nest.loops.iter().map(|l| l.name.clone()).collect()
         };
-        let fits = |nest: &&StatementNest<'_>| {
-            own(nest).iter().map(String::as_str).eq(given.iter().copied())
-        };
-        if self.nests.iter().any(|nest| fits(&nest)) {
+        if self.nests.iter().any(|nest| given.iter().all(|name| own(nest).contains(*name))) {
             self.schedule.loops = chosen;
             return;
         }
@@ -310,18 +307,13 @@ impl LoopScheduleBuilder<'_> {
         };
         let nearest = self.nests.iter().rev().max_by_key(shared);
         let place = FileSpan::new(directive.file, directive.item.span.clone());
-        let message = "`loops` must name exactly the loops of one statement".to_owned();
+        let message = "`loops` must name loops of one statement".to_owned();
         let mut error = Diagnostic::error(Code::KernelSchedule, message, place, "");
         error.notes = self.loop_summary().summaries;
         if let Some(nest) = nearest {
             let all = own(nest);
-            let missing: Vec<&str> =
-                all.iter().map(String::as_str).filter(|name| !given.contains(name)).collect();
             let surplus: Vec<&str> =
                 given.iter().copied().filter(|name| !all.contains(*name)).collect();
-            if !missing.is_empty() {
-                error.add_help(format!("add `{}`", missing.join("`, `")));
-            }
             if !surplus.is_empty() {
                 error.add_help(format!("remove `{}`", surplus.join("`, `")));
             }

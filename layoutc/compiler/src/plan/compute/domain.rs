@@ -10,6 +10,7 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::super::arith::{ceil_div, product, scale, sum};
 use crate::model::Spanned;
+use crate::model::compute::Split;
 
 /// One loop.
 #[derive(Debug, Clone)]
@@ -39,6 +40,8 @@ pub(super) struct Domain {
     pub(super) inside: Vec<ExprComparison>,
     /// The loop along which vectors are to go, where the manifest names one and leaves the others to the planner.
     pub(super) lead: Option<usize>,
+    /// Inner loops of the tiles in the manifest: they are inside the reduction.
+    pub(super) tiles: Vec<usize>,
     /// The names of loops that there are even with one round.
     kept: Vec<String>,
     /// The loops over axes of blocks, which may be called as a loop that was cut.
@@ -87,6 +90,7 @@ impl Domain {
             offset: Expr::constant(0),
             inside: Vec::new(),
             lead: None,
+            tiles: Vec::new(),
             kept: Vec::new(),
             aside: Vec::new(),
         }
@@ -263,6 +267,21 @@ impl Domain {
         Ok([outer, inner])
     }
 
+    /// Splits the loops that a schedule splits.
+    ///
+    /// # Errors
+    /// As [`Domain::new`].
+    pub(super) fn split_by(&mut self, splits: &[Split]) -> Result<(), ExprError> {
+        for split in splits {
+            let Some(number) = self.find(&split.axis.value) else { continue };
+            let [_, inner] = self.split(number, split.by)?;
+            if split.is_tile {
+                self.tiles.push(inner);
+            }
+        }
+        Ok(())
+    }
+
     /// Makes one loop, called `name`, of two with known rounds; it changes the inner one's index fastest.
     ///
     /// # Errors
@@ -339,6 +358,18 @@ impl Domain {
                 Some(whole) if !is_there(whole) => name = whole,
                 _ => return false,
             }
+        }
+    }
+
+    /// Position of a loop in a list of names: of its own name, or of the loop of which it is a part.
+    pub(super) fn position(&self, number: usize, names: &[Spanned<String>]) -> Option<usize> {
+        let mut name = self.loops.get(number)?.name.as_str();
+        loop {
+            if let Some(found) = names.iter().position(|chosen| chosen.value == name) {
+                return Some(found);
+            }
+            let whole = name.strip_suffix("_outer").or_else(|| name.strip_suffix("_inner"))?;
+            name = Some(whole).filter(|whole| self.find(whole).is_none())?;
         }
     }
 

@@ -34,7 +34,7 @@ struct Candidate<'a> {
     axis: usize,
 }
 
-/// The statement with such a block; `None` where the manifest has a schedule, vectors need no block, or it would not pay.
+/// The statement with such a block; `None` where the manifest orders or tiles the loops, vectors need no block, or it would not pay.
 ///
 /// # Errors
 /// [`PlanError`] where an expression grows too large.
@@ -48,7 +48,8 @@ pub(super) fn planned<'a>(
     let AtOnce::Vectors { lanes, registers, .. } = at_once else { return Ok(None) };
     let outer: Vec<usize> =
         domain.live.iter().copied().filter(|number| !domain.is_reduced(*number)).collect();
-    if !compute.schedule.has_default_loops() || outer.len() == domain.live.len() {
+    let is_fixed = !compute.schedule.loops.is_empty() || !domain.tiles.is_empty();
+    if is_fixed || outer.len() == domain.live.len() {
         return Ok(None);
     }
     let seen = sight.seen(domain)?;

@@ -1,4 +1,4 @@
-//! In which order the loops of a statement go, and which of them are inside the reduction.
+//! Order of the loops of a statement, and the register tile: the loops inside the reduction.
 
 use layoutc_algebra::expr::ExprError;
 
@@ -67,8 +67,9 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// The loops as the manifest orders them, or else in physical order with the reduced ones innermost; but the fastest loop
-    /// inside those, where all that is read follows it.
+    /// Loops in physical order with the reduced ones innermost, but for the register tile inside those. The loops that the
+    /// manifest orders take each other's positions, the written and the reduced ones apart; an order with a written loop
+    /// inside a reduced one is followed as it is.
     ///
     /// # Errors
     /// [`PlanError::Choice`] where the manifest's order cannot be followed.
@@ -82,29 +83,11 @@ impl Order {
         if at_once == AtOnce::Texel {
             return Ok(Self::texels(domain)?);
         }
-        let mut tiles = Vec::new();
-        for split in &schedule.splits {
-            let Some(number) = domain.find(&split.axis.value) else { continue };
-            let [_, inner] = domain.split(number, split.by)?;
-            if split.is_tile {
-                tiles.push(inner);
-            }
-        }
-        let vectorized = schedule.vectorize.as_ref().and_then(|name| domain.find(&name.value));
-        if !schedule.has_default_loops() || domain.lead.is_none() {
-            tiles.extend(vectorized.filter(|number| !tiles.contains(number)));
-        }
-        let mut loops: Vec<usize> =
-            schedule.loops.iter().filter_map(|name| domain.find(&name.value)).collect();
-        let mut lanes = None;
-        if loops.is_empty() {
-            let is_free = schedule.has_default_loops() && schedule.vectorize.is_none();
-            let at_once = if is_free { at_once } else { at_once.without_lanes() };
-            (loops, lanes) = Self::planned(domain, &tiles, reads, at_once, &schedule.parallel)?;
-        }
-        // Loops of one round need no name in `loops`; any other that is not there is innermost.
-        let left: Vec<usize> = domain.live.iter().copied().filter(|k| !loops.contains(k)).collect();
-        loops.extend(left);
+        let (loops, lanes) = if Self::interleaves(domain, schedule) {
+            (Self::fixed(domain, schedule), None)
+        } else {
+            Self::planned(domain, schedule, reads, at_once)?
+        };
         let first = loops.iter().position(|k| domain.is_reduced(*k));
         let first_reduced = first.unwrap_or(loops.len());
         let order = Self { first_reduced, loops, lanes, parts: None };
@@ -112,21 +95,53 @@ impl Order {
         Ok(order)
     }
 
+    /// True if the manifest orders a written loop inside a reduced one: it has chosen the register tile.
+    pub(super) fn interleaves(domain: &Domain, schedule: &LoopSchedule) -> bool {
+        let named = schedule.loops.iter().filter_map(|name| domain.find(&name.value));
+        !named.map(|number| domain.is_reduced(number)).is_sorted()
+    }
+
+    /// The loops as the manifest orders them. Written loops that it does not name are outermost, reduced ones innermost among
+    /// the reduced.
+    fn fixed(domain: &Domain, schedule: &LoopSchedule) -> Vec<usize> {
+        let named: Vec<usize> =
+            schedule.loops.iter().filter_map(|name| domain.find(&name.value)).collect();
+        let others = domain.live.iter().copied().filter(|number| !named.contains(number));
+        let (reduced, written): (Vec<usize>, Vec<usize>) =
+            others.partition(|number| domain.is_reduced(*number));
+        let last = named.iter().rposition(|number| domain.is_reduced(*number));
+        let (outer, inner) = named.split_at(last.map_or(named.len(), |last| last + 1));
+        [&written, outer, &reduced, inner].concat()
+    }
+
     fn planned(
         domain: &mut Domain,
-        tiles: &[usize],
+        schedule: &LoopSchedule,
         reads: Reads<'_>,
         at_once: AtOnce,
-        parallel: &[Spanned<String>],
     ) -> Result<(Vec<usize>, Option<OwnLanes>), ExprError> {
+        let parallel = &schedule.parallel;
+        let vectorized = schedule.vectorize.as_ref().and_then(|name| domain.find(&name.value));
+        let mut tiles = domain.tiles.clone();
+        if domain.lead.is_none() {
+            tiles.extend(vectorized.filter(|number| !tiles.contains(number)));
+        }
+        let at_once = if tiles.is_empty() && vectorized.is_none() {
+            at_once
+        } else {
+            at_once.without_lanes()
+        };
+        // A loop that the manifest orders among the others stays there.
+        tiles.retain(|number| domain.position(*number, &schedule.loops).is_none());
         let is_tile = |k: &usize| tiles.contains(k);
         let (mut reduced, written): (Vec<usize>, Vec<usize>) =
             domain.live.iter().partition(|k| domain.is_reduced(**k));
         let (mut inner, mut outer): (Vec<usize>, Vec<usize>) =
             written.iter().partition(|k| is_tile(k));
+        follow(domain, &schedule.loops, &mut outer);
         let mut own = None;
         if let AtOnce::Vectors { .. } = at_once {
-            if inner.is_empty() && !reduced.is_empty() {
+            if domain.tiles.is_empty() && inner.is_empty() && !reduced.is_empty() {
                 let as_it_was = (domain.clone(), outer.clone(), reduced.clone());
                 (inner, own) = Self::inside(domain, &mut outer, &mut reduced, reads, at_once)?;
                 // Rounds that cores share stay outside.
@@ -140,6 +155,7 @@ impl Order {
             }
             reduced = by_memory(domain, &reduced, reads)?;
         }
+        follow(domain, &schedule.loops, &mut reduced);
         Ok((outer.into_iter().chain(reduced).chain(inner).collect(), own))
     }
 
@@ -242,6 +258,18 @@ impl Order {
             }
         }
         Ok(())
+    }
+}
+
+/// Puts the loops of these names in their order, at the positions that they take together; others stay where they are.
+fn follow(domain: &Domain, names: &[Spanned<String>], loops: &mut [usize]) {
+    let position = |number: usize| domain.position(number, names);
+    let mut named: Vec<usize> =
+        loops.iter().copied().filter(|number| position(*number).is_some()).collect();
+    named.sort_by_key(|number| position(*number));
+    let slots = loops.iter_mut().filter(|number| position(**number).is_some());
+    for (slot, number) in slots.zip(named) {
+        *slot = number;
     }
 }
 

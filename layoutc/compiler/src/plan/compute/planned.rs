@@ -52,6 +52,7 @@ impl Planned {
             statement.caches.iter().map(|cache| cache.at.value.clone()).collect();
         let layout = &target.tensor.layout;
         let mut domain = Domain::new(layout, &compute.symbols, reduced, &kept)?;
+        domain.split_by(&compute.schedule.splits)?;
         let whole = |buffer| bound(buffers, compute, buffer);
         let sight = Sight::of(statement, &whole);
         let planned = |mut domain: Domain| {
@@ -76,11 +77,13 @@ impl Planned {
     }
 }
 
-/// The loop that the manifest has vectors go along, where values are put together and it says nothing else of the loops.
+/// The loop that the manifest vectorizes, where values are reduced and the register tile is left to the planner.
 fn lead(domain: &Domain, compute: &KernelInstance, at_once: AtOnce) -> Option<usize> {
     let AtOnce::Vectors { .. } = at_once else { return None };
-    let chosen =
-        compute.schedule.vectorize.as_ref().filter(|_| compute.schedule.has_default_loops())?;
+    let chosen = compute.schedule.vectorize.as_ref()?;
+    if !domain.tiles.is_empty() || Order::interleaves(domain, &compute.schedule) {
+        return None;
+    }
     let is_reduced = domain.live.iter().any(|number| domain.is_reduced(*number));
     domain.find(&chosen.value).filter(|_| is_reduced)
 }
