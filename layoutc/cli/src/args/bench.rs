@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 pub(crate) const BENCHING: &str = "\
-Times pack, unpack and the conversions in C, next to memcpy and a streaming-store copy of equal size. A
+Times pack, unpack and the conversions in C, next to memcpy and a streaming-store copy of equal size,
+and the kernels: an instance with a schedule also as NAME_auto, with the planner's own. A
 symbol takes the greatest value for which all buffers fit.
 Example: layoutc bench layouts/a.kdl --only to_texture";
 

@@ -25,7 +25,8 @@ pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutc
     for (project, checked) in &session.projects {
         let requested =
             checked.manifests.iter().filter(|m| project.manifests.contains_key(&m.path));
-        let manifests: Vec<&Manifest> = requested.collect();
+        let manifests: Vec<Manifest> =
+            requested.map(Manifest::with_unscheduled_instances).collect();
         let config = bench_config(&project.config);
         let templates = own_of(project, &config)?;
         if !templates.user.is_empty() {

@@ -71,6 +71,21 @@ fn kernels_are_timed_after_relayouts_with_operation_counts() {
 }
 
 #[test]
+fn scheduled_instances_are_timed_with_the_planners_schedule_too() {
+    let kernel = "kernel add {\n    operands a b\n    compute \"b[n, c, w] = 2 * a[n, c, w]\"\n}\n\
+                  instance plain of=add a=a b=b\n\
+                  instance reversed of=add a=a b=b { loops w n }\n\
+                  instance rows of=add a=a b=b { vectorize w }\n\
+                  instance rows_auto of=add a=a b=b\n";
+    let sandbox = Sandbox::new(&[("a.kdl", &format!("{TWO}{kernel}"))]);
+    let (code, out, err) = bench(&sandbox, &["a.kdl", "--seconds", "0.002"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    let kernels = out.lines().skip_while(|line| !line.starts_with("kernel ")).skip(1);
+    let names: Vec<&str> = kernels.filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, ["plain", "reversed", "reversed_auto", "rows", "rows_auto"], "{out}");
+}
+
+#[test]
 fn configuration_and_project_templates_apply() {
     let config = "[project]\nsources = [\"*.kdl\"]\nprefix = \"net_\"\n[target.c]\nopenmp = true\n";
     let sandbox = Sandbox::new(&[("a.kdl", TWO), ("layoutc.toml", config)]);

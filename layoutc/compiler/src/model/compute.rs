@@ -34,6 +34,21 @@ pub struct KernelInstance {
     pub place: FileSpan,
 }
 
+impl KernelInstance {
+    /// The instance `NAME_auto` without a schedule and tile caches; `None` if it has neither.
+    pub(crate) fn unscheduled(&self) -> Option<Self> {
+        let is_cached = self.statements.iter().any(|statement| !statement.caches.is_empty());
+        if self.schedule == LoopSchedule::default() && !is_cached {
+            return None;
+        }
+        let statements = self.statements.iter().cloned();
+        let statements =
+            statements.map(|statement| Statement { caches: Vec::new(), ..statement }).collect();
+        let (name, schedule) = (format!("{}_auto", self.name), LoopSchedule::default());
+        Some(Self { name, schedule, statements, ..self.clone() })
+    }
+}
+
 /// Tensor with its name in a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelOperand {
@@ -380,12 +395,12 @@ impl MathFunction {
 
 /// Loop schedule of a kernel from the manifest. Loops have the names of the output's storage axes and of reduced axes.
 ///
-/// A name may denote loops of several statements. `loops` lists every loop of at least one statement; a split applies
+/// A name may denote loops of several statements. `loops` lists loops of at least one statement; a split applies
 /// to each statement that has the loop. The vectorized loop is contiguous in at least one statement, a parallel loop is
 /// not a reduction in at least one; the directive does not apply to the other statements.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoopSchedule {
-    /// Loops, outermost first; empty if the planner orders them.
+    /// Loops in their order, outermost first; the planner places the others.
     pub loops: Vec<Spanned<String>>,
     /// Loop splits, in order.
     pub splits: Vec<Split>,
@@ -397,16 +412,8 @@ pub struct LoopSchedule {
     pub parallel: Vec<Spanned<String>>,
 }
 
-impl LoopSchedule {
-    /// True if the loop structure is left to the planner; vectorization and parallelization may be set.
-    pub fn has_default_loops(&self) -> bool {
-        let Self { loops, splits, unroll, vectorize: _, parallel: _ } = self;
-        loops.is_empty() && splits.is_empty() && unroll.is_empty()
-    }
-}
-
 /// `split w by=8`: splits `w` into `w_outer` and `w_inner`, which has extent 8.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     /// Loop.
     pub axis: Spanned<String>,

@@ -415,6 +415,21 @@ impl Manifest {
         !self.reshards.is_empty() || self.converts.iter().any(is_cut)
     }
 
+    /// The manifest with an instance `NAME_auto` after each instance `NAME` that has a schedule: without the schedule, so
+    /// that the planner chooses everything. A name that an instance has already is left to it.
+    #[must_use]
+    pub fn with_unscheduled_instances(&self) -> Self {
+        let mut computes = Vec::with_capacity(self.computes.len());
+        for compute in &self.computes {
+            computes.push(compute.clone());
+            let auto = compute.unscheduled().filter(|auto| {
+                !self.computes.iter().any(|other| other.name.eq_ignore_ascii_case(&auto.name))
+            });
+            computes.extend(auto);
+        }
+        Self { computes, ..self.clone() }
+    }
+
     /// Restriction of the manifest to the tensors of a target, with their views, conversions and kernels. Graphs are
     /// not solved yet.
     #[must_use]
