@@ -50,7 +50,7 @@ use env::CompileEnv;
 /// Questions of the check that only the planner answers.
 const PLANNER: PlannerQuestions = PlannerQuestions {
     tile_extents: plan::tile_extents,
-    refused_schedules: plan::refused_schedules,
+    schedule_diagnostics: plan::schedule_diagnostics,
 };
 
 /// Compiler of the manifests of one environment under one configuration.

@@ -27,6 +27,14 @@ pub struct Cpu {
     pub register_bytes: i64,
     /// Independent sums that keep the multipliers of a core busy: two of them, whose results take four or five cycles.
     pub sums_in_flight: i128,
+    /// Multiplications with addition of a core in a cycle.
+    pub sums_per_cycle: i128,
+    /// Loads of a core in a cycle.
+    pub loads_per_cycle: i128,
+    /// Cycles from an addition to one that depends on it.
+    pub sum_latency: i128,
+    /// Least number of values of a reduction for which the cost of its schedule is estimated.
+    pub costed_values: i128,
     /// Vectors of partial sums of one element at most: enough of them hide the latency of an addition.
     pub partial_sum_vectors: i128,
     /// As `partial_sum_vectors`, where a register tile holds several elements.
@@ -117,6 +125,11 @@ pub struct Registers {
 }
 
 impl Registers {
+    /// Vectors of sums that stay in registers: two hold the operands of a step.
+    pub fn sums(self) -> i128 {
+        self.tile_vectors.saturating_add(2)
+    }
+
     /// Lanes of a vector of elements of this many bits.
     pub fn lanes(self, bits: u32) -> i128 {
         i128::from(self.vector_bits.div_euclid(bits.max(8)))
@@ -185,6 +198,10 @@ pub const CPU: Cpu = Cpu {
     vector_bytes: 64,
     register_bytes: 30 * 64,
     sums_in_flight: 10,
+    sums_per_cycle: 2,
+    loads_per_cycle: 2,
+    sum_latency: 4,
+    costed_values: 1 << 22,
     partial_sum_vectors: 4,
     partial_sum_vectors_of_rows: 2,
     copy_run_bytes: 16,

@@ -135,6 +135,7 @@ codes! {
     KernelReduction "kernel::reduction" "an assignment reduces an axis"
     KernelIntermediate "kernel::intermediate" "an intermediate of a kernel needs storage or is unused"
     KernelSchedule "kernel::schedule" "invalid loop schedule of a kernel"
+    KernelSlowSchedule "kernel::slow_schedule" "a schedule of a kernel costs more than the planner's own"
     KernelVectorize "kernel::vectorize" "a vectorized loop is not contiguous in the output"
     KernelParallel "kernel::parallel" "a parallel loop carries a reduction"
     KernelCache "kernel::cache" "a tile of a tensor cannot be cached"

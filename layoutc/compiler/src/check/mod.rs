@@ -101,8 +101,8 @@ pub(crate) struct CheckOptions<'a> {
 pub(crate) struct PlannerQuestions {
     /// Extents of the tile of a cache.
     pub(crate) tile_extents: TileExtents,
-    /// Diagnostics for `convert` schedules that their conversions cannot follow.
-    pub(crate) refused_schedules: fn(&Manifest) -> Vec<Diagnostic>,
+    /// Errors for schedules of conversions that cannot be followed, and warnings for slow schedules of kernels.
+    pub(crate) schedule_diagnostics: fn(&Manifest) -> Vec<Diagnostic>,
 }
 
 /// Extents, by axis, of the tile of the buffer that one iteration of a loop of the statement uses; `None` if the
@@ -234,6 +234,6 @@ fn check_manifest(
     let schedules = Vec::new();
     let manifest =
         Manifest { path, tensors, views, converts, reshards, computes, graphs, schedules };
-    diagnostics.extend((planner.refused_schedules)(&manifest));
+    diagnostics.extend((planner.schedule_diagnostics)(&manifest));
     Some((manifest, diagnostics))
 }

@@ -44,7 +44,7 @@ pub use self::kernel::Kernel;
 pub use self::moves::{Move, Padding};
 pub(crate) use self::moves::{past_caches, repeat_in_bytes};
 pub use self::relayout::convert;
-pub(crate) use self::relayout::refused_schedules;
+pub(crate) use self::relayout::schedule_diagnostics;
 
 /// What a plan has to know of its target.
 #[derive(Clone, Copy)]

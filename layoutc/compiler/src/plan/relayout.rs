@@ -58,13 +58,14 @@ pub fn convert(
     Ok(Some(parts.finish(body)))
 }
 
-/// Diagnostics for `convert` schedules that their conversions cannot follow. Schedules apply to C.
-pub(crate) fn refused_schedules(manifest: &Manifest) -> Vec<Diagnostic> {
+/// Errors for `convert` schedules that their conversions cannot follow, and warnings for slow schedules of kernels: of C.
+pub(crate) fn schedule_diagnostics(manifest: &Manifest) -> Vec<Diagnostic> {
     let avoid = |_: &str| false;
     let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
     let naming = Naming { prefix: "", avoid: &avoid, ways };
     let scheduled = manifest.converts.iter().filter(|convert| !convert.choices.is_empty());
-    scheduled.filter_map(|own| convert(manifest, own, &naming).err()?.refusal()).collect()
+    let refused = scheduled.filter_map(|own| convert(manifest, own, &naming).err()?.refusal());
+    refused.chain(super::compute::slow_schedules(manifest, &naming)).collect()
 }
 
 /// Loops over logical axes that ask index functions for both places have no digits to choose from.

@@ -8,6 +8,7 @@ mod access;
 mod block;
 mod bounds;
 mod copy;
+mod cost;
 mod domain;
 mod facts;
 mod gather;
@@ -32,6 +33,7 @@ use layoutc_algebra::expr::Var;
 use layoutc_algebra::symbol::Symbol;
 
 pub(crate) use self::block::tile_extents;
+pub(crate) use self::cost::slow_schedules;
 pub use self::facts::{LoopFacts, compute_loops};
 use self::nest::Nest;
 pub use self::plain::{Plain, plain};
