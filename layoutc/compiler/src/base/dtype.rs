@@ -302,6 +302,13 @@ impl Dtype {
     }
 }
 
+/// Names of all element types for help texts: the scalars, then the lane counts of vectors with an example.
+pub fn known_types() -> String {
+    let names: Vec<&str> = SCALARS.iter().map(|(_, name, _)| *name).collect();
+    let lanes: Vec<String> = LANES.iter().map(ToString::to_string).collect();
+    format!("{}, or a vector of {} lanes: `f32x4`", names.join(", "), lanes.join(", "))
+}
+
 impl From<Record> for Dtype {
     fn from(record: Record) -> Self {
         Self { scalar: Scalar::Record(record), lanes: 1 }

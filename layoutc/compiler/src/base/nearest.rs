@@ -40,11 +40,15 @@ pub fn unknown_tensor(name: &str, known: &[&str]) -> String {
     format!("unknown tensor `{name}`{hint}")
 }
 
-/// Help text for a `value` that is not a power of two up to `most`: "write `32` or `64`" for 48, "write `1`" below 1.
+/// Help text for a `value` that is not a power of two up to `most`: "write `32` or `64`" for 48; below 1 the powers
+/// of two in general.
 pub fn near_powers_of_two(value: i128, most: i128) -> String {
     let below = value.checked_ilog2().map_or(1, |log| 1_i128 << log.min(126));
-    if value < 1 || below >= most {
-        return format!("write `{}`", below.min(most));
+    if value < 1 {
+        return "write a power of two, such as `1`, `16` or `64`".to_owned();
+    }
+    if below >= most {
+        return format!("write `{most}`");
     }
     format!("write `{below}` or `{}`", below.saturating_mul(2))
 }

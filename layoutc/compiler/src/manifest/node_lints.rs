@@ -9,6 +9,7 @@ use super::lex::{KdlToken, KdlTokenKind, has_comments};
 use super::number;
 use crate::base::codes::Code;
 use crate::base::diagnostic::Fix;
+use crate::base::dtype::known_types;
 use crate::base::nearest::nearest;
 
 use super::read::{ITEMS, NodeScope};
@@ -47,7 +48,7 @@ pub(super) fn check(
         KdlTokenKind::Bare => {
             let key =
                 at == 0 || head.get(at + 1).is_some_and(|next| next.kind == KdlTokenKind::Equals);
-            word(text, token.span.clone(), key, faults)
+            !no_element_type(text, head, at, faults) && word(text, token.span.clone(), key, faults)
         }
         KdlTokenKind::Quoted { hashes: 0 } => escapes(text, token, faults),
         KdlTokenKind::MultiLine => {
@@ -307,6 +308,22 @@ fn property_for_node(text: &str, head: &[KdlToken], parent: &str, faults: &mut D
 
 /// Quotation marks of other languages.
 const QUOTES: &[char] = &['\'', '`', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}'];
+
+/// Reports a keyword of another language in the place of an element type: `dtype=true`.
+fn no_element_type(text: &str, head: &[KdlToken], at: usize, faults: &mut DiagnosticSink) -> bool {
+    let of = |at: usize| head.get(at).and_then(|token| text.get(token.span.clone()));
+    let key = at.checked_sub(2).and_then(of);
+    let is_property = at.checked_sub(1).and_then(of) == Some("=");
+    let (Some("dtype" | "pack-from"), true) = (key, is_property) else { return false };
+    let Some(word @ ("true" | "false" | "null" | "inf" | "nan")) = of(at) else { return false };
+    let message = format!("unknown element type `{word}`");
+    let fault = faults.error(Code::DtypeUnknown, message, head[at].span.clone(), "");
+    if ["true", "false"].contains(&word) {
+        fault.add_suggestion("bool");
+    }
+    fault.add_help(format!("expected one of {}", known_types()));
+    true
+}
 
 /// Returns true if an unquoted word is a valid name, keyword or number; else reports it.
 fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSink) -> bool {

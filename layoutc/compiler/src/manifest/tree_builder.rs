@@ -1,6 +1,8 @@
 //! Builds the KDL tree from tokens: assigns arguments to nodes and nodes to blocks. It uses an explicit stack, so that
 //! no input overflows the thread's.
 
+use std::ops::Range;
+
 use super::diagnostic_sink::DiagnosticSink;
 use super::kdl;
 use super::lex::{self, KdlToken, KdlTokenKind, NESTING_LIMIT};
@@ -98,6 +100,9 @@ impl<'t> TreeBuilder<'t, '_> {
 
     /// An argument, a property's name, or `=`.
     fn part(&mut self, token: &KdlToken) {
+        if self.after_block && self.property_after_block(token) {
+            return;
+        }
         if self.after_block {
             self.after_block = false;
             // A name begins a node that lacks its `;`; anything else belongs to the node before.
@@ -119,6 +124,43 @@ impl<'t> TreeBuilder<'t, '_> {
             });
         }
         self.head.push(token.clone());
+    }
+
+    /// Reports a property behind the block of its node, and adds it to the node. False if the token begins none.
+    fn property_after_block(&mut self, token: &KdlToken) -> bool {
+        let Some([equals, value]) = self.tokens.get(self.at..self.at + 2) else { return false };
+        let is_word = |token: &KdlToken| {
+            matches!(token.kind, KdlTokenKind::Bare | KdlTokenKind::Quoted { .. })
+        };
+        let is_property = is_word(token) && equals.kind == KdlTokenKind::Equals && is_word(value);
+        let parent = self.frames.last().and_then(|frame| frame.owner.as_ref());
+        let parent = parent.map_or(String::new(), |node| node.name.clone());
+        let Some(node) = self.nodes.last_mut().filter(|node| is_property && !node.broken) else {
+            return false;
+        };
+        let source = |span: Range<usize>| self.text.get(span).unwrap_or_default();
+        let property = source(token.span.start..value.span.end);
+        let message = "property after the block of its node";
+        let span = token.span.start..value.span.end;
+        let place = self.faults.place(node.head.end..value.span.end);
+        let fault = self.faults.error(Code::KdlSyntax, message, span, "");
+        fault.add_help(format!(
+            "write it before the block: `{} {property} {{ … }}`",
+            source(node.head.clone())
+        ));
+        let block = source(node.head.end..node.span.end);
+        fault.fixes.push(Fix { place, text: format!(" {property}{block}") });
+        let name = KdlToken {
+            kind: KdlTokenKind::Bare,
+            span: node.name_span.clone(),
+            glued_comment: false,
+        };
+        let head = [name, token.clone(), equals.clone(), value.clone()];
+        let moved = kdl::node(self.text, &head, &parent, self.faults);
+        node.broken |= moved.broken;
+        node.props.extend(moved.props);
+        self.at += 2;
+        true
     }
 
     /// Ends the current node.

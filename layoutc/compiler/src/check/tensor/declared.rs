@@ -9,7 +9,7 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 use super::TensorChecker;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic};
-use crate::base::dtype::{Dtype, LANES, SCALARS};
+use crate::base::dtype::{Dtype, LANES, SCALARS, known_types};
 use crate::base::nearest::nearest;
 use crate::check::expr::{constant, with_axis_help, with_declaration_help};
 use crate::check::replay::symbol_value;
@@ -120,12 +120,9 @@ impl TensorChecker<'_> {
             if let Some(ours) = Dtype::from_foreign_name(&text.value) {
                 return error.with_suggestion(ours);
             }
-            match nearest(&text.value, names.clone()) {
+            match nearest(&text.value, names) {
                 Some(near) => error.with_suggestion(near),
-                None => error.help(format!(
-                    "expected one of {}, or a vector of {lanes} lanes: `f32x4`",
-                    names.collect::<Vec<_>>().join(", ")
-                )),
+                None => error.help(format!("expected one of {}", known_types())),
             }
         })
     }

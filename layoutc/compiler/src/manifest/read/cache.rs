@@ -5,7 +5,7 @@ use super::node_signature::{BlockRule, NodeScope, NodeSignature};
 use crate::manifest::syntax::{CacheItem, CacheMemory, LayoutItem};
 use crate::manifest::tree::ManifestNode;
 
-const CACHE: &str = "cache A at=k_outer";
+const CACHE: &str = "cache TENSOR at=LOOP";
 
 /// The keywords for the memory of a staging buffer.
 const MEMORIES: &[(&str, CacheMemory)] =

@@ -67,10 +67,8 @@ const PROPERTIES: &[(&str, &str, &str)] = &[
 ];
 
 /// Properties of other languages without an equivalent property: the node, their name, help.
-const PROPERTY_HELP: &[(&str, &str, &str)] = &[
-    ("require", "bijective", "write `require bijective`"),
-    ("require", "contiguous", "write the axis as an argument: `require contiguous c`"),
-];
+const PROPERTY_HELP: &[(&str, &str, &str)] =
+    &[("require", "bijective", "write `require bijective`")];
 
 /// Help for a tile that names its axes.
 const TILE: &str = "write the tile extents of the last axes, without names: `tile 8 128`";

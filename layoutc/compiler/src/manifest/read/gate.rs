@@ -51,7 +51,8 @@ impl ManifestReader<'_, '_> {
             Some("contiguous") => {
                 let Some(axis) = rest.next() else {
                     let message = "`contiguous` needs an axis";
-                    let help = "write it as `require contiguous c`";
+                    let axis = self.axes.last().map_or("AXIS", String::as_str);
+                    let help = format!("write it as `require contiguous {axis}`");
                     return self.refuse(Code::KdlMissing, message, &span, help);
                 };
                 let name = self.name(axis, "an axis")?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
+use super::text::ELEMENT_TYPE;
 use crate::base::codes::Code;
 use crate::manifest::syntax::{
     FiniteFloat, GraphItem, GraphTensorItem, Identifier, NodeItem, OutputItem, PinItem,
@@ -61,7 +62,7 @@ impl ManifestReader<'_, '_> {
             let message = missing("an element type");
             return self.refuse(Code::KdlMissing, message, &node.head, "write `dtype=f32`");
         };
-        let dtype = self.text_of(dtype, "an element type")?;
+        let dtype = self.text_of(dtype, ELEMENT_TYPE)?;
         if part.is_none() {
             let message = missing("a shape");
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");

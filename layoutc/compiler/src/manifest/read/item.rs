@@ -3,7 +3,7 @@
 use super::ManifestReader;
 use super::foreign::ForeignTensor;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
-use super::text::is_name;
+use super::text::{ELEMENT_TYPE, is_name};
 use crate::base::cast::CastMode;
 use crate::base::codes::Code;
 use crate::base::dtype::Dtype;
@@ -70,7 +70,7 @@ impl ManifestReader<'_, '_> {
     }
 
     pub(super) fn transform(&mut self, node: &ManifestNode) -> Option<TransformItem> {
-        let usage = "transform blocked block=16 { … }";
+        let usage = "transform blocked { … }";
         let form = NodeSignature { usage, args: 1..=1, props: None, block: BlockRule::Always };
         self.form(node, &form);
         let mut parameters = Vec::new();
@@ -104,7 +104,7 @@ impl ManifestReader<'_, '_> {
 
     pub(super) fn convert(&mut self, node: &ManifestNode) -> Option<ConvertItem> {
         let form = NodeSignature {
-            usage: "convert input to=texture",
+            usage: "convert SOURCE to=DESTINATION",
             args: 1..=1,
             props: Some(&["cast", "max-staging", "to"]),
             block: BlockRule::Maybe,
@@ -145,7 +145,7 @@ impl ManifestReader<'_, '_> {
             return None;
         }
         self.form(node, &form);
-        let dtype = Self::prop(node, "dtype").map(|entry| self.text_of(entry, "an element type"));
+        let dtype = Self::prop(node, "dtype").map(|entry| self.text_of(entry, ELEMENT_TYPE));
         let like = Self::prop(node, "like").map(|entry| self.name(entry, "a tensor"));
         let targets = Self::prop(node, "targets").map(|entry| self.words(entry, "`targets`"));
         let nibbles = Self::prop(node, "nibbles").and_then(|entry| self.nibbles(entry));
@@ -210,15 +210,17 @@ impl ManifestReader<'_, '_> {
     /// Reads `pack-from=` and `cast=`: the element type that pack reads, if it differs from the tensor's.
     fn pack_from(&mut self, node: &ManifestNode) -> Option<PackFromItem> {
         let dtype = Self::prop(node, "pack-from");
-        let dtype = dtype.and_then(|entry| self.text_of(entry, "an element type"));
+        let dtype = dtype.and_then(|entry| self.text_of(entry, ELEMENT_TYPE));
         if dtype.is_none()
             && let Some(entry) = Self::prop(node, "cast")
             && Self::prop(node, "pack-from").is_none()
         {
             let message = "`cast` in a tensor needs `pack-from=`";
             let fault = self.faults.error(Code::KdlMissing, message, entry.span.clone(), "");
-            let help = "add the element type that pack reads: `pack-from=f32 cast=saturate`";
-            fault.add_help(help);
+            fault.add_help(format!(
+                "add the element type that pack reads: `pack-from=f32 cast={}`",
+                show(entry.text().unwrap_or("saturate"))
+            ));
             return None;
         }
         let cast = self.cast(node);

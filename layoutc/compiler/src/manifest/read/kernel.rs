@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
 use super::schedule::is_unique;
+use super::text::ELEMENT_TYPE;
 use crate::base::codes::Code;
 use crate::manifest::syntax::{
     Identifier, InstanceItem, IntegerExpr, KernelItem, LayoutItem, LocalItem, SpannedText,
@@ -13,7 +14,7 @@ use crate::manifest::syntax::{
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
 const KERNEL: &str = "kernel copy { compute \"b[i] = a[i]\" }";
-const INSTANCE: &str = "instance conv_nchw of=conv A=input W=filters B=output";
+const INSTANCE: &str = "instance NAME of=KERNEL OPERAND=TENSOR";
 const LOCAL: &str = "local T dtype=f32";
 
 /// The nodes that occur at most once in a kernel.
@@ -135,7 +136,7 @@ impl ManifestReader<'_, '_> {
         let Some(entry) = Self::prop(node, "dtype") else {
             return if node.broken { None } else { self.lacks(node, "an element type", LOCAL) };
         };
-        let dtype = self.text_of(entry, "an element type")?;
+        let dtype = self.text_of(entry, ELEMENT_TYPE)?;
         let name = self.name(node.args.first()?, "a local tensor's name")?;
         Some(LocalItem { name, dtype, layout, span: node.span.clone() })
     }

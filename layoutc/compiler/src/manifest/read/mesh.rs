@@ -19,7 +19,7 @@ impl ManifestReader<'_, '_> {
             let span = self.block_span(node);
             let fault =
                 self.faults.error(Code::MeshForm, "a mesh needs at least one axis", span, "");
-            fault.add_help(format!("write `{usage}`"));
+            fault.add_help(format!("write `mesh {} {{ x 2; y 4 }}`", name.value));
             return None;
         }
         let mut axes: Vec<(Identifier, IntegerExpr)> = Vec::new();
@@ -48,7 +48,7 @@ impl ManifestReader<'_, '_> {
 
     /// Reads a `shard` node; each property is an axis of the tensor with the mesh axes that partition it.
     pub(super) fn shard(&mut self, node: &ManifestNode) -> Option<ShardItem> {
-        let usage = "shard n=x c=y";
+        let usage = "shard AXIS=MESH_AXIS";
         let form = NodeSignature { usage, args: 0..=1, props: None, block: BlockRule::Never };
         self.form(node, &form)?;
         let mesh = match node.args.first() {
@@ -57,9 +57,8 @@ impl ManifestReader<'_, '_> {
         };
         if mesh.is_none() && node.props.is_empty() {
             let message = "`shard` needs tensor axes with their mesh axes, or a mesh";
-            let help = format!(
-                "write `{usage}`, or only the mesh, as `shard pod`, to replicate the tensor"
-            );
+            let help =
+                format!("write `{usage}`, or only the mesh, `shard MESH`, to replicate the tensor");
             return self.refuse(Code::KdlMissing, message, &node.head, help);
         }
         let mut cuts = Vec::new();
@@ -71,12 +70,14 @@ impl ManifestReader<'_, '_> {
 
     /// Reads a `ring` node; its only property is the axis with the number of its indices in memory.
     pub(super) fn ring(&mut self, node: &ManifestNode) -> Option<RingItem> {
-        let usage = "ring y=4";
+        let usage = "ring AXIS=4";
         let form = NodeSignature { usage, args: 0..=0, props: None, block: BlockRule::Never };
         self.form(node, &form)?;
         let [(key, entry)] = node.props.as_slice() else {
             let message = "`ring` needs one axis and the number of its indices in memory";
-            return self.refuse(Code::KdlMissing, message, &node.head, format!("write `{usage}`"));
+            let axis = self.axes.first().map_or("AXIS", String::as_str);
+            let help = format!("write `ring {axis}=4` for 4 indices of the axis");
+            return self.refuse(Code::KdlMissing, message, &node.head, help);
         };
         let (axis, capacity) = (self.key(key)?, self.bound(entry, "a number", Code::RingAxis)?);
         Some(RingItem { axis, capacity, span: node.span.clone() })

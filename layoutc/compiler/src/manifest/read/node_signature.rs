@@ -190,24 +190,28 @@ impl ManifestReader<'_, '_> {
         if node.args.len() < *form.args.start() {
             let message = format!("`{}` needs {}", node.name, arguments(&form.args));
             let span = node.head.clone();
-            self.faults.error(Code::KdlMissing, message, span, "").add_help(usage(form));
+            let help = self.usage(node, form);
+            self.faults.error(Code::KdlMissing, message, span, "").add_help(help);
         }
         if let Some(first) = node.args.get(*form.args.end()) {
             let end = node.args.last().map_or(first.span.end, |arg| arg.span.end);
             let message = format!("`{}` takes {}", node.name, arguments(&form.args));
             let span = first.span.start..end;
-            self.faults.error(Code::KdlSurplus, message, span, "").add_help(usage(form));
+            let help = self.usage(node, form);
+            self.faults.error(Code::KdlSurplus, message, span, "").add_help(help);
         }
         match (form.block, &node.children) {
             (BlockRule::Never, Some(_)) => {
                 let message = format!("`{}` takes no block", node.name);
                 let span = self.block_span(node);
-                self.faults.error(Code::KdlSurplus, message, span, "").add_help(usage(form));
+                let help = self.usage(node, form);
+                self.faults.error(Code::KdlSurplus, message, span, "").add_help(help);
             }
             (BlockRule::Always, None) => {
                 let message = format!("`{}` needs a block", node.name);
                 let span = node.head.clone();
-                self.faults.error(Code::KdlMissing, message, span, "").add_help(usage(form));
+                let help = self.usage(node, form);
+                self.faults.error(Code::KdlMissing, message, span, "").add_help(help);
             }
             (BlockRule::Never | BlockRule::Maybe, None)
             | (BlockRule::Maybe | BlockRule::Always, Some(_)) => {}
@@ -257,7 +261,58 @@ impl ManifestReader<'_, '_> {
     /// Reports that a node lacks `what`; `usage` is an example with it.
     pub(super) fn lacks<T>(&mut self, node: &ManifestNode, what: &str, usage: &str) -> Option<T> {
         let message = format!("`{}` needs {what}", node.name);
-        self.refuse(Code::KdlMissing, message, &node.head, format!("write it as `{usage}`"))
+        let words = ExampleWords::of(usage);
+        let own = self.completed(node, &words, words.args.len(), &|_| true);
+        let missing = words.props.iter().filter(|(key, _)| {
+            Self::prop(node, key).is_none()
+                && (!what.contains("=`") || what.contains(&format!("`{key}=`")))
+        });
+        let mut all = vec![own];
+        all.extend(missing.map(|(key, value)| format!("{key}={value}")));
+        let help = format!("write it as `{}`", all.join(" "));
+        self.refuse(Code::KdlMissing, message, &node.head, help)
+    }
+
+    /// Help that shows a node as its signature requires it, with its own arguments and properties.
+    fn usage(&self, node: &ManifestNode, form: &NodeSignature) -> String {
+        // Two examples in one.
+        if form.usage.contains('`') {
+            return format!("write it as `{}`", form.usage);
+        }
+        let words = ExampleWords::of(form.usage);
+        let least = if node.args.is_empty() { words.args.len() } else { *form.args.start() };
+        let is_allowed = |key: &str| form.props.is_none_or(|props| props.contains(&key));
+        let taken = (*form.args.end()).min(node.args.len());
+        let node_args = node.args.get(..taken).unwrap_or_default().to_vec();
+        let own = ManifestNode { args: node_args, ..node.clone() };
+        let mut own = self.completed(&own, &words, least, &is_allowed);
+        if !node.props.iter().any(|(key, _)| is_allowed(&key.value)) {
+            own.extend(words.props.iter().map(|(key, value)| format!(" {key}={value}")));
+        }
+        let block = match (form.block, &node.children) {
+            (BlockRule::Maybe | BlockRule::Always, Some(_)) => " { … }",
+            (BlockRule::Always, None) => words.block,
+            (BlockRule::Never, _) | (BlockRule::Maybe, None) => "",
+        };
+        format!("write it as `{own}{block}`")
+    }
+
+    /// A node with its own arguments, then those of an example up to `least`, and with its allowed properties.
+    fn completed(
+        &self,
+        node: &ManifestNode,
+        example: &ExampleWords<'_>,
+        least: usize,
+        is_allowed: &dyn Fn(&str) -> bool,
+    ) -> String {
+        let of = |entry: &Entry| show(self.text.get(entry.span.clone()).unwrap_or_default());
+        let mut words = vec![node.name.clone()];
+        words.extend(node.args.iter().map(of));
+        let others = example.args.iter().take(least).skip(node.args.len());
+        words.extend(others.map(|word| (*word).to_owned()));
+        let props = node.props.iter().filter(|(key, _)| is_allowed(&key.value));
+        words.extend(props.map(|(key, entry)| format!("{}={}", show(&key.value), of(entry))));
+        words.join(" ")
     }
 
     /// The children that `scope` allows, without repetitions of those of which a node has `once`; the others are
@@ -309,6 +364,7 @@ impl ManifestReader<'_, '_> {
         form: &NodeSignature,
     ) {
         let props = form.props.unwrap_or_default();
+        let value = Self::prop(node, key).and_then(|entry| self.text.get(entry.span.clone()));
         let message = format!("`{}` has no property `{}`", node.name, show(key));
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
         let in_block = NodeScope::of(&node.name).is_some_and(|scope| scope.has(key));
@@ -323,6 +379,8 @@ impl ManifestReader<'_, '_> {
             fault.add_suggestion(ours);
         } else if let Some(near) = nearest(key, props.iter().copied()) {
             fault.add_suggestion(near);
+        } else if let ("require", "contiguous", Some(axis)) = (node.name.as_str(), key, value) {
+            fault.add_help(format!("write the axis as an argument: `require contiguous {axis}`"));
         } else if let Some(help) = foreign_words::foreign_usage(&node.name, key) {
             fault.add_help(help);
         } else {
@@ -458,8 +516,36 @@ pub(super) fn show(word: &str) -> String {
     shown
 }
 
-fn usage(form: &NodeSignature) -> String {
-    format!("write it as `{}`", form.usage)
+/// The parts of an example: `split AXIS by=4`.
+struct ExampleWords<'e> {
+    args: Vec<&'e str>,
+    props: Vec<(&'e str, &'e str)>,
+    /// The block, with the space before it; empty if there is none.
+    block: &'e str,
+}
+
+impl<'e> ExampleWords<'e> {
+    fn of(example: &'e str) -> Self {
+        let is_in_quotes = |at: usize| example[..at].matches('"').count() % 2 == 1;
+        let mut starts = example.match_indices(" {").map(|(at, _)| at);
+        let block = starts.find(|at| !is_in_quotes(*at)).unwrap_or(example.len());
+        let (head, block) = example.split_at(block);
+        let mut words = Vec::new();
+        let mut start = 0;
+        for (at, _) in head.match_indices(' ').filter(|(at, _)| !is_in_quotes(*at)) {
+            words.push(&head[start..at]);
+            start = at + 1;
+        }
+        words.push(&head[start..]);
+        let (mut args, mut props) = (Vec::new(), Vec::new());
+        for word in words.into_iter().skip(1) {
+            match word.split_once('=') {
+                Some((key, value)) if !key.contains('"') => props.push((key, value)),
+                _ => args.push(word),
+            }
+        }
+        Self { args, props, block }
+    }
 }
 
 fn arguments(range: &RangeInclusive<usize>) -> String {

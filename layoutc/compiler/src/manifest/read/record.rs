@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeSignature, show};
+use super::text::ELEMENT_TYPE;
 use crate::base::codes::Code;
 use crate::base::dtype::Dtype;
 use crate::base::dtype::record::MAX_FIELDS;
@@ -53,7 +54,7 @@ impl ManifestReader<'_, '_> {
             return self.no_field(node);
         }
         let name = self.node_name(node);
-        let dtype = self.text_of(dtype, "an element type");
+        let dtype = self.text_of(dtype, ELEMENT_TYPE);
         let counts: Vec<_> =
             counts.iter().map(|count| self.bound(count, "a count", Code::DtypeRecord)).collect();
         let align = Self::prop(node, "align").map(|entry| self.size(entry, "`align`"));

@@ -17,8 +17,12 @@ use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 const OPEN: &[&str] = &["?", "*", "...", ":"];
 
 /// Help for an extent known only at run time.
-const SYMBOL: &str =
-    "declare an extent known only at run time as a symbol: `symbol batch max=4096`";
+fn symbol_help(axis: &str) -> String {
+    let axis = show(axis);
+    format!(
+        "declare an extent known only at run time as a symbol, `symbol {axis}_size max=4096`, and write `{axis} {axis}_size`"
+    )
+}
 
 /// Returns true if an argument is an operator of an unquoted expression.
 fn is_operator(entry: &Entry) -> bool {
@@ -181,7 +185,7 @@ impl ManifestReader<'_, '_> {
         }
         let name = self.node_name(node);
         let extent = match (node.args.first(), &node.children) {
-            (Some(extent), None) => self.extent(extent).map(Extent::Bound),
+            (Some(extent), None) => self.extent(&node.name, extent).map(Extent::Bound),
             (None, Some(labels)) => self.labels(node, labels).map(Extent::Labels),
             (Some(extent), Some(labels)) => {
                 let message = format!("axis `{}` has both an extent and labels", show(&node.name));
@@ -218,7 +222,7 @@ impl ManifestReader<'_, '_> {
         self.as_name(&text)
     }
 
-    fn extent(&mut self, entry: &Entry) -> Option<IntegerExpr> {
+    fn extent(&mut self, axis: &str, entry: &Entry) -> Option<IntegerExpr> {
         let bound = self.bound(entry, "an extent", Code::ShapeExtent)?;
         let message = match &bound {
             IntegerExpr::Integer(number) if number.value < 0 => {
@@ -230,7 +234,7 @@ impl ManifestReader<'_, '_> {
             IntegerExpr::Text(text) if OPEN.contains(&text.value.trim()) => {
                 let message =
                     "an extent must be a number, or a symbol if it is known only at run time";
-                return self.refuse(Code::ShapeExtent, message, &entry.span, SYMBOL);
+                return self.refuse(Code::ShapeExtent, message, &entry.span, symbol_help(axis));
             }
             IntegerExpr::Integer(_) | IntegerExpr::Text(_) => return Some(bound),
         };
@@ -239,7 +243,7 @@ impl ManifestReader<'_, '_> {
             fault.add_help(format!("write `{}`", text.value.trim()));
             fault.add_fix(text.value.trim());
         } else {
-            fault.add_help("write 0 or more").add_help(SYMBOL);
+            fault.add_help("write 0 or more").add_help(symbol_help(axis));
         }
         None
     }

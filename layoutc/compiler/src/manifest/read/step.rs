@@ -324,6 +324,15 @@ impl ManifestReader<'_, '_> {
                     let help = "write 0 or more, or the name of an axis";
                     self.refuse(Code::KdlValue, message, &entry.span, help)
                 }
+                ManifestValue::Float(_) => {
+                    let written = self.text.get(entry.span.clone()).unwrap_or_default();
+                    let message = format!(
+                        "expected a position (an integer) or the name of a storage axis, found `{}`",
+                        show(written)
+                    );
+                    let help = "write the position of the axis before the separator, counted from 0, or its name";
+                    self.refuse(Code::KdlValue, message, &entry.span, help)
+                }
                 _ => self.one_name(entry, "a storage axis").map(SeparatorItem::Name),
             })
             .collect();

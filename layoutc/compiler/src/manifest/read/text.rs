@@ -7,6 +7,7 @@ use super::node_signature::show;
 use super::rename::Renames;
 use crate::base::codes::Code;
 use crate::base::diagnostic::Fix;
+use crate::base::dtype::known_types;
 use crate::base::nearest::quantity;
 use crate::manifest::syntax::{Identifier, IntegerExpr, IntegerLiteral, SpannedText};
 use crate::manifest::tree::{Entry, ManifestValue};
@@ -14,8 +15,11 @@ use crate::manifest::tree::{Entry, ManifestValue};
 /// Maximum length of a name, in characters.
 pub(super) const NAME_LIMIT: usize = 128;
 
+/// Noun phrase of an element type in messages.
+pub(super) const ELEMENT_TYPE: &str = "an element type";
+
 /// Help for an invalid name without a suggestion.
-const OTHER_NAME: &str = "choose another name, such as `input_2`";
+const OTHER_NAME: &str = "write a letter or `_`, then letters, digits and `_`, at most 128";
 
 /// Help where an integer expression is expected.
 const NUMBER: &str = "write an integer, or an expression in quotes";
@@ -101,7 +105,11 @@ impl ManifestReader<'_, '_> {
     /// Reads a string without escapes. `what` names it in messages: `an axis`.
     pub(super) fn text_of(&mut self, entry: &Entry, what: &str) -> Option<SpannedText> {
         let ManifestValue::String(value) = &entry.value else {
-            self.wrong_kind(entry, what, "write a word or a quoted string");
+            if what == ELEMENT_TYPE {
+                self.wrong_kind(entry, what, &format!("write one of {}", known_types()));
+            } else {
+                self.wrong_kind(entry, what, "write a word or a quoted string");
+            }
             return None;
         };
         if !entry.plain {

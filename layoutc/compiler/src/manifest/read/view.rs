@@ -2,18 +2,19 @@
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
+use super::text::ELEMENT_TYPE;
 use crate::base::codes::Code;
 use crate::manifest::syntax::{SpannedText, ViewItem};
 use crate::manifest::tree::ManifestNode;
 
-const USAGE: &str = "view input_x4 of=input dtype=f32x4";
+const USAGE: &str = "view NAME of=TENSOR dtype=f32x4";
 
 impl ManifestReader<'_, '_> {
     pub(super) fn view(&mut self, node: &ManifestNode) -> Option<ViewItem> {
         let props = Some(["of", "dtype"].as_slice());
         let block = BlockRule::Maybe;
         self.form(node, &NodeSignature { usage: USAGE, args: 1..=1, props, block });
-        let dtype = Self::prop(node, "dtype").map(|entry| self.text_of(entry, "an element type"));
+        let dtype = Self::prop(node, "dtype").map(|entry| self.text_of(entry, ELEMENT_TYPE));
         let of = Self::prop(node, "of").map(|entry| self.name(entry, "a tensor"));
         if of.is_none() {
             self.lacks::<()>(node, "`of=`", USAGE);
