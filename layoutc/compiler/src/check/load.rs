@@ -91,11 +91,17 @@ pub(super) fn load(host: &CompileEnv<'_>, paths: &[String]) -> (ManifestSet, Vec
 /// The error for a path that cannot be quoted in an `#include "…"` of generated code.
 fn unquotable(path: &str) -> Option<Diagnostic> {
     let bad = path.chars().find(|c| c.is_control() || matches!(c, '"' | '\\'))?;
-    let (shown, bad) = (path.escape_debug(), bad.escape_debug());
+    let (shown, bad) = (printable(path), printable(&bad.to_string()));
     let message = format!("the path of the manifest `{shown}` contains the character `{bad}`");
     let place = FileSpan::new(&Arc::from(path), 0..0);
     let fault = Diagnostic::error(Code::NameFile, message, place, "");
     Some(fault.help("rename the file: generated files include one another by its name"))
+}
+
+/// A path as it is written, with the escapes of its control characters.
+fn printable(path: &str) -> String {
+    let shown = |c: char| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() };
+    path.chars().map(shown).collect()
 }
 
 struct ParsedManifest {
@@ -228,7 +234,7 @@ impl ManifestLoader {
         let place = used.path.at(file);
         let wanted = &used.path.value;
         if is_outside(wanted) {
-            let message = format!("`{}` is not a relative path", wanted.escape_debug());
+            let message = format!("`{}` is not a relative path", printable(wanted));
             let help = "write the path relative to this manifest, with `/` between folders";
             return Err(Diagnostic::error(Code::NameFile, message, place, "").help(help));
         }

@@ -26,7 +26,7 @@ fn component(name: &str) -> Option<String> {
     if name == ".." {
         Some("`..` leads out of the project".to_owned())
     } else if let Some(c) = name.chars().find(|&c| c == '\\' || c == ':' || c.is_control()) {
-        Some(format!("the character `{}` is not allowed in a path", c.escape_default()))
+        Some(format!("the character `{}` is not allowed in a path", printable(c)))
     } else if name.len() > 255 {
         Some(format!("a file name of {} bytes is too long: the limit is 255", name.len()))
     } else if name != "." && name.ends_with(['.', ' ']) {
@@ -36,6 +36,11 @@ fn component(name: &str) -> Option<String> {
     } else {
         None
     }
+}
+
+/// A character as it is written; a control character as its escape.
+fn printable(c: char) -> String {
+    if c.is_control() { c.escape_default().to_string() } else { c.to_string() }
 }
 
 #[cfg(test)]

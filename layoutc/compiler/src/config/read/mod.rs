@@ -26,15 +26,7 @@ pub fn parse(file: &Arc<str>, text: &str) -> Result<Config, Vec<Diagnostic>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors.iter().take(SYNTAX_LIMIT) {
         let span = error.span().unwrap_or(0..0);
-        let mut message = error.message().chars();
-        let first = message.next().map(|c| c.to_ascii_lowercase());
-        let message: String = first.into_iter().chain(message).collect();
-        let fault = reader.error(Code::ConfigSyntax, message.trim_end_matches('.'), span);
-        if message.starts_with("string values must be quoted") {
-            fault.add_help(
-                "write a value after the `=`, with quotes around a string: `\"kernels\"`",
-            );
-        }
+        reader.syntax(error.message(), span);
     }
     let config = if errors.is_empty() { reader.config(table.get_ref()) } else { Config::default() };
     let mut found = reader.found;
@@ -66,6 +58,56 @@ impl ConfigReader<'_> {
         let start = boundary(span.start);
         let place = FileSpan::new(self.file, start..boundary(span.end).max(start));
         self.found.push_mut(Diagnostic::error(code, message, place, ""))
+    }
+
+    /// Reports a TOML syntax error; `message` is the parser's.
+    fn syntax(&mut self, message: &str, span: Range<usize>) {
+        let text = self.text;
+        let before = text.get(..span.start).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let key = line.split('=').next().unwrap_or_default().trim().to_owned();
+        let rest = text.get(span.start..).unwrap_or_default().lines().next().unwrap_or_default();
+        let rest = rest.split('#').next().unwrap_or_default().trim();
+        if message.starts_with("string values must be quoted") && line.trim_end().ends_with('=') {
+            let word = rest.trim_end_matches(',').to_owned();
+            if rest.is_empty() {
+                let message = format!("the key `{key}` has no value");
+                let help = format!(
+                    "write a value after the `=`; a string has quotes: `{key} = \"kernels\"`"
+                );
+                self.error(Code::ConfigSyntax, &message, span).add_help(help);
+            } else {
+                let message = format!("the string `{word}` has no quotes");
+                let is_marked = text.get(span.clone()) == Some(word.as_str());
+                let fault = self.error(Code::ConfigSyntax, &message, span);
+                fault.add_help(format!("write `{key} = \"{word}\"`"));
+                if is_marked {
+                    fault.add_fix(format!("\"{word}\""));
+                }
+            }
+            return;
+        }
+        let (message, help) = match message {
+            "duplicate key" => {
+                let name = text.get(span.clone()).unwrap_or_default();
+                (format!("duplicate key `{name}`"), Some("remove one of the two".to_owned()))
+            }
+            _ if message.starts_with("string values must be quoted") => {
+                ("expected a value".to_owned(), Some("write a string in quotes".to_owned()))
+            }
+            _ if message.starts_with("key with no value") => {
+                let help = format!("write `{} = ` and its value", line.trim());
+                ("expected `=` after the key".to_owned(), Some(help))
+            }
+            _ => {
+                let mut rest = message.chars();
+                let first = rest.next().map(|c| c.to_ascii_lowercase());
+                let message: String = first.into_iter().chain(rest).collect();
+                (message.trim_end_matches('.').to_owned(), None)
+            }
+        };
+        let fault = self.error(Code::ConfigSyntax, &message, span);
+        fault.help.extend(help);
     }
 
     fn config(&mut self, table: &DeTable<'_>) -> Config {
@@ -153,7 +195,8 @@ impl ConfigReader<'_> {
         match u64::try_from(bytes) {
             Ok(bytes) if bytes.is_power_of_two() => Some(bytes),
             Ok(_) | Err(_) => {
-                let message = format!("an alignment must be a power of two: {bytes}");
+                let message =
+                    format!("expected an alignment, a power of two in bytes, found {bytes}");
                 let help = near_powers_of_two(i128::from(bytes), 1 << 62);
                 self.error(Code::ConfigValue, &message, span).add_help(help);
                 None
