@@ -1,7 +1,7 @@
 //! Axes of a statement with their extents: those of the target, then the reduced ones.
 
-use layoutc_algebra::expr::Expr;
 use layoutc_algebra::expr::parse::{IndexAst, IndexAstKind as IndexKind};
+use layoutc_algebra::expr::{BinOp, Expr};
 use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::step::MAX_AXES;
 use layoutc_algebra::symbol::Axis;
@@ -25,6 +25,9 @@ pub(super) struct AxisInference<'a> {
     pub(super) program: &'a KernelLowering<'a>,
     pub(super) source: StatementSource<'a>,
 }
+
+/// Limit on the extents that are suggested for an axis.
+const MAX_DERIVED_EXTENT: i128 = 1 << 20;
 
 /// A tensor that determines the extent of an axis.
 struct ExtentSource<'a> {
@@ -220,7 +223,7 @@ impl AxisInference<'_> {
         let Some(first) = sources.first() else {
             return match place {
                 Some(place) => self.as_read(name, span, place, facts),
-                None => Err(self.not_bound(name, span, "3")),
+                None => Err(self.not_bound(name, span)),
             };
         };
         for other in sources.iter().skip(1) {
@@ -243,7 +246,7 @@ impl AxisInference<'_> {
         let readers = ExtentInference { lines, names: &program.names, ranges: &program.ranges };
         let found = readers.extents(&self.source.line.target.name, place);
         let Some((first, others)) = found.split_first() else {
-            return Err(self.not_bound(name, span, "…"));
+            return Err(self.not_bound(name, span));
         };
         let differs =
             |other: &&ReaderExtent| facts.proves_eq(&first.extent, &other.extent) != Ok(true);
@@ -258,8 +261,8 @@ impl AxisInference<'_> {
     }
 
     /// The error for an axis of unknown extent; none where an earlier diagnostic covers it.
-    fn not_bound(&self, name: &str, span: &StatementSpan, example: &str) -> Vec<Diagnostic> {
-        if self.is_silent() { Vec::new() } else { vec![self.unbound(name, span, example)] }
+    fn not_bound(&self, name: &str, span: &StatementSpan) -> Vec<Diagnostic> {
+        if self.is_silent() { Vec::new() } else { vec![self.unbound(name, span)] }
     }
 
     /// True if the statement reads a tensor that already has a diagnostic.
@@ -300,12 +303,86 @@ impl AxisInference<'_> {
         error.help(format!("write `+=` to sum over `{name}`, or one of `*=`, `min=`, `max=`"))
     }
 
-    fn unbound(&self, name: &str, span: &StatementSpan, example: &str) -> Diagnostic {
+    fn unbound(&self, name: &str, span: &StatementSpan) -> Diagnostic {
         let message = format!("axis `{name}` has unknown extent");
-        let error = self.fault(Code::KernelUnbound, message, span).note(
-            "the extent of an axis is that of a tensor axis that it indexes alone, as in `W[k, r, s, c]`",
-        );
-        self.with_suggestion(name, error).help(format!("declare it: `range {name} {example}`"))
+        let error = self.fault(Code::KernelUnbound, message, span).note(format!(
+            "the extent of an axis is that of a tensor axis that it indexes alone, and `{name}` indexes none alone"
+        ));
+        let help = match self.greatest_extent(name) {
+            Some(extent) => {
+                format!("declare it: `range {name} {extent}` is the greatest that stays in bounds")
+            }
+            None => format!("declare it: `range {name} …`, a number, a const or a symbol"),
+        };
+        self.with_suggestion(name, error).help(help)
+    }
+
+    /// The greatest extent of an axis with which all reads stay in bounds, if all other extents are constant.
+    fn greatest_extent(&self, name: &str) -> Option<i128> {
+        let mut greatest: Option<i128> = None;
+        for read in self.source.line.reads() {
+            let Some(known) = self.program.names.get(&read.tensor.name) else { continue };
+            for (text, axis) in read.index.iter().zip(&known.shape) {
+                let Indexed::Axes(ast) = &text.kind else { continue };
+                if !names(ast).iter().any(|(other, _)| *other == name) {
+                    continue;
+                }
+                let size = axis.extent.as_const()?;
+                let fits = |extent: i128| {
+                    let bounds = self.index_bounds(ast, (name, extent));
+                    bounds.is_some_and(|(low, high)| low >= 0 && high < size)
+                };
+                // The bounds grow with the extent.
+                let (mut low, mut high) = (0, MAX_DERIVED_EXTENT);
+                while low < high {
+                    let middle = low + (high - low + 1) / 2;
+                    if fits(middle) { low = middle } else { high = middle - 1 }
+                }
+                greatest = Some(greatest.map_or(low, |least| least.min(low)));
+            }
+        }
+        greatest.filter(|extent| (1..MAX_DERIVED_EXTENT).contains(extent))
+    }
+
+    /// Bounds of an index where the axis `own.0` has the extent `own.1`.
+    fn index_bounds(&self, ast: &IndexAst, own: (&str, i128)) -> Option<(i128, i128)> {
+        let (a, b) = match &ast.kind {
+            IndexKind::Int(value) => return Some((*value, *value)),
+            IndexKind::Name(name) => {
+                if let Some((value, _)) = self.program.scope.consts.get(name) {
+                    return Some((*value, *value));
+                }
+                let extent = if name == own.0 { own.1 } else { self.constant_extent(name)? };
+                return Some((0, extent - 1));
+            }
+            IndexKind::Neg(a) => {
+                return self.index_bounds(a, own).map(|(low, high)| (-high, -low));
+            }
+            IndexKind::Bin(_, _, a, b) => (self.index_bounds(a, own)?, self.index_bounds(b, own)?),
+            IndexKind::Call(..) => return None,
+        };
+        let IndexKind::Bin(op, ..) = &ast.kind else { return None };
+        Some(match op {
+            BinOp::Add => (a.0.checked_add(b.0)?, a.1.checked_add(b.1)?),
+            BinOp::Sub => (a.0.checked_sub(b.1)?, a.1.checked_sub(b.0)?),
+            BinOp::Mul if b.0 == b.1 && b.0 >= 0 => (a.0.checked_mul(b.0)?, a.1.checked_mul(b.0)?),
+            BinOp::Mul if a.0 == a.1 && a.0 >= 0 => (b.0.checked_mul(a.0)?, b.1.checked_mul(a.0)?),
+            BinOp::FloorDiv if b.0 == b.1 && b.0 > 0 => (a.0.div_euclid(b.0), a.1.div_euclid(b.0)),
+            _ => return None,
+        })
+    }
+
+    /// Constant extent of an axis of the statement: of its range, or of a tensor that it indexes alone.
+    fn constant_extent(&self, name: &str) -> Option<i128> {
+        if let Some((_, extent, _)) = self.program.ranges.iter().find(|(axis, ..)| axis == name) {
+            return extent.as_const();
+        }
+        let line = self.source.line;
+        let own = line.axes.iter().position(|axis| axis.name == name).and_then(|place| {
+            let target = self.program.names.get(&line.target.name)?;
+            target.shape.get(place)?.extent.as_const()
+        });
+        own.or_else(|| self.sources(name).first()?.extent.as_const())
     }
 
     /// Adds a suggestion for a misspelt name.

@@ -1,6 +1,6 @@
 //! Calls of functions, `select` and casts.
 
-use super::statement_syntax::{NameToken, StatementSpan, ValueAst};
+use super::statement_syntax::{NameToken, StatementSpan, ValueAst, ValueAstKind};
 use super::types::{
     CASTS, arithmetic_scalar, cast_named, converted, is_float, literal, retyped, word,
 };
@@ -80,12 +80,12 @@ impl ValueBuilder<'_> {
                     self.arguments(name, arguments, *count..=*count, span)?;
                     self.function(*function, name, arguments)
                 }
-                None => self.unknown_function(name, arguments.len()),
+                None => self.unknown_function(name, arguments),
             },
         }
     }
 
-    fn unknown_function<T>(&self, name: &NameToken, arguments: usize) -> CheckResult<T> {
+    fn unknown_function<T>(&self, name: &NameToken, arguments: &[ValueAst]) -> CheckResult<T> {
         let message = format!("there is no function `{}`", name.name);
         let error = self.fault(Code::NameUnknown, message, &name.span, "");
         let casts: Vec<String> = CASTS.iter().map(|ty| word(*ty)).collect();
@@ -97,15 +97,53 @@ impl ValueBuilder<'_> {
             return Err(error.help(format!("write `{}[…]` to read an element", name.name)).into());
         }
         if let Some((_, ours)) = ELSEWHERE.iter().find(|row| row.0 == name.name) {
-            return Err(error.help(format!("write {ours}")).into());
+            return Err(error.help(format!("write {}", self.filled(ours, arguments))).into());
         }
-        let takes_as_many = known.iter().filter(|(_, counts)| counts.contains(&arguments));
+        let takes_as_many = known.iter().filter(|(_, counts)| counts.contains(&arguments.len()));
         let error = error.nearest(&name.name, takes_as_many.map(|(known, _)| *known));
         if error.help.is_empty() {
             let known: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
             return Err(error.help(format!("expected one of {}", known.join(", "))).into());
         }
         Err(error.into())
+    }
+
+    /// An equivalent with the arguments in place of its variables, if there are as many.
+    fn filled(&self, ours: &str, arguments: &[ValueAst]) -> String {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut words: Vec<&str> = Vec::new();
+        let mut rest = ours;
+        while let Some(c) = rest.chars().next() {
+            let end = rest.find(|other| is_part(other) != is_part(c) || !is_part(c));
+            let end = end.filter(|end| *end > 0).unwrap_or(if is_part(c) {
+                rest.len()
+            } else {
+                c.len_utf8()
+            });
+            let (word, after) = rest.split_at(end);
+            words.push(word);
+            rest = after;
+        }
+        let variables: Vec<&str> = ["condition", "x", "a", "b"]
+            .into_iter()
+            .filter(|variable| words.contains(variable))
+            .collect();
+        if variables.len() != arguments.len() {
+            return ours.to_owned();
+        }
+        let value = |word: &&str| {
+            let at = variables.iter().position(|variable| variable == word);
+            let Some(argument) = at.and_then(|at| arguments.get(at)) else {
+                return (*word).to_owned();
+            };
+            let shown = self.shown(argument);
+            let is_atom = !matches!(
+                argument.kind,
+                ValueAstKind::Binary(..) | ValueAstKind::Negate(_) | ValueAstKind::Not(_)
+            ) || shown.starts_with('(');
+            if is_atom { shown.to_owned() } else { format!("({shown})") }
+        };
+        words.iter().map(value).collect()
     }
 
     fn arguments(
@@ -123,7 +161,8 @@ impl ValueBuilder<'_> {
         let noun = if *count.end() == 1 { "argument" } else { "arguments" };
         let message =
             format!("`{}` takes {least}{more} {noun}, not {}", name.name, arguments.len());
-        let values = ["a", "b", "c"].into_iter().take(*least).collect::<Vec<_>>().join(", ");
+        let own = arguments.iter().map(|argument| self.shown(argument));
+        let values = own.chain(std::iter::repeat("0")).take(*least).collect::<Vec<_>>().join(", ");
         let error = self.fault(Code::ExprFunction, message, span, "");
         Err(vec![error.help(format!("write `{}({values})`", name.name))])
     }

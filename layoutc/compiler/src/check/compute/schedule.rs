@@ -252,7 +252,7 @@ impl LoopScheduleBuilder<'_> {
         };
         let place = by.at(directive.file);
         let Some(count) = i64::try_from(value).ok().filter(|count| *count >= 1) else {
-            let message = format!("the factor of a split is at least 1, not {value}");
+            let message = format!("expected a split factor of at least 1, found {value}");
             let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
             self.errors
                 .push(error.help(format!("use a positive factor: `split {} by=4`", axis.value)));

@@ -31,7 +31,9 @@ impl KernelLowering<'_> {
         if ty == Scalar::Bool && reduces {
             let message = "cannot reduce booleans".to_owned();
             let error = self.fault(source, Code::DtypeKernel, message, &line.op_span);
-            return Err(vec![error.help("count them in an integer tensor: `select(…, 1, 0)`")]);
+            let shown = source.text.value.get(line.value.span.clone()).unwrap_or_default();
+            let help = format!("count them in an integer tensor: `select({shown}, 1, 0)`");
+            return Err(vec![error.help(help)]);
         }
         let accumulator = self.accumulator.filter(|_| reduces).unwrap_or(ty);
         if is_float(accumulator) != is_float(ty) {

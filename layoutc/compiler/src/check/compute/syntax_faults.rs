@@ -9,13 +9,50 @@ use crate::check::expr::{parse_fault, place_in};
 use crate::manifest::syntax::SpannedText;
 
 /// Help with an example of a statement.
-const FORM: &str = "write a statement like `B[i, j] = 2 * A[j, i] + 1`";
-
-/// Help for a power that is written as an operator.
-const POWER: &str = "write a power as `pow(x, 2)`, or as a product: `x * x`";
+const FORM: &str =
+    "a statement is a target with its axes, an operator and a value: `B[i, j] = 2 * A[j, i] + 1`";
 
 /// Help for indices in separate brackets.
 const ONE_PAIR: &str = "write all indices of a tensor in one pair of brackets: `B[i, j]`";
+
+/// Help for a power that is written as an operator after `before`.
+fn power(before: &str) -> String {
+    let base = operand_before(before.trim_end_matches('*')).unwrap_or("x");
+    format!("write a power as `pow({base}, 2)`, or as a product: `{base} * {base}`")
+}
+
+/// The name, number, read, call or parenthesis at the end of a text.
+fn operand_before(text: &str) -> Option<&str> {
+    let text = text.trim_end();
+    let mut start = text.len();
+    let (mut depth, mut is_word) = (0_usize, false);
+    for (at, c) in text.char_indices().rev() {
+        match c {
+            ']' | ')' if depth > 0 || !is_word => depth += 1,
+            '[' | '(' if depth > 0 => depth -= 1,
+            _ if depth > 0 => {}
+            _ if c.is_ascii_alphanumeric() || matches!(c, '_' | '.') => is_word = true,
+            _ => break,
+        }
+        start = at;
+    }
+    text.get(start..).filter(|operand| depth == 0 && !operand.is_empty())
+}
+
+/// Help for a missing or misplaced value after `before`.
+fn missing_value(before: &str, found: &str) -> String {
+    let signs =
+        ["+=", "*=", "//", "==", "!=", "<=", ">=", "=", "+", "-", "*", "/", "%", "<", ">", ","];
+    let before = before.trim_end();
+    let sign = signs.iter().find(|sign| before.ends_with(**sign));
+    match (sign, found) {
+        (Some(sign), "the end") if sign.ends_with('=') => {
+            format!("write a value after `{sign}`: `{before} 0`")
+        }
+        (Some(sign), _) => format!("write a value after `{sign}`, or remove `{sign}`"),
+        _ => FORM.to_owned(),
+    }
+}
 
 /// The diagnostic of a syntax error.
 pub(super) fn text_fault(
@@ -30,22 +67,32 @@ pub(super) fn text_fault(
         StatementErrorKind::Unexpected { expected, found } => {
             let (before, from) = text.value.split_at_checked(error.span.start).unwrap_or_default();
             let help = match found.as_str() {
-                "`*`" if before.ends_with('*') => POWER,
+                "`*`" if before.ends_with('*') => power(before),
                 "`^`" | "`&`" if *expected == IN_AN_INDEX => {
-                    "an index that reads elements has no `&` or `^`: write `x % 4` for `x & 3`"
+                    "an index that reads elements has no `&` or `^`: write `x % 4` for `x & 3`".to_owned()
                 }
-                "`^`" => POWER,
-                "`&`" => "write `and`",
-                "`[`" if before.trim_end().ends_with(']') => ONE_PAIR,
-                "`if`" | "`else`" => "write `select(condition, a, b)`",
+                "`^`" => power(before),
+                "`&`" => "write `and`".to_owned(),
+                "`[`" if before.trim_end().ends_with(']') => ONE_PAIR.to_owned(),
+                "`if`" | "`else`" => "write `select(condition, a, b)`".to_owned(),
                 _ if from.starts_with("++") || from.starts_with("--") => {
-                    "write `+= 1`, or `-= 1` as `+= -1`"
+                    "write `+= 1`, or `-= 1` as `+= -1`".to_owned()
                 }
-                _ => FORM,
+                _ if *expected == "a value" => missing_value(before, found),
+                _ if expected.contains("axes alone") => {
+                    "write axes alone on the left, and the arithmetic in the index of a read: `B[i] = A[i - 1]`".to_owned()
+                }
+                "the end" if expected.ends_with("`]`") => "close the index with `]`".to_owned(),
+                _ if *expected == "`[` and the axes" => {
+                    let target = before.trim();
+                    format!("write the axes of `{target}` in brackets, as in `{target}[i, j]`")
+                }
+                _ => FORM.to_owned(),
             };
             syntax(format!("expected {expected}, found {found}")).help(help)
         }
         StatementErrorKind::Character(c) => {
+            let error_start = error.span.start;
             let error = syntax(format!("unexpected character `{}` in a statement", c.escape_debug()));
             match c {
                 _ if text.value.trim_start().starts_with("for ") => {
@@ -53,7 +100,7 @@ pub(super) fn text_fault(
                 }
                 ';' => error.help("remove it: each `compute` contains one statement"),
                 '!' => error.help("write `not`"),
-                '^' => error.help(POWER),
+                '^' => error.help(power(text.value.get(..error_start).unwrap_or_default())),
                 '&' => error.help("write `and`"),
                 '|' => error.help("write `or`"),
                 '?' => error
@@ -83,13 +130,19 @@ pub(super) fn text_fault(
             fault(Code::ExprNesting, message)
                 .help("split it into several statements")
         }
-        StatementErrorKind::Chained => {
-            syntax("comparisons cannot be chained".to_owned()).help("write `a < b and b < c`")
+        StatementErrorKind::Chained { first, middle, rest } => {
+            let [first, middle, rest] =
+                [first, middle, rest].map(|span| text.value.get(span.clone()).unwrap_or_default());
+            syntax("comparisons cannot be chained".to_owned())
+                .help(format!("write `{first} and {middle} {rest}`"))
         }
         StatementErrorKind::Guard => {
+            let before = text.value.get(..error.span.start).unwrap_or_default();
+            let read = operand_before(before).filter(|read| read.ends_with(']'));
+            let read = read.unwrap_or("A[…]");
             syntax("`??` must follow a read".to_owned())
                 .note("`??` has the lowest precedence")
-                .help("parenthesize the read with its value outside: `(A[…] ?? 0)`")
+                .help(format!("parenthesize the read with its value outside: `({read} ?? 0)`"))
         }
         StatementErrorKind::Keyword(word) => {
             syntax(format!("`{word}` is a reserved word")).help("give it another name")

@@ -289,7 +289,7 @@ impl ValueBuilder<'_> {
 
     /// The error for a divisor below 1.
     fn divisor(&self, divisor: i128, span: &StatementSpan) -> Vec<Diagnostic> {
-        let message = format!("the divisor is {divisor}");
+        let message = format!("expected a divisor of at least 1, found {divisor}");
         let error = self.fault(Code::ExprDivisor, message, span, "");
         error.help("write a divisor of at least 1").into()
     }
@@ -331,7 +331,10 @@ impl ValueBuilder<'_> {
     ) -> CheckResult<TypedExpr> {
         let ty = a.ty;
         if ty == Scalar::Bool {
-            let help = "write `select(…, 1, 0)`, or `and`, `or` and `not`";
+            let help = format!(
+                "combine them with `and`, `or` and `not`, or convert each to a number: `select({}, 1, 0)`",
+                self.shown(sides[0])
+            );
             return self.mistyped("booleans have no arithmetic", sign, help);
         }
         if op == Arithmetic::Divide && is_integer(ty) {
@@ -391,6 +394,18 @@ impl ValueBuilder<'_> {
                     return self.mistyped(message, &span, cast(inner, into));
                 }
             },
+            (InferredValue::Typed(a), InferredValue::FloatLiteral(_)) if is_integer(a.ty) => {
+                return self.not_float(&word(a.ty), [a_ast, b_ast], a_ast);
+            }
+            (InferredValue::FloatLiteral(_), InferredValue::Typed(b)) if is_integer(b.ty) => {
+                return self.not_float(&word(b.ty), [a_ast, b_ast], b_ast);
+            }
+            (InferredValue::Index(_), InferredValue::FloatLiteral(_)) => {
+                return self.not_float("an index", [a_ast, b_ast], a_ast);
+            }
+            (InferredValue::FloatLiteral(_), InferredValue::Index(_)) => {
+                return self.not_float("an index", [a_ast, b_ast], b_ast);
+            }
             (InferredValue::Typed(a), b) => {
                 let b = self.convert_to(b, a.ty, b_ast)?;
                 ValuePair::Typed(a, b)
@@ -406,6 +421,42 @@ impl ValueBuilder<'_> {
                 ValuePair::FloatLiterals(self.convert_to(a, Scalar::F32, a_ast)?, b)
             }
         })
+    }
+
+    /// The error for an integer next to a float literal: one of `sides` is `integer`, which is `what`. The help shows
+    /// the cast of the integer in its context.
+    fn not_float<T>(
+        &self,
+        what: &str,
+        sides: [&ValueAst; 2],
+        integer: &ValueAst,
+    ) -> CheckResult<T> {
+        let span = sides[0].span.start..sides[1].span.end;
+        let between = slice_text(self.text, &(sides[0].span.end..sides[1].span.start));
+        let is_integer = |side: &ValueAst| side.span == integer.span;
+        let [a, b] = sides.map(|side| {
+            let shown = self.shown(side);
+            if !is_integer(side) {
+                shown.to_owned()
+            } else if is_parenthesized(shown) {
+                format!("f32{shown}")
+            } else {
+                format!("f32({shown})")
+            }
+        });
+        let literal = sides.into_iter().find(|side| !is_integer(side)).unwrap_or(integer);
+        let message = format!(
+            "mismatched types: `{}` is {what}, and `{}` is a float",
+            self.shown(integer),
+            self.shown(literal)
+        );
+        // Arguments of a call are no expression together.
+        let help = match between.contains(',') {
+            true if is_integer(sides[0]) => format!("write `{a}`"),
+            true => format!("write `{b}`"),
+            false => format!("write `{a}{between}{b}`"),
+        };
+        self.mistyped(message, &span, help)
     }
 
     /// Converts an untyped value to a type; a typed value of another type is an error that suggests a cast.
@@ -442,7 +493,14 @@ impl ValueBuilder<'_> {
             },
             InferredValue::FloatLiteral(value) if is_float(ty) => Ok(retyped(value, ty)),
             InferredValue::FloatLiteral(_) if ty == Scalar::Bool => refused("a number"),
-            InferredValue::FloatLiteral(_) => refused("a float"),
+            InferredValue::FloatLiteral(_) => {
+                let message = format!("expected {}, `{shown}` is a float", word(ty));
+                let help = format!(
+                    "write an integer, or `{}({shown})`, which rounds to nearest",
+                    word(ty)
+                );
+                self.mistyped(message, &ast.span, help)
+            }
             InferredValue::Typed(value) if value.ty == ty => Ok(value),
             InferredValue::Typed(value) if value.ty == Scalar::F32 && ty == Scalar::F64 => {
                 Ok(converted(value, ty))
@@ -450,6 +508,20 @@ impl ValueBuilder<'_> {
             InferredValue::Typed(value) => refused(&word(value.ty)),
         }
     }
+}
+
+/// True if the first parenthesis of a text closes at its end: `(i + 1)`, not `(i) + (1)`.
+fn is_parenthesized(text: &str) -> bool {
+    let mut depth = 0_usize;
+    let closes = |(at, c): (usize, char)| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        (depth == 0).then_some(at)
+    };
+    text.char_indices().find_map(closes).is_some_and(|at| at > 0 && at + 1 == text.len())
 }
 
 pub(super) fn index(expr: Expr) -> TypedExpr {

@@ -177,8 +177,8 @@ pub(in crate::check) enum StatementErrorKind {
     Field(String),
     /// Nested too deeply, or too long.
     TooDeep,
-    /// Two comparisons in a row.
-    Chained,
+    /// Two comparisons in a row: the first, its right operand, and the rest from the second operator on.
+    Chained { first: StatementSpan, middle: StatementSpan, rest: StatementSpan },
     /// `??` after a value that is not a read.
     Guard,
     /// A keyword in the position of a name.

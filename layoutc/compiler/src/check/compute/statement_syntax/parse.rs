@@ -225,7 +225,7 @@ impl StatementParser<'_> {
                 break;
             }
             if level == COMPARE && std::mem::replace(&mut compared, true) {
-                return self.error(StatementErrorKind::Chained);
+                return Err(self.chained(&left));
             }
             compared &= level == COMPARE;
             let sign = self.span();
@@ -236,6 +236,19 @@ impl StatementParser<'_> {
             left = self.node(span, kind)?;
         }
         Ok(left)
+    }
+
+    /// The error for a second comparison, at the current token.
+    fn chained(&mut self, left: &ValueAst) -> StatementError {
+        let span = self.span();
+        self.at += 1;
+        let right = self.operators(SUM).map_or(span.end..span.end, |right| right.span);
+        let middle = match &left.kind {
+            ValueAstKind::Binary(_, _, _, middle) => middle.span.clone(),
+            _ => left.span.clone(),
+        };
+        let (first, rest) = (left.span.clone(), span.start..right.end);
+        StatementError { kind: StatementErrorKind::Chained { first, middle, rest }, span }
     }
 
     fn prefixed(&mut self, least: u8) -> Result<ValueAst, StatementError> {
