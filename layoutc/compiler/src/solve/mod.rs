@@ -87,16 +87,27 @@ fn bytes_of(graph: &Graph) -> impl Fn(usize, usize, usize) -> Option<u64> + Sync
 
 /// Diagnostic for a graph without a plan.
 fn no_plan(graph: &Graph, is_proven: bool) -> Diagnostic {
-    let (message, help) = if is_proven {
-        (
-            "is possible",
-            "pinned, forbidden or opaque layouts leave an operator without an alternative",
-        )
-    } else {
-        ("was found", "remove alternatives, or raise the time limit")
+    let fault = |message: &str| {
+        let message = format!("no plan of `{}` {message}", graph.name);
+        Diagnostic::error(Code::GraphPinned, message, graph.place.clone(), "")
     };
-    let message = format!("no plan of `{}` {message}", graph.name);
-    Diagnostic::error(Code::GraphPinned, message, graph.place.clone(), "").help(help)
+    if !is_proven {
+        return fault("was found").help("remove alternatives, or raise the time limit");
+    }
+    let fault = fault("is possible")
+        .note("pinned, forbidden or opaque layouts leave an operator without an alternative");
+    let kept = graph.tensors.iter().filter(|tensor| tensor.is_pinned);
+    let kept = kept.map(|tensor| format!("`keep {}`", tensor.name));
+    let forbidden = graph.tensors.iter().flat_map(|tensor| {
+        let candidates = tensor.candidates.iter().filter(|candidate| candidate.is_forbidden);
+        candidates.map(|candidate| format!("`forbid {} layout={}`", tensor.name, candidate.text))
+    });
+    let pins: Vec<String> = kept.chain(forbidden).collect();
+    fault.help(match pins.as_slice() {
+        [] => "add an alternative that accepts the layouts of its tensors".to_owned(),
+        [only] => format!("remove {only}: the tensor can then be converted"),
+        _ => format!("remove one of {}", pins.join(", ")),
+    })
 }
 
 /// Diagnostic for costs that overflow.

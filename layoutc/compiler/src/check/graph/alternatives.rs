@@ -164,7 +164,8 @@ fn listed(
             let lookup = |query: condition::ConditionQuery<'_>, span: std::ops::Range<usize>| {
                 if is_own {
                     let place = place_in(text, &span, file);
-                    uses.borrow_mut().push(ConditionName::new(site, query, place));
+                    let written = text.value.get(span).unwrap_or_default();
+                    uses.borrow_mut().push(ConditionName::new(site, query, place, written));
                 }
                 value(site, query)
             };
@@ -207,11 +208,13 @@ fn listed(
 /// Diagnostic of a malformed condition.
 fn condition_fault(text: &SpannedText, wrong: condition::WhenError, file: &Arc<str>) -> Diagnostic {
     let place = place_in(text, &wrong.span, file);
-    let is_equals = text.value.get(wrong.span).is_some_and(|rest| rest.starts_with('='));
-    let help = if is_equals {
-        "compare with `==`: `C % 16 == 0`"
-    } else {
-        "write a condition like `R <= 3 and stride == 1 and in[1].dtype == 'i8'`"
+    let rest = text.value.get(wrong.span.start..).and_then(|rest| rest.strip_prefix('='));
+    let help = match (rest, text.value.get(..wrong.span.start)) {
+        (Some(rest), Some(before)) => {
+            let other = if rest.trim().is_empty() { "0" } else { rest.trim() };
+            format!("compare with `==`: `{} == {other}`", before.trim_end())
+        }
+        _ => "write a condition like `R <= 3 and stride == 1 and in[1].dtype == 'i8'`".to_owned(),
     };
     Diagnostic::error(Code::GraphCondition, wrong.message, place, "").help(help)
 }

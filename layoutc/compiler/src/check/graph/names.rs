@@ -13,6 +13,10 @@ use crate::manifest::syntax::PropertyItem;
 #[derive(Debug, Clone)]
 pub(super) struct ConditionName {
     place: FileSpan,
+    /// Location of the queried tensor, `in[1]`; that of the name for the node.
+    tensor_place: FileSpan,
+    /// Number of operands, or of results, of the node.
+    count: usize,
     /// The operator whose condition it is.
     op: String,
     /// The queried tensor, `in[1]`; `None` for the node.
@@ -25,33 +29,43 @@ pub(super) struct ConditionName {
 }
 
 impl ConditionName {
-    /// `place` covers the whole query: `in[1].C`.
+    /// `place` covers the whole query, `text`: `in[1].C`.
     pub(super) fn new(
         site: &NodeContext<'_>,
         query: ConditionQuery<'_>,
         mut place: FileSpan,
+        text: &str,
     ) -> Self {
         let op = site.node.op.value.clone();
+        let tensor_place = FileSpan {
+            end: place.start + text.find(']').map_or(text.len(), |at| at + 1),
+            ..place.clone()
+        };
+        let mut count = 0;
         let (tensor, name, known) = match query {
             ConditionQuery::Name(name) => (None, name.to_owned(), own_names(site)),
             ConditionQuery::Of(which, part) => {
-                let (word, k) = match which {
-                    ConditionTensor::Operand(k) => ("in", k),
-                    ConditionTensor::Result(k) => ("out", k),
+                let (word, k, all) = match which {
+                    ConditionTensor::Operand(k) => ("in", k, site.operands.len()),
+                    ConditionTensor::Result(k) => ("out", k, site.results.len()),
                 };
+                count = all;
                 let known = tensor_names(of(site, which), part);
                 let name = match part {
                     TensorAttribute::Name(name) => {
                         place.start = place.end.saturating_sub(name.len());
                         name.to_owned()
                     }
-                    TensorAttribute::At(position) => position.to_string(),
+                    TensorAttribute::At(position) => {
+                        place.start = tensor_place.end;
+                        position.to_string()
+                    }
                 };
                 (Some(format!("{word}[{k}]")), name, known)
             }
         };
         let is_known = known.contains(&name);
-        Self { place, op, tensor, name, is_known, known }
+        Self { place, tensor_place, count, op, tensor, name, is_known, known }
     }
 }
 
@@ -124,6 +138,7 @@ pub(super) fn unknown(uses: Vec<ConditionName>) -> Vec<Diagnostic> {
         match places.get_mut(&found.place) {
             Some(known) => {
                 known.is_known |= found.is_known;
+                known.count = known.count.max(found.count);
                 known.known.extend(found.known);
             }
             None => {
@@ -135,7 +150,7 @@ pub(super) fn unknown(uses: Vec<ConditionName>) -> Vec<Diagnostic> {
 }
 
 fn warning(found: ConditionName) -> Diagnostic {
-    let ConditionName { place, op, tensor, name, mut known, .. } = found;
+    let ConditionName { place, tensor_place, count, op, tensor, name, mut known, .. } = found;
     known.sort();
     known.dedup();
     let message = match &tensor {
@@ -143,12 +158,18 @@ fn warning(found: ConditionName) -> Diagnostic {
         Some(tensor) if known.is_empty() => format!("no `{op}` of the manifest has `{tensor}`"),
         Some(tensor) => format!("no `{op}` of the manifest has an axis `{name}` in `{tensor}`"),
     };
+    let place = if known.is_empty() { tensor_place } else { place };
     let warning = Diagnostic::warning(Code::NameUnknown, message, place, "");
     let warning = warning
         .note("a missing name compares unequal to every value, and neither less nor greater");
     let what = if tensor.is_some() { "names" } else { "properties and axes" };
     if known.is_empty() {
-        return warning.help("count operands and results from 0");
+        let word = tensor.as_deref().and_then(|tensor| tensor.split('[').next()).unwrap_or("in");
+        return warning.help(match count {
+            0 => "remove the comparison".to_owned(),
+            1 => format!("write `{word}[0]`, the only one"),
+            _ => format!("write one of `{word}[0]` to `{word}[{}]`", count - 1),
+        });
     }
     warning.nearest_or_all(&name, what, known.iter().map(String::as_str))
 }

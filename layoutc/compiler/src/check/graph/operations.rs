@@ -1,6 +1,7 @@
 //! Checks of the shapes and element types of nodes against the rules of their operators.
 
 use super::alternatives::{LayoutRequirement, OperatorAlternatives};
+use super::backend;
 use super::layouts::string;
 use super::resolve::ResolvedGraph;
 use super::shapes::{self, OperatorSignature};
@@ -32,8 +33,9 @@ pub(super) fn check(
             continue;
         };
         let operator = graph.backend.as_ref().and_then(|def| def.operator(&node.op.value));
+        let is_shipped = operator.as_ref().is_some_and(|(_, file)| backend::is_shipped(file));
         let operator = operator.map(|(operator, _)| operator);
-        let checked = NodeTypes { graph, node, wants, operator, operands, results };
+        let checked = NodeTypes { graph, node, wants, operator, is_shipped, operands, results };
         if let Some(operator) = operator {
             errors.extend(checked.dtypes(operator));
         }
@@ -54,6 +56,8 @@ struct NodeTypes<'a> {
     node: &'a NodeItem,
     wants: &'a OperatorAlternatives,
     operator: Option<&'a OperatorItem>,
+    /// True if a built-in profile declares the operator.
+    is_shipped: bool,
     operands: Vec<&'a GraphTensorType>,
     results: Vec<&'a GraphTensorType>,
 }
@@ -114,8 +118,37 @@ impl NodeTypes<'_> {
     fn shape_fault(&self, why: &str) -> Diagnostic {
         let NodeItem { name, op, .. } = self.node;
         let message = format!("incompatible shapes in `{}` ({}): {why}", name.value, op.value);
-        let help = "make the shapes compatible, or set the operator's `shapes=` rule";
-        self.fault(Code::GraphShape, message, help)
+        let rule = match self.operator.map(|operator| operator.rule) {
+            // A transposition has no rule.
+            Some(OperatorRule::Transpose) | None => String::new(),
+            Some(rule) => self.relaxed(rule, "shapes=any"),
+        };
+        let help = format!("correct the shape of one of them{rule}");
+        self.fault(Code::GraphShape, message, &help)
+    }
+
+    /// The end of a help text: how to declare the operator with another rule.
+    fn relaxed(&self, rule: OperatorRule, property: &str) -> String {
+        let op = &self.node.op.value;
+        if !self.is_shipped {
+            return format!(", or add `{property}` to `op {op}`");
+        }
+        let base = self.graph.backend.as_ref().map_or("canonical", |backend| backend.name());
+        let rule = match rule {
+            OperatorRule::Elementwise => " elementwise=#true",
+            OperatorRule::ByLetter => " by-letter=#true",
+            OperatorRule::Any => " any=#true",
+            OperatorRule::Default => " default=#true",
+            OperatorRule::Transpose => " transpose=#true",
+            OperatorRule::Accepts => {
+                return format!(
+                    ", or declare the operator with its alternatives and `{property}` in a `backend NAME like={base}`"
+                );
+            }
+        };
+        format!(
+            ", or declare `backend NAME like={base} {{ op {op}{rule} {property} }}` and write `backend=NAME` on the graph"
+        )
     }
 
     fn dtypes(&self, operator: &OperatorItem) -> Option<Diagnostic> {
@@ -130,10 +163,11 @@ impl NodeTypes<'_> {
             format!("{verb} `{}` as {}", tensor.name, tensor.dtype)
         };
         let NodeItem { name, op, .. } = self.node;
-        let (first, other) = (described(first), described(other));
-        let message = format!("`{}` ({}) {first} and {other}", name.value, op.value);
-        let help = "use one element type in both, or set the operator's `types=` rule";
-        Some(self.fault(Code::GraphDtype, message, help))
+        let (one, two) = (described(first), described(other));
+        let message = format!("`{}` ({}) {one} and {two}", name.value, op.value);
+        let rule = self.relaxed(operator.rule, "types=any");
+        let help = format!("write `dtype={}` for `{}`{rule}", first.0.dtype, other.0.name);
+        Some(self.fault(Code::GraphDtype, message, &help))
     }
 }
 
