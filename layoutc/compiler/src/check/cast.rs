@@ -65,14 +65,50 @@ pub(super) fn between(
         }
         (Err(_), None) => {
             let error = Diagnostic::error(Code::DtypeConvert, message(""), place.clone(), "");
-            Err(error.help(
-                "a conversion copies elements unchanged; give both tensors the same element type",
-            ))
+            Err(error.help(kernel_instead(source, destination).unwrap_or_else(|| {
+                "a conversion copies elements unchanged; give both tensors the same element type"
+                    .to_owned()
+            })))
         }
         (Err(none), Some(_)) => {
-            Err(fault(message(", and there is no cast between them"), none, place))
+            let mut error = fault(message(", and there is no cast between them"), none, place);
+            if let Some(help) = kernel_instead(source, destination) {
+                error.help = vec![help];
+            }
+            Err(error)
         }
     }
+}
+
+/// Help for a conversion between numbers and booleans: the kernel that computes it.
+fn kernel_instead(source: &Tensor, destination: &Tensor) -> Option<String> {
+    let is_float =
+        |tensor: &Tensor| matches!(tensor.dtype.scalar.compute_type(), Scalar::F64 | Scalar::F32);
+    let is_integer = |tensor: &Tensor| {
+        let ty = tensor.dtype.scalar.compute_type();
+        matches!(ty, Scalar::I64 | Scalar::I32 | Scalar::U64 | Scalar::U32)
+    };
+    let is_number =
+        |tensor: &Tensor| tensor.dtype.lanes == 1 && (is_float(tensor) || is_integer(tensor));
+    let is_bool = |tensor: &Tensor| tensor.dtype == Dtype { scalar: Scalar::Bool, lanes: 1 };
+    let index = |tensor: &Tensor| {
+        let axes: Vec<&str> =
+            tensor.layout.logical().iter().map(|axis| axis.name.as_str()).collect();
+        format!("{}[{}]", tensor.name, axes.join(", "))
+    };
+    let (from, to) = (index(source), index(destination));
+    let value = if is_number(source) && is_bool(destination) {
+        format!("{from} != 0")
+    } else if is_bool(source) && is_number(destination) {
+        let [one, zero] = if is_float(destination) { ["1.0", "0.0"] } else { ["1", "0"] };
+        format!("select({from}, {one}, {zero})")
+    } else {
+        return None;
+    };
+    let name = format!("{}_to_{}", source.name, destination.name);
+    Some(format!(
+        "write a kernel in place of the conversion: `kernel {name} {{ compute \"{to} = {value}\" }}`"
+    ))
 }
 
 fn fault(message: String, CastError { dtype }: CastError, place: &FileSpan) -> Diagnostic {
