@@ -17,7 +17,8 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::nearest::nearest;
 use crate::manifest::syntax::{
-    Identifier, IntegerExpr, ItemKind, ManifestSyntax, StepKind, SymbolItem, TransformItem,
+    ConstItem, Identifier, IntegerExpr, ItemKind, ManifestSyntax, StepKind, SymbolItem,
+    TransformItem,
 };
 use crate::model::MemorySpace;
 
@@ -128,7 +129,9 @@ fn declare_items(
         if !is_new(scope, &item.name, file, diagnostics) {
             continue;
         }
-        let (value, key) = (number(&item.value, scope, file), (ItemKind::Const, &item.name, file));
+        let value = number(&item.value, scope, file);
+        let value = value.map_err(|faults| with_order_help(faults, item, &syntax.consts));
+        let key = (ItemKind::Const, &item.name, file);
         scope.declare(key, value, |scope| &mut scope.consts, diagnostics);
     }
     for item in &syntax.symbols {
@@ -162,6 +165,29 @@ fn declare_items(
     check_applied_transforms(scope, syntax, diagnostics);
     kernels(scope, syntax, home, diagnostics);
     backends(scope, syntax, diagnostics);
+}
+
+/// Explains unknown names in the value of a const that are the const itself or a later one.
+fn with_order_help(
+    mut faults: Vec<Diagnostic>,
+    item: &ConstItem,
+    consts: &[ConstItem],
+) -> Vec<Diagnostic> {
+    for fault in faults.iter_mut().filter(|fault| fault.code == Code::NameUnknown) {
+        let name = fault.message.split('`').nth(1).unwrap_or_default().to_owned();
+        let is_later = consts.iter().any(|other| other.name.value == name);
+        if name == item.name.value {
+            fault.message = format!("the const `{name}` refers to itself");
+            fault.help = vec!["write a number, or an expression of consts above it".to_owned()];
+        } else if is_later {
+            fault.message = format!("the const `{name}` is declared below its use");
+            fault.help = vec![format!("move `const {name}` above `const {}`", item.name.value)];
+        } else {
+            continue;
+        }
+        fault.fixes.clear();
+    }
+    faults
 }
 
 /// Reports transforms of a manifest that apply an unknown one, whether or not a layout uses them.
