@@ -43,7 +43,7 @@ pub enum MapErrorKind {
     #[error("the divisor is not a constant")]
     DivisorNotConstant,
     /// A divisor that can be 0 or negative.
-    #[error("the divisor can be {least}, and must be positive")]
+    #[error("expected a divisor of at least 1, found a minimum of {least}")]
     Divisor {
         /// Least value of the divisor.
         least: i128,

@@ -17,8 +17,17 @@ use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::syntax::SpannedText;
 use crate::model::Tensor;
 
-/// Help with the form of a condition.
-const FORM: &str = "write comparisons (`<`, `<=`, `==`, `>=`, `>`) of sums of axes with integer factors: `i - 2 <= j <= i`";
+/// Help with the form of a condition, with these axes as examples.
+fn form(known: &[&str]) -> String {
+    let example = match known {
+        [i, j, ..] => format!("{i} - 2 <= {j} <= {i}"),
+        [i] => format!("2 * {i} <= 6"),
+        [] => "i - 2 <= j <= i".to_owned(),
+    };
+    format!(
+        "write comparisons (`<`, `<=`, `==`, `>=`, `>`) of sums of axes with integer factors: `{example}`"
+    )
+}
 
 /// Scope of the names in conditions.
 pub(super) struct ConditionNames<'a> {
@@ -49,9 +58,9 @@ impl ConditionNames<'_> {
             match conditions(&text.value, names) {
                 Ok(predicate) => all.extend(predicate.all),
                 Err(found) => {
-                    let known: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
-                    let known: Vec<&str> = known.into_iter().chain(self.scope.known()).collect();
-                    errors.extend(found.iter().filter_map(|e| self.fault(e, text, &known)));
+                    let own: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+                    let known: Vec<&str> = own.iter().copied().chain(self.scope.known()).collect();
+                    errors.extend(found.iter().filter_map(|e| self.fault(e, text, &known, &own)));
                 }
             }
         }
@@ -69,6 +78,7 @@ impl ConditionNames<'_> {
         error: &ConditionError,
         text: &SpannedText,
         known: &[&str],
+        axes: &[&str],
     ) -> Option<Diagnostic> {
         let plain = |span| {
             let place = place_in(text, span, self.file);
@@ -79,17 +89,12 @@ impl ConditionNames<'_> {
             ConditionError::Map(error) => {
                 return map_fault(error, text, self.scope, known, self.file);
             }
-            ConditionError::Lone(span) => plain(span).help(FORM),
+            ConditionError::Lone(span) => plain(span).help(form(axes)),
             ConditionError::Sign { span, sign } => plain(span).help(match sign.as_str() {
-                "=" => "write `==`",
-                "=>" => "write `>=`",
-                "=<" => "write `<=`",
-                "&&" => "write `and` between conditions",
-                "!=" | "||" | "or" => "all conditions of a shape must hold: declare a tensor for each alternative",
-                "not" => "write the opposite comparison: `j > i` for `not j <= i`",
-                _ => FORM,
+                "=" | "=>" | "=<" | "&&" | "!=" | "||" | "or" | "not" => sign_help(sign).to_owned(),
+                _ => form(axes),
             }),
-            ConditionError::NotAffine(span) => plain(span).help(FORM),
+            ConditionError::NotAffine(span) => plain(span).help(form(axes)),
             ConditionError::Enclosed(span) => plain(span)
                 .help("write comparisons without parentheses, with `and` between them: `i <= j and j <= k`"),
             ConditionError::NoAxis { span, has_symbols: true } => {
@@ -103,6 +108,18 @@ impl ConditionNames<'_> {
                 super::expr::overflow(error, error.to_string(), place)
             }
         })
+    }
+}
+
+/// Help for an operator that conditions do not have.
+fn sign_help(sign: &str) -> &'static str {
+    match sign {
+        "=" => "write `==`",
+        "=>" => "write `>=`",
+        "=<" => "write `<=`",
+        "&&" => "write `and` between conditions",
+        "not" => "write the opposite comparison: `>` for `not … <=`",
+        _ => "all conditions of a shape must hold: declare a tensor for each alternative",
     }
 }
 

@@ -180,7 +180,18 @@ fn continuation_help(text: &str, at: usize, axes: &[Axis]) -> String {
     });
     match taken {
         Some(sign) => {
-            format!("write the right operand of `{sign}`, as in `c {sign} 4`, or remove it")
+            let left = before.strip_suffix(sign).unwrap_or_default().trim_end();
+            let is_other = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+            let left = left.rsplit(is_other).next();
+            let is_name = |word: &&str| word.starts_with(|c: char| !c.is_ascii_digit());
+            match left.filter(is_name) {
+                Some(left) => {
+                    format!(
+                        "write the right operand of `{sign}`, as in `{left} {sign} 4`, or remove it"
+                    )
+                }
+                None => format!("write the right operand of `{sign}`, or remove it"),
+            }
         }
         None if before.ends_with(',') => {
             "write an item after the comma, or remove the comma".to_owned()
@@ -305,10 +316,24 @@ pub(super) fn map_fault(
         )),
         MapErrorKind::BeyondBox { high, .. } => plain(Code::ExprFunction)
             .help(format!("use a box with an extent of at least {} here", high.saturating_add(1))),
-        MapErrorKind::Cells { .. } => plain(Code::ExprFunction)
-            .help("tile first, and order the tiles: `(hilbert(h // 8, w // 8), h % 8, w % 8)`"),
+        MapErrorKind::Cells { .. } => {
+            let call = text.value.get(error.span.clone()).unwrap_or_default();
+            let [h, w] = two_names(call).unwrap_or(["h", "w"]);
+            plain(Code::ExprFunction).help(format!(
+                "tile first, and order the tiles: `(hilbert({h} // 8, {w} // 8), {h} % 8, {w} % 8)`"
+            ))
+        }
         MapErrorKind::Expr(error) => overflow(error, message, place),
     })
+}
+
+/// The first two arguments of a call, if they are names: `hilbert(h, w)`.
+fn two_names(call: &str) -> Option<[&str; 2]> {
+    let (_, inside) = call.trim_end_matches(')').split_once('(')?;
+    let mut names = inside.split(',').map(str::trim);
+    let pair = [names.next()?, names.next()?];
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    pair.iter().all(|name| !name.is_empty() && name.chars().all(is_part)).then_some(pair)
 }
 
 /// The index plus `more`, folded into a constant that it subtracts last.

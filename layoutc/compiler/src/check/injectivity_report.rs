@@ -10,7 +10,7 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::domain;
 use super::expr::{overflow, place_in};
-use super::faults::{index, size};
+use super::faults::{index, size, text};
 use super::layout_attributes::{AppliedMap, ForeignText};
 use super::replay::LayoutSource;
 use super::strides::StrideSource;
@@ -224,7 +224,9 @@ fn blame(
             let suggestion = if overlap {
                 Some(Suggestion { help: heavier.to_owned(), fix: None })
             } else {
-                divisor_suggestion(site, &items).or_else(|| xor_suggestion(site, &items))
+                divisor_suggestion(site, &items)
+                    .or_else(|| xor_suggestion(site, &items))
+                    .or_else(|| product_suggestion(context, site, &items))
             };
             let place = place_in(&site.text, &(start..end), &site.file);
             culprit(place, "maps both to one slot".to_string(), suggestion)
@@ -283,6 +285,31 @@ fn xor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
     let items = with_items(site, &[MapInsertion { text, kind: "it", at: InsertPoint::After(k) }]);
     let help = format!("`^` is exclusive or, not a power: keep one of its operands too: `{items}`");
     Some(Suggestion { help, fix: Some(Fix { place: items_place(site), text: items }) })
+}
+
+/// Fix for the product of two axes: the row-major index of both.
+fn product_suggestion(
+    context: &RefusalContext<'_>,
+    site: &AppliedMap,
+    items: &[&MapItem],
+) -> Option<Suggestion> {
+    let [item] = items else { return None };
+    let written = site.parsed.items.iter().find_map(|text| match text {
+        MapItemText::Expr { expr, .. } if expr.span == item.span => Some(expr),
+        _ => None,
+    })?;
+    let IndexAstKind::Bin(BinOp::Mul, _, a, b) = &written.kind else { return None };
+    let (IndexAstKind::Name(a), IndexAstKind::Name(b)) = (&a.kind, &b.kind) else { return None };
+    let axis = (0..context.logical.len()).find(|k| axis_name(site, *k, context.logical) == *b)?;
+    let extent = text(&context.logical.get(axis)?.extent, context.logical, context.symbols);
+    let is_name = extent.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let extent = if is_name { extent } else { format!("({extent})") };
+    let text = format!("{a} * {extent} + {b}");
+    let help = format!(
+        "a product of two axes is not unique; write their row-major index: `{text}`, where {extent} is the extent of `{b}`"
+    );
+    let place = place_in(&site.text, &written.span, &site.file);
+    Some(Suggestion { help, fix: Some(Fix { place, text }) })
 }
 
 /// Fix for a quotient and a remainder of one expression with different divisors: `c // 4, c % 3`.

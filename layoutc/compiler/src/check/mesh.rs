@@ -37,7 +37,7 @@ pub(super) fn mesh(item: &MeshItem, scope: &ManifestScope, file: &Arc<str>) -> C
         let Some(size) = i64::try_from(size).ok().filter(|size| (1..=MAX_DEVICES).contains(size))
         else {
             let message =
-                format!("the extent of a mesh axis is 1 to {MAX_DEVICES} devices, not {size}");
+                format!("expected 1 to {MAX_DEVICES} devices along a mesh axis, found {size}");
             let error = Diagnostic::error(Code::MeshForm, message, at(&bound.span()), "");
             return Err(vec![error.help("write the number of devices along the axis")]);
         };
@@ -46,8 +46,10 @@ pub(super) fn mesh(item: &MeshItem, scope: &ManifestScope, file: &Arc<str>) -> C
     let mesh = Mesh { axes };
     if mesh.devices().is_none_or(|devices| devices > MAX_DEVICES) {
         let sizes: Vec<String> = mesh.axes.iter().map(|axis| axis.size.to_string()).collect();
-        let message =
-            format!("a mesh has at most {MAX_DEVICES} devices, not {}", sizes.join(" * "));
+        let message = format!(
+            "expected a mesh of at most {MAX_DEVICES} devices, found {}",
+            sizes.join(" * ")
+        );
         let error = Diagnostic::error(Code::MeshForm, message, at(&item.span), "");
         return Err(vec![error.help("reduce an axis")]);
     }

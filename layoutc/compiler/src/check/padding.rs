@@ -21,6 +21,8 @@ pub(super) struct PaddingOrigin {
     pub(super) is_explained: bool,
     /// The last step that added slots.
     pub(super) grown: Option<FileSpan>,
+    /// Period of the swizzle in elements, if that step is one.
+    pub(super) swizzle_block: Option<i128>,
 }
 
 /// Lazily computed help.
@@ -59,9 +61,7 @@ pub(super) fn check(
             let mut error = error.with_label(place, "padded here").note(figure);
             error.help.extend((advice.facts)());
             if error.help.is_empty() {
-                let help =
-                    "choose tiles and alignments that divide the extents, or write `padding allow`";
-                error.add_help(help);
+                error.add_help(less_padding(padding));
             }
             return Err(vec![error]);
         }
@@ -82,10 +82,20 @@ pub(super) fn check(
     let Some(share) = share.filter(|share| *share > warn_above) else { return Ok(Vec::new()) };
     let message = format!("{:.0} % of `{}` is padding", share * 100.0, tensor.name);
     let warning = Diagnostic::warning(Code::PaddingLarge, message, place, "");
-    let help = "choose tiles and alignments that divide the extents, or write `padding allow`";
     let mut warning = warning.note(figure);
     warning.help.extend((advice.order)());
-    Ok(vec![warning.help(help)])
+    Ok(vec![warning.help(less_padding(padding))])
+}
+
+/// Help for padding: the cause to change.
+fn less_padding(padding: &PaddingOrigin) -> String {
+    match padding.swizzle_block {
+        Some(block) => format!(
+            "the swizzle permutes blocks of up to {block} elements: reduce its base or its shift, or write `padding allow`"
+        ),
+        None => "choose tiles and alignments that divide the extents, or write `padding allow`"
+            .to_owned(),
+    }
 }
 
 fn figure(layout: &Layout) -> String {

@@ -142,7 +142,7 @@ impl RecordContext<'_> {
             return Ok(Some(align));
         }
         let message = format!(
-            "invalid alignment of a field: expected a power of two from 1 to {MAX_ALIGNMENT} bytes, found {value}"
+            "expected an alignment of a field, a power of two from 1 to {MAX_ALIGNMENT} bytes, found {value}"
         );
         let error = Diagnostic::error(Code::StepValue, message, self.at(bound.span()), "");
         Err(vec![error.help(near_powers_of_two(value, MAX_ALIGNMENT.into()))])

@@ -40,9 +40,11 @@ pub(super) fn ring(
     if capacity < 1 || extent.is_some_and(|extent| capacity > extent) {
         let message = match extent {
             Some(extent) => {
-                format!("the ring of `{name}` has 1 to {extent} indices, not {capacity}")
+                format!("expected a ring of 1 to {extent} indices of `{name}`, found {capacity}")
             }
-            None => format!("the ring of `{name}` has at least 1 index, not {capacity}"),
+            None => {
+                format!("expected a ring of at least 1 index of `{name}`, found {capacity}")
+            }
         };
         let help = "write the number of consecutive indices in memory";
         return Err(vec![fault(at(&item.capacity.span()), message).help(help)]);

@@ -46,7 +46,8 @@ pub(super) fn space(
     let alignment_bytes =
         u64::try_from(align).ok().filter(|n| n.is_power_of_two() && *n <= 1 << 30);
     let Some(alignment_bytes) = alignment_bytes else {
-        let message = "expected an alignment: a power of two from 1 to 2^30 bytes";
+        let message =
+            format!("expected an alignment, a power of two from 1 to 2^30 bytes, found {align}");
         let span = item.align.as_ref().map_or(item.span.clone(), IntegerExpr::span);
         let error = Diagnostic::error(Code::StepValue, message, at(&span), "");
         return Err(vec![error.help(near_powers_of_two(align, 1 << 30))]);

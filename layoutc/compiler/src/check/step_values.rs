@@ -29,11 +29,13 @@ pub(super) fn at_least(
         return Err(vec![overflow(&ExprError::Overflow, message, place())]);
     }
     if low < least {
-        let (is, help) = match value.as_const() {
-            Some(_) => ("is", format!("write {least} or more")),
-            None => ("can be", "declare a greater `min` of the symbol".to_owned()),
+        let (found, help) = match value.as_const() {
+            Some(_) => ("found", format!("write {least} or more")),
+            None => {
+                ("found a value that can be", "declare a greater `min` of the symbol".to_owned())
+            }
         };
-        let message = format!("expected at least {least}, and it {is} {low}");
+        let message = format!("expected at least {least}, {found} {low}");
         return Err(vec![Diagnostic::error(Code::StepValue, message, place(), "").help(help)]);
     }
     Ok(value)
@@ -54,16 +56,22 @@ pub(super) fn power_of_two(
     ground: StepScope<'_>,
     builder: &LayoutBuilder,
 ) -> CheckResult<i128> {
-    let value = at_least(bytes, 1, ground, builder)?;
-    match value.as_const().filter(|bytes| bytes.count_ones() == 1 && *bytes <= 1 << 30) {
+    let value = at_least(bytes, i128::MIN, ground, builder)?;
+    match value.as_const().filter(|bytes| (1..=1 << 30).contains(bytes) && bytes.count_ones() == 1)
+    {
         Some(bytes) => Ok(bytes),
         None => {
-            let message = "expected an alignment: a power of two from 1 to 2^30 bytes";
             let place = ground.place(&bytes.span());
-            let help = match value.as_const() {
-                Some(bytes) => near_powers_of_two(bytes, 1 << 30),
-                None => "write a number or a const: a symbol is not constant".to_owned(),
+            let (found, help) = match value.as_const() {
+                Some(bytes) => (bytes.to_string(), near_powers_of_two(bytes, 1 << 30)),
+                None => (
+                    "a symbol".to_owned(),
+                    "write a number or a const: a symbol is not constant".to_owned(),
+                ),
             };
+            let message = format!(
+                "expected an alignment, a power of two from 1 to 2^30 bytes, found {found}"
+            );
             Err(vec![Diagnostic::error(Code::StepValue, message, place, "").help(help)])
         }
     }

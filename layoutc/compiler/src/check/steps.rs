@@ -5,6 +5,7 @@ use std::sync::Arc;
 use layoutc_algebra::builder::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::expr::parse::{self, MapItemText, MapText, Span};
+use layoutc_algebra::layout::swizzle::Swizzle;
 use layoutc_algebra::map::{IndexMap, MapScope, resolve};
 use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::notation::{self, Notation, NotationError};
@@ -79,6 +80,8 @@ pub(super) struct StepLowering<'a> {
     filled: Option<Expr>,
     /// Location of the last step that added slots.
     grown: Option<FileSpan>,
+    /// Location of the swizzle, and its period in elements.
+    swizzle_block: Option<(FileSpan, i128)>,
     /// Records of the steps; `None` if not requested.
     pub(super) recorded: Option<Vec<StepRecord>>,
     /// The step of the tensor's own layout whose transform is being expanded.
@@ -102,6 +105,7 @@ impl<'a> StepLowering<'a> {
             tensor,
             filled,
             grown: None,
+            swizzle_block: None,
             recorded: None,
             within: None,
         }
@@ -119,6 +123,11 @@ impl<'a> StepLowering<'a> {
         PaddingOrigin {
             is_explained: is_filled || self.builder.explains_padding(),
             grown: self.grown.clone(),
+            swizzle_block: self
+                .swizzle_block
+                .as_ref()
+                .filter(|(place, _)| self.grown.as_ref() == Some(place))
+                .map(|(_, block)| *block),
         }
     }
 
@@ -205,17 +214,13 @@ impl StepLowering<'_> {
                 let numbers = [bits, base, shift];
                 let at = |number: &IntegerLiteral| ground.place(&number.span);
                 let swizzle = swizzle(numbers, *unit, self.builder.element_bits(), &at)?;
-                let swizzled = self.builder.swizzle(swizzle);
-                self.built(swizzled, &place)?;
-                self.grown = Some(place);
+                self.swizzled(swizzle, place)?;
             }
             StepKind::SwizzleMode(row) => {
                 let mode = TmaSwizzleMode { row, place: ground.place(&row.span) };
                 let swizzle = mode.swizzle(&self.builder, self.tensor)?;
-                let swizzled = self.builder.swizzle(swizzle);
                 self.attributes.swizzle_alignment = mode.alignment();
-                self.built(swizzled, &place)?;
-                self.grown = Some(place);
+                self.swizzled(swizzle, place)?;
             }
             StepKind::AlignBase(bytes) => {
                 let bytes = power_of_two(bytes, ground, &self.builder)?;
@@ -230,7 +235,7 @@ impl StepLowering<'_> {
             StepKind::AlignOrigin(bytes) => {
                 let bytes = power_of_two(bytes, ground, &self.builder)?;
                 let aligned = self.builder.align_origin(bytes);
-                self.built(aligned, &place)?;
+                self.exclusive(aligned, &BuildError::AfterSwizzle, &place)?;
                 self.grown = Some(place);
             }
             StepKind::Fill(item) => {
@@ -255,6 +260,39 @@ impl StepLowering<'_> {
     /// Locates a fault of the builder.
     fn built(&self, result: Result<(), BuildError>, place: &FileSpan) -> Result<(), Diagnostic> {
         result.map_err(|error| build_fault(&error, self.tensor, &self.builder, place))
+    }
+
+    /// Applies a swizzle.
+    fn swizzled(&mut self, swizzle: Swizzle, place: FileSpan) -> CheckResult<()> {
+        let swizzled = self.builder.swizzle(swizzle);
+        self.exclusive(swizzled, &BuildError::AfterAlign, &place)?;
+        self.swizzle_block = Some((place.clone(), swizzle.block()));
+        self.grown = Some(place);
+        Ok(())
+    }
+
+    /// Locates a fault of the builder; `both` is the one for a swizzle and an aligned first element in one layout.
+    fn exclusive(
+        &self,
+        result: Result<(), BuildError>,
+        both: &BuildError,
+        place: &FileSpan,
+    ) -> Result<(), Diagnostic> {
+        let mut lines = self.attributes.lines.iter().rev();
+        let align = lines.find_map(|line| line.strip_suffix(" at=origin"));
+        match (result, align) {
+            (Err(error), Some(align)) if error == *both => {
+                let message = format!("`swizzle` and `{align} at=origin` exclude each other");
+                let error = Diagnostic::error(Code::StepForm, message, place.clone(), "");
+                let error = error.note(
+                    "a swizzle permutes the slots from the base address, and `at=origin` moves the first element away from it",
+                );
+                Err(error.help(format!(
+                    "write `{align}` without `at=origin`: it aligns the base address"
+                )))
+            }
+            (result, _) => self.built(result, place),
+        }
     }
 
     /// Lowers a step that is an index map of the current axes.
@@ -297,7 +335,7 @@ impl StepLowering<'_> {
                                 && let Some(extent) = axis.extent.as_const() =>
                         {
                             let place = ground.place(&number.span);
-                            let message = "expected at least 1, and it is -1";
+                            let message = "expected at least 1, found -1";
                             let error = Diagnostic::error(Code::StepValue, message, place, "");
                             let help = format!("write `{extent}`, the extent of `{}`", axis.name);
                             let mut error = error.help(help);

@@ -123,7 +123,10 @@ impl XlaShapeParser<'_> {
             if word == "T" || word == "L" {
                 return Err(fault.help("write it in the braces of a layout: `{1,0:T(8,128)}`"));
             }
-            return Err(fault.help("they are called `f32`, `bf16`, `s8`, `pred`"));
+            return Err(match types::nearest(word) {
+                Some(near) => fault.help(format!("write `{near}`")),
+                None => fault.help(format!("expected one of {}", types::names())),
+            });
         };
         self.expect("[")?;
         if !self.eat("]") {

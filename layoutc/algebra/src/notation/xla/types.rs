@@ -1,6 +1,7 @@
 //! XLA's element types, and the element types that store them.
 
 use alloc::format;
+use alloc::string::String;
 
 use super::XlaShape;
 use crate::notation::{NotationFault, Remark};
@@ -65,6 +66,33 @@ const TYPES: &[XlaType] = &[
 /// Type of a name, ignoring case.
 pub(super) fn find(word: &str) -> Option<&'static XlaType> {
     TYPES.iter().find(|row| row.name.eq_ignore_ascii_case(word))
+}
+
+/// All names, separated by commas.
+pub(super) fn names() -> String {
+    let mut names = String::new();
+    for (k, row) in TYPES.iter().enumerate() {
+        names.push_str(if k == 0 { "" } else { ", " });
+        names.push_str(row.name);
+    }
+    names
+}
+
+/// The name that differs from `word` in one letter: replaced, added or removed. `None` if there is none.
+pub(super) fn nearest(word: &str) -> Option<&'static str> {
+    let own = word.as_bytes();
+    let is_near = |name: &str| {
+        let name = name.as_bytes();
+        let same = own.iter().zip(name).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count();
+        let tail = |skip_own: usize, skip_name: usize| {
+            let rest = (own.get(same + skip_own..), name.get(same + skip_name..));
+            matches!(rest, (Some(a), Some(b)) if a.eq_ignore_ascii_case(b))
+        };
+        tail(1, 1) || tail(1, 0) || tail(0, 1)
+    };
+    // Of several names the one with the same kind of number is meant: `i8` is `s8`, `f33` is `f32`.
+    let near = || TYPES.iter().map(|row| row.name).filter(|name| is_near(name));
+    near().find(|name| name.len() == word.len()).or_else(|| near().next())
 }
 
 /// XLA's name of an element type in a manifest, with its bits if `E(bits)` is required.

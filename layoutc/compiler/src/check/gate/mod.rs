@@ -115,8 +115,9 @@ fn resolve<'a>(item: &'a GateItem, gated: GateContext<'_>) -> CheckResult<Option
         GateKind::Vector(bound) => {
             let lanes = value(bound)?;
             if !(2..=LONGEST_VECTOR).contains(&lanes) || lanes.count_ones() != 1 {
-                let message =
-                    format!("the length of a vector is a power of two from 2 to {LONGEST_VECTOR}");
+                let message = format!(
+                    "expected a vector length, a power of two from 2 to {LONGEST_VECTOR}, found {lanes}"
+                );
                 let error =
                     Diagnostic::error(Code::StepValue, message, at(gated, &bound.span()), "");
                 return Err(vec![error.help(near_powers_of_two(lanes.max(2), LONGEST_VECTOR))]);
