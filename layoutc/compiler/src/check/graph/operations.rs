@@ -118,11 +118,8 @@ impl NodeTypes<'_> {
     fn shape_fault(&self, why: &str) -> Diagnostic {
         let NodeItem { name, op, .. } = self.node;
         let message = format!("incompatible shapes in `{}` ({}): {why}", name.value, op.value);
-        let rule = match self.operator.map(|operator| operator.rule) {
-            // A transposition has no rule.
-            Some(OperatorRule::Transpose) | None => String::new(),
-            Some(rule) => self.relaxed(rule, "shapes=any"),
-        };
+        let rule = self.operator.map(|operator| self.relaxed(operator.rule, "shapes=any"));
+        let rule = rule.unwrap_or_default();
         let help = format!("correct the shape of one of them{rule}");
         self.fault(Code::GraphShape, message, &help)
     }
@@ -130,6 +127,10 @@ impl NodeTypes<'_> {
     /// The end of a help text: how to declare the operator with another rule.
     fn relaxed(&self, rule: OperatorRule, property: &str) -> String {
         let op = &self.node.op.value;
+        // A transposition has no other rule.
+        if rule == OperatorRule::Transpose {
+            return String::new();
+        }
         if !self.is_shipped {
             return format!(", or add `{property}` to `op {op}`");
         }
@@ -139,8 +140,7 @@ impl NodeTypes<'_> {
             OperatorRule::ByLetter => " by-letter=#true",
             OperatorRule::Any => " any=#true",
             OperatorRule::Default => " default=#true",
-            OperatorRule::Transpose => " transpose=#true",
-            OperatorRule::Accepts => {
+            OperatorRule::Transpose | OperatorRule::Accepts => {
                 return format!(
                     ", or declare the operator with its alternatives and `{property}` in a `backend NAME like={base}`"
                 );
