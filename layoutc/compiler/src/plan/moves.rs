@@ -332,8 +332,8 @@ impl<'a> Parts<'a> {
             && !past_caches(&body)
         {
             return Err(PlanError::Choice {
-                message: "nothing is written past the caches here: no block is transposed, and no runs are copied".into(),
-                help: "leave it out; `layoutc inspect --plan` prints what is inside the loops".into(),
+                message: "there are no streaming stores here: the relayout transposes no block and copies no run".into(),
+                help: "remove `stores`; `layoutc inspect --plan` prints the inner kernels".into(),
                 place: stores.place.clone(),
             });
         }

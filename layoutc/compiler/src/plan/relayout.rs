@@ -79,9 +79,8 @@ fn refuse(choices: &ConvertSchedule) -> Result<(), PlanError> {
     match order.or(block).or(inside).or(stores) {
         None => Ok(()),
         Some(place) => Err(PlanError::Choice {
-            message: "this conversion goes by index functions: its maps have no common digits"
-                .into(),
-            help: "leave the choice out".into(),
+            message: "this conversion calls index functions: its maps have no common digits".into(),
+            help: "remove this directive".into(),
             place: place.clone(),
         }),
     }

@@ -85,17 +85,18 @@ impl Block {
         let Some(first) = used.first() else { return Ok(None) };
         let (open, inside) = order.loops.split_at(place.saturating_add(1));
         if open.iter().any(|k| order.at_once(domain).any(|other| other == *k)) {
-            let message =
-                format!("`{}` goes over elements that are put together at once", at.value);
+            let message = format!(
+                "`{}` is inside the register tile, whose elements share one tile of the cache",
+                at.value
+            );
             return Err(refused(
                 message,
-                "use the block inside a loop that is reduced, or outside those",
+                "cache at a reduced loop, or at a loop outside the reduction",
             ));
         }
         if is_written && place >= order.first_reduced {
-            let message =
-                format!("`{}` is reduced, and what is written is done after it", at.value);
-            return Err(refused(message, "use the block inside a loop outside the reduced ones"));
+            let message = format!("`{}` is a reduced loop: the write-back follows it", at.value);
+            return Err(refused(message, "cache at a loop outside the reduction"));
         }
         let (mut begin, mut extents) = (Vec::new(), Vec::new());
         for axis in 0..first.len() {
@@ -107,11 +108,13 @@ impl Block {
                 None => None,
             };
             let Some((from, extent)) = found else {
-                let message =
-                    format!("what a round of `{}` uses is no box of a known size", at.value);
+                let message = format!(
+                    "one iteration of `{}` has no rectangular footprint of constant size",
+                    at.value
+                );
                 return Err(refused(
                     message,
-                    "split or order the loops so that those inside go over a part of each axis, or use a loop further in",
+                    "split or reorder the loops, so that the inner ones span a part of each axis, or cache at an inner loop",
                 ));
             };
             begin.push(from);
@@ -120,20 +123,22 @@ impl Block {
         if is_written {
             if !is_whole_elsewhere(domain, statement)? {
                 let message =
-                    format!("a round of `{}` may write a part of its block alone", at.value);
+                    format!("one iteration of `{}` may write only part of its tile", at.value);
                 return Err(refused(
                     message,
-                    "split by numbers that divide the loops, and leave padding before elements out",
+                    "split by factors that divide the extents, and omit padding before elements",
                 ));
             }
             let rounds = inside.iter().filter(|k| !domain.is_reduced(**k));
             let rounds = rounds.map(|k| domain.rounds(*k)).product::<Option<i128>>();
             if rounds != Some(extents.iter().product()) {
-                let message =
-                    format!("a round of `{}` writes other elements than those of a box", at.value);
+                let message = format!(
+                    "the elements that one iteration of `{}` writes are not a box",
+                    at.value
+                );
                 return Err(refused(
                     message,
-                    "split or order the loops so that those inside go over a part of each axis",
+                    "split or reorder the loops, so that the inner ones span a part of each axis",
                 ));
             }
         }

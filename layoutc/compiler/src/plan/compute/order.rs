@@ -234,16 +234,15 @@ impl Order {
             let chosen = schedule.loops.iter().find(|chosen| chosen.value == name);
             let place = chosen.map_or(place, |chosen| &chosen.place);
             let Some(rounds) = domain.rounds(number) else {
-                let message = format!(
-                    "`{name}` is inside a reduction, and how many rounds it has is not known before"
-                );
-                let help = format!("put it before the reduced loops, or `split {name} by=8`");
+                let message =
+                    format!("`{name}` is inside a reduction, and its trip count is not constant");
+                let help = format!("put it before the reduced loops, or use `split {name} by=8`");
                 return Err(refused(message, help, place));
             };
             elements = elements.saturating_mul(rounds);
             if elements > MOST_AT_ONCE {
                 let message = format!(
-                    "the loops inside the reduction go over {elements} elements, and at most {MOST_AT_ONCE} are put together at once"
+                    "the register tile has {elements} elements; at most {MOST_AT_ONCE} are allowed"
                 );
                 let help = format!("put `{name}` before the reduced loops, or split it");
                 return Err(refused(message, help, place));
@@ -252,7 +251,9 @@ impl Order {
         for Spanned { value, place } in &schedule.parallel {
             let at = domain.find(value).and_then(|k| self.loops.iter().position(|l| *l == k));
             if at.is_some_and(|at| at >= self.first_reduced) {
-                let message = format!("`{value}` is inside the reduction: its rounds share a sum");
+                let message = format!(
+                    "`{value}` is inside the reduction: its iterations share an accumulator"
+                );
                 let help = format!("put `{value}` before the reduced loops");
                 return Err(refused(message, help, place));
             }
