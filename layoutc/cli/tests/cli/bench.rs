@@ -75,7 +75,7 @@ fn scheduled_instances_are_timed_with_the_planners_schedule_too() {
     let kernel = "kernel add {\n    operands a b\n    compute \"b[n, c, w] = 2 * a[n, c, w]\"\n}\n\
                   instance plain of=add a=a b=b\n\
                   instance reversed of=add a=a b=b { loops w n }\n\
-                  instance rows of=add a=a b=b { vectorize w }\n\
+                  instance rows of=add a=a b=b { vectorize c }\n\
                   instance rows_auto of=add a=a b=b\n";
     let sandbox = Sandbox::new(&[("a.kdl", &format!("{TWO}{kernel}"))]);
     let (code, out, err) = bench(&sandbox, &["a.kdl", "--seconds", "0.002"]);

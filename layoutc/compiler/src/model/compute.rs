@@ -47,6 +47,11 @@ impl KernelInstance {
         let (name, schedule) = (format!("{}_auto", self.name), LoopSchedule::default());
         Some(Self { name, schedule, statements, ..self.clone() })
     }
+
+    /// The instance with another schedule.
+    pub(crate) fn with_schedule(&self, schedule: LoopSchedule) -> Self {
+        Self { schedule, ..self.clone() }
+    }
 }
 
 /// Tensor with its name in a kernel.

@@ -24,7 +24,9 @@ use crate::model::compute::{KernelInstance, LoopSchedule, Statement};
 pub(crate) fn slow_schedules(manifest: &Manifest, naming: &Naming<'_>) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     for compute in &manifest.computes {
-        let Some(auto) = compute.unscheduled() else { continue };
+        let Some(auto) = compute.unscheduled().filter(|_| is_for_cores(manifest, compute)) else {
+            continue;
+        };
         for (k, statement) in compute.statements.iter().enumerate().filter(|(_, s)| is_long(s)) {
             let cost = |compute: &KernelInstance| match compute.statements.get(k) {
                 Some(statement) => cost(manifest, compute, statement, naming).ok().flatten(),
@@ -42,6 +44,15 @@ pub(crate) fn slow_schedules(manifest: &Manifest, naming: &Naming<'_>) -> Vec<Di
         }
     }
     warnings
+}
+
+/// True if C is emitted for an instance, and its schedule has no tile caches, which thread blocks share.
+fn is_for_cores(manifest: &Manifest, compute: &KernelInstance) -> bool {
+    let mut tensors = compute.operands.iter().filter_map(|one| manifest.tensors.get(one.tensor));
+    compute.statements.iter().all(|statement| statement.caches.is_empty())
+        && tensors.all(|tensor| {
+            tensor.targets.as_ref().is_none_or(|targets| targets.iter().any(|one| one == "c"))
+        })
 }
 
 /// True for a reduction of so many values that its schedule matters.
@@ -65,7 +76,7 @@ fn is_slow(cost: Cost, best: Cost) -> bool {
 /// The instance without one kind of directive, for each kind that it has.
 fn causes(compute: &KernelInstance) -> Vec<(&'static str, KernelInstance)> {
     let own = &compute.schedule;
-    let without = |schedule: LoopSchedule| KernelInstance { schedule, ..compute.clone() };
+    let without = |schedule| compute.with_schedule(schedule);
     let mut all = Vec::new();
     if !own.loops.is_empty() {
         all.push(("loops", without(LoopSchedule { loops: Vec::new(), ..own.clone() })));
