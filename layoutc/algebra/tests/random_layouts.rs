@@ -338,7 +338,7 @@ fn check(case: &Case, plain: bool, what: &str, tally: &mut Tally) {
 #[test]
 fn random_layouts_agree_with_the_oracle() {
     let mut tally = Tally::default();
-    let total = cases(1500, 8_000);
+    let total = cases(1500, 5_000);
     each_seed(total, |seed| {
         let mut random = Random::new(seed);
         let element_bits = *random.pick(&[1, 4, 8, 16, 24, 32, 64, 128]);
@@ -422,7 +422,7 @@ fn random_layouts_with_symbolic_batch_hold_at_every_size() {
 #[test]
 fn random_curve_boxes_agree_with_the_oracle() {
     let mut tally = Tally::default();
-    each_seed(cases(300, 1200), |seed| {
+    each_seed(cases(300, 800), |seed| {
         let mut random = Random::new(seed + 9_000_000);
         let axes = ["a", "b", "c"].map(|name| (name.to_owned(), random.between(1, 11)));
         let items = generate::curve_of(&mut random, &axes);
@@ -452,7 +452,7 @@ fn expression(text: &str, axes: &[Axis]) -> Option<Expr> {
 
 #[test]
 fn printing_parsing_and_simplification_preserve_values() {
-    each_seed(cases(4000, 16_000), |seed| {
+    each_seed(cases(4000, 10_000), |seed| {
         let mut random = Random::new(seed + 2_000_000);
         let rank = random.below(3) + 1;
         let extents: Vec<i64> = (0..rank).map(|_| random.between(1, 9)).collect();
