@@ -35,6 +35,9 @@ pub struct Cpu {
     pub sum_latency: i128,
     /// Least number of values of a reduction for which the cost of its schedule is estimated.
     pub costed_values: i128,
+    /// Least number of values for each element of the operands for which the cost of a schedule is estimated: below, memory
+    /// bounds the time.
+    pub costed_reuse: i128,
     /// Vectors of partial sums of one element at most: enough of them hide the latency of an addition.
     pub partial_sum_vectors: i128,
     /// As `partial_sum_vectors`, where a register tile holds several elements.
@@ -202,6 +205,7 @@ pub const CPU: Cpu = Cpu {
     loads_per_cycle: 2,
     sum_latency: 4,
     costed_values: 1 << 22,
+    costed_reuse: 16,
     partial_sum_vectors: 4,
     partial_sum_vectors_of_rows: 2,
     copy_run_bytes: 16,

@@ -803,3 +803,86 @@ fn accumulation_reads_the_output_only_in_bounds() {
              return wrong != 0;\n}\n",
     );
 }
+
+/// Combinations of directives: nested parallel loops, a parallel loop that fits the register tile, a tile whose outer loops
+/// are ordered around the reduction, a split factor beyond the extent, and an order beside a parallel loop.
+#[test]
+fn combined_schedule_directives_are_correct() {
+    const ROWS: &[&str] = &["order i k"; 6];
+    computes(&Kernel {
+        name: "combined",
+        text: "kernel combined { operands A B C\n  compute \"C[i, j] += A[i, k] * B[k, j]\" }\n",
+        operands: vec![
+            Operand::f32("A", &[("i", 16), ("k", 20)], ROWS),
+            Operand::f32("B", &[("k", 20), ("j", 18)], &["order k j"]),
+            Operand::f32("C", &[("i", 16), ("j", 18)], &["order i j"]),
+        ],
+        written: &["C"],
+        plain: "for (int i = 0; i < 16; ++i) for (int j = 0; j < 18; ++j) { float sum = 0; for (int k = 0; k < 20; ++k) sum += A[i * 20 + k] * B[k * 18 + j]; C[i * 18 + j] = sum; }",
+        numpy: "",
+        tolerance: "1e-5",
+        schedules: &[
+            (0, "parallel i j"),
+            (1, "parallel i"),
+            (2, "tile i j by=\"8 8\"; loops i_outer k j_outer"),
+            (3, "split i by=9223372036854775807"),
+            (4, "loops j i; parallel i"),
+            (5, "split k by=7; unroll k_inner; loops j k_outer"),
+        ],
+    });
+    let text = folder("kernel_combined").join("kernel_combined.c");
+    let text = std::fs::read_to_string(text).unwrap();
+    let body = text.split("combined_1_compute(").nth(1).unwrap();
+    let parallel = body.find("omp for").unwrap();
+    assert!(parallel < body.find("k < 20").unwrap(), "a loop inside the reduction: {body}");
+}
+
+/// Two reductions whose register tiles hold all that they write: both declare an accumulator array outside all loops.
+#[test]
+fn reductions_without_outer_loops_use_separate_accumulators() {
+    computes(&Kernel {
+        name: "chained",
+        text: "kernel chained { operands A B D C\n  compute \"t[i, j] += A[i, k] * B[k, j]\"\n  compute \"C[i, l] += t[i, j] * D[j, l]\"\n  local t dtype=f32 }\n",
+        operands: vec![
+            Operand::f32("A", &[("i", 3), ("k", 24)], &["order i k"]),
+            Operand::f32("B", &[("k", 24), ("j", 31)], &["order k j"]),
+            Operand::f32("D", &[("j", 31), ("l", 8)], &["order j l"]),
+            Operand::f32("C", &[("i", 3), ("l", 8)], &["order i l"]),
+        ],
+        written: &["C"],
+        plain: "for (int i = 0; i < 3; ++i) for (int l = 0; l < 8; ++l) { float sum = 0; for (int j = 0; j < 31; ++j) { float t = 0; for (int k = 0; k < 24; ++k) t += A[i * 24 + k] * B[k * 31 + j]; sum += t * D[j * 8 + l]; } C[i * 8 + l] = sum; }",
+        numpy: "",
+        tolerance: "1e-4",
+        schedules: &[],
+    });
+}
+
+/// A sum over one value needs no accumulator, so that only the test program converts it.
+#[test]
+fn sums_of_narrow_integers_over_one_value_link() {
+    computes(&Kernel {
+        name: "narrow",
+        text: "kernel narrow { operands A C\n  compute \"C[i] += A[i, j]\" }\n",
+        operands: vec![
+            Operand {
+                name: "A",
+                dtype: "i8",
+                element: "int8_t",
+                shape: &[("i", 13), ("j", 1)],
+                layouts: &["order i j"],
+            },
+            Operand {
+                name: "C",
+                dtype: "i8",
+                element: "int8_t",
+                shape: &[("i", 13)],
+                layouts: &["order i"],
+            },
+        ],
+        written: &["C"],
+        plain: "for (int i = 0; i < 13; ++i) C[i] = A[i];",
+        numpy: "",
+        tolerance: "0",
+        schedules: &[],
+    });
+}

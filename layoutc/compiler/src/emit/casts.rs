@@ -19,7 +19,9 @@ pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit>
         let kernels = compute.moves.iter().flat_map(|moves| &moves.kernels);
         compute.on_cores().chain(kernels.map(|kernel| &kernel.function)).map(|f| &**f)
     });
-    for function in functions(unit, kernels).into_iter().chain(computes) {
+    let tests = unit.computes.iter().filter_map(|compute| compute.test.as_ref());
+    let tests = tests.filter(|_| !kernels).map(|test| &*test.plain);
+    for function in functions(unit, kernels).into_iter().chain(computes).chain(tests) {
         for stmt in &function.body {
             stmt.walk(&mut |stmt| visit_casts(stmt, &mut |cast| named.extend(Cast::parse(cast))));
             stmt.numbers(&mut |number| {

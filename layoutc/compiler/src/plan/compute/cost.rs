@@ -27,7 +27,9 @@ pub(crate) fn slow_schedules(manifest: &Manifest, naming: &Naming<'_>) -> Vec<Di
         let Some(auto) = compute.unscheduled().filter(|_| is_for_cores(manifest, compute)) else {
             continue;
         };
-        for (k, statement) in compute.statements.iter().enumerate().filter(|(_, s)| is_long(s)) {
+        for (k, statement) in
+            compute.statements.iter().enumerate().filter(|(_, own)| is_long(manifest, compute, own))
+        {
             let cost = |compute: &KernelInstance| match compute.statements.get(k) {
                 Some(statement) => cost(manifest, compute, statement, naming).ok().flatten(),
                 None => None,
@@ -55,14 +57,23 @@ fn is_for_cores(manifest: &Manifest, compute: &KernelInstance) -> bool {
         })
 }
 
-/// True for a reduction of so many values that its schedule matters.
-fn is_long(statement: &Statement) -> bool {
+/// True for a reduction of so many values, and so many for each element in memory, that its schedule matters.
+fn is_long(manifest: &Manifest, compute: &KernelInstance, statement: &Statement) -> bool {
+    let elements = compute
+        .operands
+        .iter()
+        .map(|operand| manifest.tensors.get(operand.tensor)?.layout.logical_elements().as_const());
+    let elements: Option<i128> = elements.sum();
+    let Some(elements) = elements else { return false };
     let mut values = statement.axes.iter().map(|axis| axis.extent.as_const());
     let values = values.try_fold(1_i128, |all, extent| Some(all.saturating_mul(extent?)));
     let is_reduced = statement.axes.len() > statement.written_axes;
     is_reduced
         && statement.scatter.is_none()
-        && values.is_some_and(|values| values >= CPU.costed_values)
+        && values.is_some_and(|values| {
+            let least = elements.saturating_mul(CPU.costed_reuse).max(CPU.costed_values);
+            values >= least
+        })
 }
 
 /// Thousandths of a cycle that a value takes, with AVX-512 and with AVX2.

@@ -267,14 +267,16 @@ impl Domain {
         Ok([outer, inner])
     }
 
-    /// Splits the loops that a schedule splits.
+    /// Splits the loops that a schedule splits. A factor beyond a constant extent is that extent.
     ///
     /// # Errors
     /// As [`Domain::new`].
     pub(super) fn split_by(&mut self, splits: &[Split]) -> Result<(), ExprError> {
         for split in splits {
             let Some(number) = self.find(&split.axis.value) else { continue };
-            let [_, inner] = self.split(number, split.by)?;
+            let by = self.rounds(number).and_then(|rounds| i64::try_from(rounds).ok());
+            let by = by.map_or(split.by, |rounds| split.by.min(rounds.max(1)));
+            let [_, inner] = self.split(number, by)?;
             if split.is_tile {
                 self.tiles.push(inner);
             }

@@ -138,17 +138,28 @@ fn loops(
     let nest =
         Nest::new(compute, statement, (buffers, &parts), planned, scope, namer.clone(), runs)?;
     let written = nest.write()?;
-    // What is declared outside all loops stays declared.
-    for stmt in &written {
-        if let Stmt::Let { name, .. }
-        | Stmt::Variable { name, .. }
-        | Stmt::LetIndex { name, .. }
-        | Stmt::Allocate { name, .. } = stmt
-        {
-            namer.name(name);
+    reserve(&written, namer);
+    Ok(written)
+}
+
+/// Reserves the names that are declared outside all loops: the branches of a condition too, as one that is decided
+/// becomes part of the statements around it.
+fn reserve(body: &[Stmt], namer: &mut Namer<'_>) {
+    for stmt in body {
+        match stmt {
+            Stmt::Let { name, .. }
+            | Stmt::Variable { name, .. }
+            | Stmt::LetIndex { name, .. }
+            | Stmt::Allocate { name, .. } => {
+                namer.name(name);
+            }
+            Stmt::If { body, otherwise, .. } => {
+                reserve(body, namer);
+                reserve(otherwise, namer);
+            }
+            _ => {}
         }
     }
-    Ok(written)
 }
 
 /// Plans the kernels of one instance, in the order in which they run: one for each statement, and before it one that fills the

@@ -101,19 +101,23 @@ impl Order {
         !named.map(|number| domain.is_reduced(number)).is_sorted()
     }
 
-    /// The loops as the manifest orders them. Written loops that it does not name are outermost, reduced ones innermost among
-    /// the reduced.
+    /// The loops as the manifest orders them. Written loops that it does not name are outermost, or innermost if they are
+    /// inside a tile; reduced ones are innermost among the reduced.
     fn fixed(domain: &Domain, schedule: &LoopSchedule) -> Vec<usize> {
         let named: Vec<usize> =
             schedule.loops.iter().filter_map(|name| domain.find(&name.value)).collect();
         let others = domain.live.iter().copied().filter(|number| !named.contains(number));
         let (reduced, written): (Vec<usize>, Vec<usize>) =
             others.partition(|number| domain.is_reduced(*number));
+        let (tile, written): (Vec<usize>, Vec<usize>) =
+            written.iter().partition(|number| domain.tiles.contains(number));
         let last = named.iter().rposition(|number| domain.is_reduced(*number));
         let (outer, inner) = named.split_at(last.map_or(named.len(), |last| last + 1));
-        [&written, outer, &reduced, inner].concat()
+        [&written, outer, &reduced, inner, &tile].concat()
     }
 
+    /// Outer loops, reduced loops and the register tile as the planner chooses them, and the lanes of one element. Outer and
+    /// reduced loops follow the manifest's order.
     fn planned(
         domain: &mut Domain,
         schedule: &LoopSchedule,
@@ -126,7 +130,10 @@ impl Order {
         if domain.lead.is_none() {
             tiles.extend(vectorized.filter(|number| !tiles.contains(number)));
         }
-        let at_once = if tiles.is_empty() && vectorized.is_none() {
+        // Partial sums make the loop around their lanes the innermost one.
+        let named = schedule.loops.iter().filter_map(|name| domain.find(&name.value));
+        let orders_reduced = named.filter(|number| domain.is_reduced(*number)).count() > 0;
+        let at_once = if tiles.is_empty() && vectorized.is_none() && !orders_reduced {
             at_once
         } else {
             at_once.without_lanes()
@@ -145,7 +152,7 @@ impl Order {
                 let as_it_was = (domain.clone(), outer.clone(), reduced.clone());
                 (inner, own) = Self::inside(domain, &mut outer, &mut reduced, reads, at_once)?;
                 // Rounds that cores share stay outside.
-                if inner.iter().any(|number| as_it_was.0.is_among(*number, parallel)) {
+                if inner.iter().any(|number| domain.is_among(*number, parallel)) {
                     (*domain, outer, reduced) = as_it_was;
                     let (held, mut others): (Vec<usize>, Vec<usize>) =
                         outer.iter().partition(|number| domain.is_among(**number, parallel));
@@ -155,6 +162,7 @@ impl Order {
             }
             reduced = by_memory(domain, &reduced, reads)?;
         }
+        follow(domain, &schedule.loops, &mut outer);
         follow(domain, &schedule.loops, &mut reduced);
         Ok((outer.into_iter().chain(reduced).chain(inner).collect(), own))
     }

@@ -54,7 +54,10 @@ impl Nest<'_> {
                 body = vec![Stmt::If { condition, likely: false, body, otherwise: Vec::new() }];
             }
             let schedule = &nest.compute.schedule;
-            let parallel = what == Inside::All && nest.domain.is_among(number, &schedule.parallel);
+            let is_among = |number: usize| nest.domain.is_among(number, &schedule.parallel);
+            // Threads share the outermost of the parallel loops.
+            let is_nested = at.open.iter().any(|other| is_among(*other));
+            let parallel = what == Inside::All && is_among(number) && !is_nested;
             let kind = match nest.unrolled(number, rest.is_empty(), what) {
                 _ if parallel => LoopKind::Parallel,
                 Some(rounds) => LoopKind::Unrolled(rounds),
