@@ -1,5 +1,5 @@
-//! The error of the crate. Each operation has an error of its own, with figures and places; all convert into
-//! [`Error`](enum@Error), so that `?` joins operations of several modules.
+//! Error of the crate. Each operation has an error type of its own, with figures and positions. All convert
+//! into [`Error`](enum@Error), so that `?` works across modules.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -21,7 +21,7 @@ use crate::query::locate::ElementLocationError;
 use crate::sharding::{ShardingError, ShardingInexpressible};
 use crate::step::StepError;
 
-/// Reason that an operation of the crate has no result.
+/// Reason why an operation of the crate has no result.
 ///
 /// ```
 /// use layoutc_algebra::{Error, Layout};
@@ -42,13 +42,13 @@ pub enum Error {
     /// Conditions are not comparisons of sums of axes; the errors are in the order of the text.
     #[error("{}", Joined(.0))]
     Condition(Vec<ConditionError>),
-    /// A step does not apply to the axes.
+    /// The arguments of a step do not fit the axes.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// Two elements share a slot, or it is not decided that none do.
     #[error(transparent)]
     Proof(#[from] InjectivityError),
-    /// No element has this index.
+    /// There is no element at the given index, or no slot at the given position.
     #[error(transparent)]
     Location(#[from] ElementLocationError),
     /// Two layouts cannot be compared or composed.
@@ -60,34 +60,34 @@ pub enum Error {
     /// The outer layout of a composition is one of several shards.
     #[error("the outer layout of a composition is one of several shards")]
     OuterShards,
-    /// Some slots hold no element.
+    /// Some slots of the layout are padding.
     #[error("slots without elements have no inverse")]
     Padding,
-    /// The layout is proven by enumeration.
+    /// The layout has no inverse expression, because it was proven by enumeration.
     #[error("a layout that is proven by enumeration has no inverse map")]
     NoInverse,
-    /// Elements cannot be joined or split.
+    /// The elements of the layout cannot be joined or split.
     #[error(transparent)]
     Regroup(#[from] RegroupError),
-    /// Parameters that do not form a swizzle.
+    /// The parameters do not form a swizzle.
     #[error(transparent)]
     Swizzle(#[from] SwizzleError),
-    /// A fault of a text in a foreign notation.
+    /// The text in the notation of another tool is invalid.
     #[error(transparent)]
     Notation(#[from] NotationFault),
-    /// A foreign notation lacks a feature of the layout.
+    /// The notation of another tool cannot express a feature of the layout.
     #[error("the notation cannot express {0}")]
     Inexpressible(#[from] Inexpressible),
     /// An operation on `CuTe` layouts has no result.
     #[error(transparent)]
     Cute(#[from] CuteError),
-    /// Mesh axes that cannot shard a tensor.
+    /// The mesh axes cannot shard the tensor.
     #[error(transparent)]
     Sharding(#[from] ShardingError),
-    /// A notation of shardings lacks a feature of the sharding.
+    /// A sharding notation cannot express a feature of the sharding.
     #[error(transparent)]
     ShardingInexpressible(#[from] ShardingInexpressible),
-    /// An expression is too large, or a value out of range.
+    /// An expression is too large, or a value is out of range.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }

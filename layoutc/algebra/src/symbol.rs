@@ -1,10 +1,10 @@
-//! Names with extents: the axes of a tensor, and the symbols whose values are known at run time.
+//! Axes of a tensor, and symbols, which stand for extents that are known only at run time.
 
 use alloc::string::String;
 
 use crate::expr::Expr;
 
-/// An axis: a name and an extent.
+/// Axis of a tensor: a name and an extent.
 ///
 /// ```
 /// use layoutc_algebra::{Axis, Expr, Layout};
@@ -15,13 +15,13 @@ use crate::expr::Expr;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// The name, unique among the axes of one list.
+    /// Name of the axis, unique among the axes of one list.
     pub name: String,
-    /// The extent, a simplified expression over symbols; a constant if static.
+    /// Extent of the axis, a simplified expression over symbols; a constant if it is static.
     pub extent: Expr,
 }
 
-/// A run-time extent, with its declared range.
+/// Symbol for a value that is known only at run time, with its declared range.
 ///
 /// ```
 /// use layoutc_algebra::Symbol;
@@ -32,12 +32,12 @@ pub struct Axis {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// The name in expressions.
+    /// Name of the symbol in expressions.
     pub name: String,
-    /// Lower bound, at least 0.
+    /// Lower bound of the value, at least 0.
     pub min: i128,
-    /// Upper bound.
+    /// Upper bound of the value, inclusive.
     pub max: i128,
-    /// Divisor of every value, at least 1.
+    /// Number that divides every value of the symbol, at least 1.
     pub multiple: i128,
 }

@@ -1,4 +1,4 @@
-//! Composition and inversion of proven layouts. Every result is proven again.
+//! Composition and inversion of proven layouts. Every resulting layout is proven again.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -13,10 +13,12 @@ use crate::query::equivalence::CompareError;
 use crate::symbol::{Axis, Symbol};
 
 impl Layout {
-    /// This layout after `inner`: an element is where this layout has the index that is its physical index in `inner`,
-    /// which has one physical axis per logical axis of this layout. The elements are those of `inner`.
+    /// Composes this layout with `inner`, whose physical axes correspond to the logical axes of this layout. The
+    /// result has the elements of `inner`, and places each where this layout places the element whose logical
+    /// index equals its physical index in `inner`.
     ///
-    /// `composition(self, inner)` in `CuTe`, `R(i) = self(inner(i))`, with an index per axis in place of a single one.
+    /// This is `composition(self, inner)` of `CuTe`, `R(i) = self(inner(i))`, with one index per axis in place of
+    /// a single index.
     ///
     /// ```
     /// use layoutc_algebra::{Error, Layout};
@@ -53,8 +55,8 @@ impl Layout {
         Ok(composed.finish(self.alignment_bytes, &SequentialExecutor)?)
     }
 
-    /// The inverse of a bijective layout: from the physical axes `p0`, `p1`, … to the logical ones, with one physical
-    /// axis for each.
+    /// Inverse of a bijective layout. Its logical axes are the physical axes of this layout, named `p0`, `p1`, …,
+    /// and each of its physical axes is a logical axis of this layout.
     ///
     /// ```
     /// use layoutc_algebra::{Error, Layout};
@@ -65,7 +67,8 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Padding`] and [`Error::NoInverse`]; such layouts have [`Layout::element_at`].
+    /// [`Error::Padding`] if the layout is not bijective, and [`Error::NoInverse`]; such layouts have
+    /// [`Layout::element_at`].
     pub fn inverted(&self) -> Result<Self, Error> {
         if self.verdict != Verdict::Bijective {
             return Err(Error::Padding);
@@ -85,7 +88,7 @@ impl Layout {
 }
 
 impl LayoutBuilder {
-    /// The builder whose result is a proven layout without a domain.
+    /// Builder whose finished layout is `layout`, a proven layout without a domain.
     fn of(layout: &Layout) -> Result<Self, Error> {
         let demands = layout.demands.clone().ok_or(Error::OuterShards)?;
         Ok(Self {
@@ -104,7 +107,7 @@ impl LayoutBuilder {
     }
 }
 
-/// The symbols of both layouts, those of `outer` first.
+/// Symbols of both layouts: those of `outer` first, then those that only `inner` has.
 fn all_symbols(outer: &Layout, inner: &Layout) -> Result<Vec<Symbol>, CompareError> {
     let mut symbols = outer.symbols.clone();
     for own in &inner.symbols {
@@ -117,7 +120,8 @@ fn all_symbols(outer: &Layout, inner: &Layout) -> Result<Vec<Symbol>, CompareErr
     Ok(symbols)
 }
 
-/// Item of a map for an index over the axes of a layout, with the name and extent of `axis`.
+/// Item of an index map for `index`, an expression over logical or physical axes, with the name and extent of
+/// `axis`.
 fn item(index: &Expr, axis: &Axis) -> Result<MapItem, ExprError> {
     let index = index.substitute(&|var| match var {
         Var::Axis(k) | Var::Physical(k) => Some(Expr::var(Var::Storage(k))),

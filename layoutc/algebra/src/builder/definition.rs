@@ -1,4 +1,5 @@
-//! Layouts of static shapes from text: the short way from axes and an index map to a proven [`Layout`].
+//! Construction of layouts with static shapes from text: the short way from named axes and an index map to a
+//! proven [`Layout`].
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
@@ -16,13 +17,13 @@ use crate::query::equivalence::{LayoutEquivalence, compare};
 use crate::query::locate::ElementLocationError;
 use crate::symbol::Axis;
 
-/// Bits of an element where a definition does not set them.
+/// Default size of an element in bits.
 const ELEMENT_BITS: u32 = 32;
-/// Alignment of the base address in bytes where a definition does not set it.
+/// Default alignment of the base address in bytes.
 const ALIGNMENT_BYTES: u64 = 64;
 
-/// A layout before its proof, row-major until [`map`](Self::map) is called. [`LayoutBuilder`] is the interface with
-/// symbols, strides, swizzles and alignments.
+/// Definition of a layout before its proof. The layout is row-major until [`map`](Self::map) is called.
+/// [`LayoutBuilder`] is the interface with symbols, strides, swizzles and alignments.
 #[derive(Debug, Clone)]
 pub struct LayoutDefinition {
     axes: Vec<Axis>,
@@ -33,7 +34,7 @@ pub struct LayoutDefinition {
 }
 
 impl LayoutDefinition {
-    /// Sets the bits of one element; 32 by default.
+    /// Sets the size of an element in bits; 32 by default.
     #[must_use]
     pub fn element_bits(mut self, bits: u32) -> Self {
         self.element_bits = bits;
@@ -47,27 +48,28 @@ impl LayoutDefinition {
         self
     }
 
-    /// Restricts the elements to the indices at which a condition holds: `"j <= i and i < j + 3"`.
+    /// Restricts the elements to the logical indices at which a condition holds, such as
+    /// `"j <= i and i < j + 3"`.
     #[must_use]
     pub fn restrict(mut self, condition: &str) -> Self {
         self.condition = Some(condition.to_owned());
         self
     }
 
-    /// Appends an index map, `"(n, c) -> (n, c // 4, c % 4)"`, from the current axes to new ones.
+    /// Appends an index map from the current axes to new ones, such as `"(n, c) -> (n, c // 4, c % 4)"`.
     ///
     /// # Errors
-    /// [`Error::Parse`]; names and extents are resolved by [`prove`](Self::prove).
+    /// [`Error::Parse`] for invalid syntax; names and extents are resolved by [`prove`](Self::prove).
     pub fn map(mut self, text: &str) -> Result<Self, Error> {
         parse::map(text)?;
         self.maps.push(text.to_owned());
         Ok(self)
     }
 
-    /// Proves that no two elements share a slot and that none leaves the physical shape.
+    /// Proves that no two elements share a slot, and that every element is inside the physical shape.
     ///
     /// # Errors
-    /// [`Error`]; a refusal of the prover, [`Error::Proof`], holds two elements and the slot that they share.
+    /// [`Error`]; a refusal of the prover, [`Error::Proof`], contains two elements and the slot that they share.
     pub fn prove(self) -> Result<Layout, Error> {
         let mut builder = LayoutBuilder::new(&[], &self.axes, self.element_bits)?;
         if let Some(condition) = &self.condition {
@@ -112,19 +114,21 @@ impl Layout {
         }
     }
 
-    /// Offset of the element at `index` in the flat buffer, in elements, of a layout without symbols.
+    /// Offset in the flat buffer, in elements, of the element at logical index `index` of a layout without
+    /// symbols.
     ///
     /// # Errors
-    /// [`Error::Location`]; a layout with symbols has [`Layout::locate`].
+    /// [`Error::Location`]; use [`Layout::locate`] for a layout with symbols.
     pub fn offset_of(&self, index: &[i128]) -> Result<i128, Error> {
         Ok(self.locate(index, &[])?.offset)
     }
 
-    /// The element at an offset in the flat buffer, in elements, of a layout without symbols; `None` for padding. The
-    /// inverse of [`offset_of`](Self::offset_of).
+    /// Logical index of the element at an offset in the flat buffer, in elements, of a layout without symbols;
+    /// `None` if the slot is padding. Inverse of [`offset_of`](Self::offset_of).
     ///
     /// # Errors
-    /// [`Error::Location`] outside the buffer; a layout with symbols has [`Layout::element_at`].
+    /// [`Error::Location`] for an offset outside the buffer; use [`Layout::element_at`] for a layout with
+    /// symbols.
     pub fn element_at_offset(&self, offset: i128) -> Result<Option<Vec<i128>>, Error> {
         let number = |expr: &Expr| expr.evaluate(&|_| None);
         let slots = number(&self.physical_elements)?;
@@ -147,8 +151,8 @@ impl Layout {
         Ok(self.element_at(&physical, &[])?)
     }
 
-    /// True if every index has the same physical index in both layouts, for all values of their symbols; `None` where that
-    /// is not decided. [`compare`] gives the first index that differs.
+    /// True if every logical index has the same physical index in both layouts, for all values of their symbols;
+    /// `None` if that is not decided. [`compare`] also returns the first index that differs.
     ///
     /// ```
     /// use layoutc_algebra::{Error, Layout};
@@ -159,7 +163,7 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Compare`] where ranks, extents, domains or symbols differ.
+    /// [`Error::Compare`] if ranks, extents, domains or symbols differ.
     pub fn same_as(&self, other: &Self) -> Result<Option<bool>, Error> {
         let found = compare(self, other, &SequentialExecutor)?;
         Ok(match found {
@@ -170,7 +174,7 @@ impl Layout {
     }
 }
 
-/// The map from logical to storage axes: `(n, c) -> (n, c // 4, c % 4)`.
+/// Writes the map from logical to storage axes, such as `(n, c) -> (n, c // 4, c % 4)`.
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |var| match var {

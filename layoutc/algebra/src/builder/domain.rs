@@ -1,7 +1,7 @@
-//! Layouts restricted to a domain: only indices that satisfy its conditions are elements.
+//! Layouts restricted to a domain: only the logical indices that satisfy its conditions are elements.
 //!
-//! If the whole box is injective, so is the domain, and the inverse and predicate of the box apply with the conditions
-//! added. Otherwise the elements are enumerated.
+//! If the layout of the whole box is injective, so is its restriction to the domain, and the inverse and
+//! predicate of the box apply with the conditions added. Otherwise the elements are enumerated.
 
 use alloc::vec::Vec;
 
@@ -10,25 +10,26 @@ use crate::expr::{BinOp, Expr, ExprComparison, ExprError, ExprNode, Predicate, V
 use crate::layout::{Layout, ProofMethod, Verdict};
 use crate::prove::{self, EnumerationDomain as Points, Executor, value_of};
 
-/// Conditions on the logical axes, affine in them.
+/// Domain of a layout: conditions on the logical indices, affine in each index.
 #[derive(Debug, Clone)]
 pub(super) struct Domain {
     pub(super) predicate: Predicate,
-    /// All non-negative exactly on elements.
+    /// Conditions as expressions over `Var::Axis`: a logical index is an element exactly if all are non-negative.
     pub(super) within: Vec<Expr>,
-    /// Number of elements.
+    /// Number of elements of the domain, over symbols.
     pub(super) elements: Expr,
-    /// The index of one element.
+    /// Logical index of one element of the domain.
     element: Vec<i128>,
 }
 
 impl LayoutBuilder {
-    /// Restricts the elements to the indices that satisfy `predicate`, which is affine in `Var::Axis`. Must precede
-    /// every step. If an axis has extent 0, no index breaks a condition, and the builder stays unchanged.
+    /// Restricts the elements to the logical indices that satisfy `predicate`, which is affine in `Var::Axis`.
+    /// Must precede every step. If an axis has extent 0, there are no elements to restrict, and the builder stays
+    /// unchanged.
     ///
     /// # Errors
-    /// [`BuildError::NoElement`], [`BuildError::Uncounted`]; [`BuildError::Expr`] if a side of a condition leaves 64
-    /// bits.
+    /// [`BuildError::NoElement`] and [`BuildError::Uncounted`]; [`BuildError::Expr`] if a side of a condition
+    /// leaves 64 bits.
     pub fn restrict(&mut self, predicate: Predicate) -> Result<(), BuildError> {
         if self.logical.iter().any(|axis| axis.extent.as_const() == Some(0)) {
             return Ok(());
@@ -44,11 +45,11 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Bounds of one side of a condition over the box.
+    /// Least and greatest value of one side of a condition over all logical indices.
     ///
     /// # Errors
-    /// [`BuildError::Uncounted`] if a symbol occurs; [`ExprError::Overflow`] if a subexpression leaves 64 bits, in
-    /// which the generated code evaluates it.
+    /// [`BuildError::Uncounted`] if the side contains a symbol; [`ExprError::Overflow`] if a subexpression leaves
+    /// 64 bits, in which the generated code evaluates it.
     fn check_width(&self, side: &Expr) -> Result<[i128; 2], BuildError> {
         let [low, high] = match side.node() {
             ExprNode::Const(value) => [*value, *value],
@@ -76,7 +77,8 @@ impl LayoutBuilder {
         Ok([low, high])
     }
 
-    /// The number of elements, a product over groups of axes that share conditions; and the index of one element.
+    /// Number of elements that satisfy the conditions, as a product over groups of axes that share conditions,
+    /// and the logical index of one element.
     fn counted(&self, conditions: &[Expr]) -> Result<(Expr, Vec<i128>), BuildError> {
         let mut elements = Expr::constant(1);
         let mut element = alloc::vec![0; self.logical.len()];
@@ -115,22 +117,24 @@ impl LayoutBuilder {
         Ok((self.facts.simplify(&elements)?, element))
     }
 
-    /// The index of one element; empty without a domain.
+    /// Logical index of one element of the domain; empty if the layout has no domain.
     pub(super) fn an_element(&self) -> &[i128] {
         self.domain.as_ref().map_or(&[], |domain| &domain.element)
     }
 
-    /// Conditions of the domain, non-negative on elements.
+    /// Conditions of the domain over `Var::Axis`, all non-negative exactly on elements; empty if the layout has
+    /// no domain.
     pub(super) fn conditions(&self) -> &[Expr] {
         self.domain.as_ref().map_or(&[], |domain| &domain.within)
     }
 
-    /// The conditions that read any of these axes.
+    /// Conditions of the domain that read any of the logical axes at these positions.
     pub(super) fn within(&self, axes: &[usize]) -> Vec<Expr> {
         prove::conditions_on(axes, self.conditions())
     }
 
-    /// Adds the axes that share conditions with these, transitively.
+    /// Adds to `axes` the positions of all logical axes that conditions connect to them, directly or through
+    /// other axes.
     pub(super) fn tie(&self, axes: &mut Vec<usize>) {
         let conditions = self.conditions();
         for group in prove::components(self.logical.len(), &[], conditions) {
@@ -142,14 +146,14 @@ impl LayoutBuilder {
         axes.dedup();
     }
 
-    /// True if an index is an element under these values of the symbols.
+    /// True if the logical index is an element of the domain for these values of the symbols.
     pub(super) fn contains(&self, index: &[i128], symbols: &[i128]) -> Result<bool, ExprError> {
         let at = |var| value_of(var, index, symbols);
         self.domain.as_ref().map_or(Ok(true), |domain| domain.predicate.evaluate(&at))
     }
 
-    /// The extent of an index that reads several axes of one condition: its maximum over the domain plus 1. `None` for
-    /// any other index, which keeps its extent over the box.
+    /// Extent of a storage index that reads several axes connected by conditions: its maximum over the domain
+    /// plus 1. `None` for any other index, which keeps its extent over all logical indices.
     pub(super) fn reached(&self, index: &Expr) -> Result<Option<Expr>, BuildError> {
         let reads = |axis: &&usize| {
             u32::try_from(**axis).is_ok_and(|axis| index.mentions(&|var| var == Var::Axis(axis)))
@@ -162,8 +166,8 @@ impl LayoutBuilder {
         Ok(Some(Expr::constant(greatest.max(-1).saturating_add(1))))
     }
 
-    /// The layout of the whole box restricted to the domain; `None` if the box is not proven injective without
-    /// enumeration.
+    /// Layout of all logical indices, restricted to the domain afterwards; `None` if the unrestricted layout is
+    /// not proven injective without enumeration.
     pub(super) fn of_box(
         &self,
         alignment_bytes: u64,
@@ -182,8 +186,8 @@ impl LayoutBuilder {
     }
 }
 
-/// Restricts the layout of a box to a domain: a slot holds an element if the box has one there that meets the
-/// conditions.
+/// Restricts the proven layout of all logical indices to a domain: a slot holds an element if it did before
+/// and the logical index of that element satisfies the conditions.
 fn restricted(layout: Layout, domain: &Domain) -> Result<Layout, ExprError> {
     let indices = layout.inverse.clone().unwrap_or_default();
     let at_slot = domain.predicate.substitute(&|var| match var {

@@ -1,4 +1,4 @@
-//! Completion of a layout: placement in memory, proof, inverse and predicate.
+//! Completion of a layout under construction: placement in memory, proof, inverse and predicate.
 
 use alloc::vec::Vec;
 
@@ -18,21 +18,21 @@ use crate::prove::{
 };
 use crate::symbol::{Axis, Symbol};
 
-/// An error from completing a layout.
+/// Error from completing a layout.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FinishError {
-    /// The layout has no placement in memory.
+    /// The placement of the layout in memory is invalid, for example too large.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The layout is not proven injective.
     #[error(transparent)]
     Injectivity(#[from] InjectivityError),
-    /// An expression is too large, or a value out of range.
+    /// An expression is too large, or a value is out of range.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// The targets that must be injective.
+/// Injectivity claim of a layout: the indices that must be injective as a tuple, and their bounds.
 pub(super) struct InjectivityClaim {
     /// True if the only target is the offset; otherwise the targets are the storage indices.
     pub(super) is_offset: bool,
@@ -41,17 +41,17 @@ pub(super) struct InjectivityClaim {
     slots: Vec<Expr>,
 }
 
-/// Addresses of the elements, over `Var::Axis`.
+/// Maps from the logical index of an element, `Var::Axis`, to its address in memory.
 struct Addresses {
     physical_map: Vec<Expr>,
-    /// `physical_map` before simplification.
+    /// Physical indices of the element before simplification, one per physical axis.
     composed_physical: Vec<Expr>,
     offset: Expr,
     strides: Vec<Expr>,
 }
 
 impl LayoutBuilder {
-    /// Places the storage axes in memory and proves the layout.
+    /// Places the storage axes in memory, and proves that the layout is injective.
     ///
     /// # Errors
     /// [`FinishError`].
@@ -92,7 +92,7 @@ impl LayoutBuilder {
         self.assemble(place, physical_elements, &proven, machine)
     }
 
-    /// The proof technique that the provers find, without deriving an inverse and checking the certificate.
+    /// Proof technique that proves the layout, found without deriving an inverse or checking the certificate.
     ///
     /// # Errors
     /// [`FinishError`].
@@ -118,7 +118,7 @@ impl LayoutBuilder {
         prove(claim, rules, machine)
     }
 
-    /// True if every component of the box, ignoring the domain, is proven without enumeration.
+    /// True if every component of the layout without its domain is proven injective without enumeration.
     pub(super) fn is_proven_without_enumeration(&self) -> Result<bool, FinishError> {
         let claimed = self.claim(&self.placement()?)?;
         let extents = extents_of(&self.logical);
@@ -138,7 +138,7 @@ impl LayoutBuilder {
         Ok(true)
     }
 
-    /// Number of slots that the layout would have if finished now.
+    /// Number of slots of the layout, over symbols, if it were finished in its current state.
     ///
     /// # Errors
     /// [`BuildError::Size`] if the number does not fit 64 bits.
@@ -153,7 +153,8 @@ impl LayoutBuilder {
         physical::place(&self.storage, &self.separators, &first, &self.demands, &self.facts)
     }
 
-    /// Alignment of the first element, if requested, proven for all values of the symbols.
+    /// Offset and alignment of the first element, proven for all values of the symbols; `None` if no alignment is
+    /// requested.
     fn origin(&self, offset: &Expr) -> Result<Option<AlignedOrigin>, FinishError> {
         let bytes = self.demands.origin;
         if bytes == 0 || self.demands.lead.is_some() {
@@ -186,7 +187,8 @@ impl LayoutBuilder {
         Ok(self.facts.simplify(&Expr::binary(BinOp::Mul, extent, pitch)?)?)
     }
 
-    /// The targets to prove injective: the storage indices, or the offset for explicit strides that do not nest.
+    /// Injectivity claim of the layout: about its storage indices, or about its offset if explicit strides do not
+    /// nest.
     fn claim(&self, placement: &MemoryPlacement) -> Result<InjectivityClaim, BuildError> {
         if self.demands.strides.is_none() || self.nested_storage_order(placement)?.is_some() {
             return Ok(InjectivityClaim {
@@ -292,7 +294,8 @@ impl LayoutBuilder {
         }
     }
 
-    /// Addresses of the elements; the physical indices are `simplified` or as composed.
+    /// Physical indices, offset and strides of the elements under a placement. The physical indices are
+    /// simplified if `simplified` is true, and otherwise as composed from the steps.
     fn addresses(
         &self,
         placement: &MemoryPlacement,
@@ -324,8 +327,8 @@ impl LayoutBuilder {
         Ok(Addresses { physical_map, composed_physical, offset, strides })
     }
 
-    /// Completes a read-only view, whose elements may share slots. The layout has no inverse, and its verdict is
-    /// [`Verdict::Padded`].
+    /// Completes a read-only view, in which elements may share slots. The layout has no inverse, and its verdict
+    /// is [`Verdict::Padded`].
     ///
     /// # Errors
     /// [`FinishError::Build`] and [`FinishError::Expr`].
@@ -375,7 +378,8 @@ impl LayoutBuilder {
     }
 }
 
-/// True if no digit is subdivided or derived: such digits serve proofs, not loops.
+/// True if no digit is subdivided or derived. Subdivided and derived digits serve proofs, but loops cannot
+/// iterate over them.
 fn is_plain(digits: &Digits) -> bool {
     digits.derived.is_empty() && digits.chains.iter().all(|chain| chain.of_digit.is_none())
 }
@@ -392,17 +396,17 @@ fn product<'a>(factors: impl Iterator<Item = &'a Expr>) -> Result<Expr, ExprErro
     Ok(product)
 }
 
-/// The value of an index at the first element.
+/// Value of `index` at the first element, where every logical index is 0.
 fn at_first(index: &Expr) -> Result<Expr, ExprError> {
     index.substitute(&|var| matches!(var, Var::Axis(_)).then(|| Expr::constant(0)))
 }
 
-/// `a + b`, omitting a 0.
+/// Sum `a + b`, or `a` alone if `b` is the constant 0.
 fn plus(a: &Expr, b: &Expr) -> Result<Expr, ExprError> {
     if b.as_const() == Some(0) { Ok(a.clone()) } else { Expr::binary(BinOp::Add, a, b) }
 }
 
-/// `indices[0] * weights[0] + …`, omitting factors of 1.
+/// Weighted sum `indices[0] * weights[0] + …`, without factors of 1; 0 if there are no indices.
 pub(super) fn weighted(indices: &[Expr], weights: &[Expr]) -> Result<Expr, ExprError> {
     let mut sum: Option<Expr> = None;
     for (index, weight) in indices.iter().zip(weights) {

@@ -1,4 +1,5 @@
-//! Inverse of the placement: storage indices of a slot, and the predicate of slots that hold an element.
+//! Inverse of the placement in memory: the storage indices of a slot, and the predicate for slots that hold
+//! an element.
 
 use alloc::vec::Vec;
 
@@ -12,16 +13,18 @@ use crate::normal_form::poly::monomial::Atom;
 use crate::normal_form::simplify::Facts;
 use crate::prove::order;
 
-/// Targets over `Var::Physical`, and conditions that hold for slots of elements.
+/// Values of the proof targets at a slot, over `Var::Physical`, and conditions that hold on every slot with
+/// an element.
 pub(super) struct InverseTargets {
     pub(super) targets: Vec<Expr>,
     pub(super) conditions: Vec<(Expr, CompareOp, Expr)>,
 }
 
 impl LayoutBuilder {
-    /// Storage axes in descending order of explicit symbolic strides that nest: each stride exceeds the span of all
-    /// smaller ones, so that the offset determines every index. Axes of extent 1 are omitted. `None` without symbols or
-    /// explicit strides, with leading slots, or if the strides do not nest.
+    /// Positions of the storage axes in descending order of their explicit symbolic strides, if the strides nest:
+    /// each one exceeds the span of all smaller ones, so that the offset determines every index. Axes of extent 1
+    /// are omitted. `None` without symbols or explicit strides, with leading slots, or if the strides do not
+    /// nest.
     pub(super) fn nested_storage_order(
         &self,
         placement: &MemoryPlacement,
@@ -42,7 +45,7 @@ impl LayoutBuilder {
         Ok(order.map(|order| order.into_iter().filter_map(named).collect()))
     }
 
-    /// The targets and conditions of a slot, in terms of the physical indices.
+    /// Targets and conditions of a slot as expressions over its physical indices.
     pub(super) fn inverse_targets(
         &self,
         placement: &MemoryPlacement,
@@ -84,8 +87,8 @@ impl LayoutBuilder {
         Ok(InverseTargets { targets, conditions })
     }
 
-    /// True for slots that hold an element: the inverse index is within the shape, and the map sends it back to the
-    /// slot.
+    /// Predicate over the physical indices that is true on slots with an element: the inverse index is within the
+    /// logical shape, and the map sends it back to the slot.
     pub(super) fn predicate(
         &self,
         inverse: &[Expr],
@@ -117,7 +120,7 @@ impl LayoutBuilder {
     }
 }
 
-/// A comparison in simplified form; `None` if it always holds.
+/// Comparison `left op right` in simplified form; `None` if it holds on every slot.
 fn simplify_comparison(
     left: &Expr,
     op: CompareOp,
@@ -154,7 +157,7 @@ fn simplify_comparison(
     Ok(Some(ExprComparison { left: facts.render(&left)?, op, right: facts.render(&right)? }))
 }
 
-/// True if a difference is proven to compare with 0 on every slot.
+/// True if `difference op 0` is proven for every slot.
 fn always(difference: &Poly, op: CompareOp, facts: &Facts) -> Result<bool, ExprError> {
     match op {
         CompareOp::Eq => Ok(difference.is_zero()),
@@ -163,7 +166,8 @@ fn always(difference: &Poly, op: CompareOp, facts: &Facts) -> Result<bool, ExprE
     }
 }
 
-/// `left == right`, as `x % k == 0` if the difference is a single remainder.
+/// Equation `left == right`, written as `x % k == 0` if `difference`, equal to `left - right`, is a single
+/// remainder.
 fn equation(
     difference: Expr,
     left: &Expr,

@@ -1,7 +1,8 @@
-//! Construction of layouts from steps.
+//! Construction of layouts from steps, each of which maps the current axes to new ones.
 //!
-//! A [`LayoutBuilder`] starts as the row-major layout of the logical axes. Every step applies an [`IndexMap`] to the
-//! current axes; [`LayoutBuilder::finish`] places the storage axes in memory and proves the layout injective.
+//! A [`LayoutBuilder`] starts as the row-major layout of the logical axes. Every step applies an [`IndexMap`]
+//! to the current axes. [`LayoutBuilder::finish`] places the storage axes in memory and proves the layout
+//! injective.
 
 pub mod definition;
 
@@ -36,7 +37,7 @@ use domain::Domain;
 pub use finish::FinishError;
 pub use regroup::{ElementRegroup, RegroupError};
 
-/// An error from applying a step to the current layout.
+/// Error from applying a step to a layout under construction.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BuildError {
     /// A step changes the axes after separators.
@@ -45,80 +46,81 @@ pub enum BuildError {
     /// A step changes or groups the axes after `strides`.
     #[error("axes cannot change or be grouped after strides")]
     AfterStrides,
-    /// A step changes the axes after an alignment.
+    /// A step changes the axes after an alignment was requested.
     #[error("axes cannot change after an alignment")]
     AfterAlign,
     /// A step changes the axes or their strides after a swizzle.
     #[error("axes and strides cannot change after a swizzle")]
     AfterSwizzle,
-    /// The number of strides differs from the number of axes.
+    /// The number of explicit strides differs from the number of storage axes.
     #[error("{given} strides for {axes} axes")]
     StrideCount {
         /// Number of strides given.
         given: usize,
-        /// Number of axes.
+        /// Number of storage axes.
         axes: usize,
     },
-    /// The number of indices of a window differs from the number of axes of its base layout.
+    /// The number of indices of a window differs from the number of logical axes of its base layout.
     #[error("window with {given} indices for {axes} axes")]
     WindowRank {
         /// Number of indices given.
         given: usize,
-        /// Number of axes.
+        /// Number of logical axes of the base layout.
         axes: usize,
     },
-    /// A stride is negative.
+    /// An explicit stride is negative for some values of the symbols.
     #[error("negative stride")]
     NegativeStride,
-    /// A separator leaves a group empty, or is repeated.
+    /// A separator leaves a group of storage axes empty, or is repeated.
     #[error("a separator leaves a group of axes empty")]
     EmptyGroup,
-    /// An index is negative.
+    /// An index of a map is negative at some logical index.
     #[error("negative index: {value}")]
     Negative {
-        /// Position of the map item.
+        /// Position of the map item with that index.
         item: usize,
-        /// The logical index of the counterexample.
+        /// Logical index at which the index of the map is negative.
         witness: Vec<i128>,
-        /// The index there.
+        /// Value of the index there.
         value: i128,
     },
-    /// A stated extent is too small for some index.
+    /// The stated extent of a map item is smaller than needed for some index.
     #[error("the stated extent is too small: an index is {value}")]
     ExtentTooSmall {
-        /// Position of the map item.
+        /// Position of the map item in the map.
         item: usize,
-        /// The logical index of the counterexample; empty if it depends on a symbol.
+        /// Logical index at which the item reaches `value`; empty if it depends on a symbol.
         witness: Vec<i128>,
-        /// The index there.
+        /// Value of the index there.
         value: i128,
-        /// The smallest sufficient extent, over symbols.
+        /// Smallest sufficient extent, over symbols.
         needed: Expr,
     },
-    /// An index is neither proven to stay within its extent nor refuted.
+    /// An index of a map is neither proven to stay within its extent nor refuted.
     #[error("the index is not proven to stay within its extent")]
     Unbounded {
-        /// Position of the map item.
+        /// Position of the map item in the map.
         item: usize,
     },
-    /// The domain is empty.
+    /// No logical index satisfies the conditions of the domain.
     #[error("no index satisfies the conditions")]
     NoElement,
-    /// The conditions connect more indices than are enumerated, or contain symbols.
+    /// The elements of the domain cannot be counted: the conditions contain symbols, or connect more indices than
+    /// are enumerated.
     #[error("the elements could not be counted")]
     Uncounted,
-    /// The number of elements or bytes exceeds 64 bits.
+    /// The number of elements or bytes exceeds 64 bits for some values of the symbols.
     #[error("the tensor does not fit 64 bits")]
     Size,
-    /// An error of the step itself.
+    /// The step itself is invalid.
     #[error(transparent)]
     Step(#[from] StepError),
-    /// An expression is too large, or a value out of range.
+    /// An expression is too large, or a value is out of range.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// A layout under construction, with symbols, strides, separators, swizzles and alignments.
+/// Layout under construction, with symbols, strides, separators, swizzles and alignments.
 ///
 /// ```
 /// use layoutc_algebra::{Axis, Error, Expr, LayoutBuilder, SequentialExecutor, Symbol, Var};
@@ -137,23 +139,23 @@ pub enum BuildError {
 pub struct LayoutBuilder {
     symbols: Vec<Symbol>,
     logical: Vec<Axis>,
-    /// The elements among the logical indices; `None` if all are.
+    /// Domain of the elements among the logical indices; `None` if every logical index is an element.
     domain: Option<Domain>,
     facts: Facts,
     storage: Vec<Axis>,
-    /// Index of each storage axis, over `Var::Axis`, before simplification (the proof checker compares with it). `map`
-    /// holds the same indices, simplified.
+    /// Index of each storage axis over `Var::Axis`, before simplification; the proof checker compares with it.
+    /// `map` contains the same indices simplified.
     composed: Vec<Expr>,
     map: Vec<Expr>,
     separators: Vec<usize>,
     demands: PlacementOptions,
     explained: bool,
-    /// Maps applied since the last [`LayoutBuilder::take_recorded`]; `None` without recording.
+    /// Maps applied since the last [`LayoutBuilder::take_recorded`], in order; `None` if maps are not recorded.
     recorded: Option<Vec<IndexMap>>,
 }
 
 impl LayoutBuilder {
-    /// The row-major layout of `logical`; extents are expressions over symbols.
+    /// Starts with the row-major layout of the axes `logical`, whose extents are expressions over `symbols`.
     ///
     /// # Errors
     /// [`BuildError::Size`] when the number of elements or bytes does not fit 64 bits.
@@ -192,39 +194,39 @@ impl LayoutBuilder {
         })
     }
 
-    /// Records every map applied from here on, for [`LayoutBuilder::take_recorded`].
+    /// Records every map applied from now on, for [`LayoutBuilder::take_recorded`].
     #[must_use]
     pub fn recording(self) -> Self {
         Self { recorded: Some(Vec::new()), ..self }
     }
 
-    /// Takes the maps applied since the last call, in order. One step or notation text may apply any number of maps.
-    /// Empty without [`LayoutBuilder::recording`].
+    /// Returns the maps recorded since the last call, in order, and clears the record. One step or notation text
+    /// may apply any number of maps. Empty without [`LayoutBuilder::recording`].
     pub fn take_recorded(&mut self) -> Vec<IndexMap> {
         self.recorded.as_mut().map(core::mem::take).unwrap_or_default()
     }
 
-    /// The current storage axes.
+    /// Current storage axes, outermost first.
     pub fn axes(&self) -> &[Axis] {
         &self.storage
     }
 
-    /// Positions of the storage axes that a separator follows.
+    /// Positions of the storage axes that are followed by a separator, ascending.
     pub fn separators(&self) -> &[usize] {
         &self.separators
     }
 
-    /// The logical axes, with simplified extents.
+    /// Logical axes, outermost first, with simplified extents.
     pub fn logical(&self) -> &[Axis] {
         &self.logical
     }
 
-    /// Facts about symbols and logical axes.
+    /// Facts about the ranges of symbols and logical axes.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// The explicit element strides of the storage axes, if any.
+    /// Explicit strides of the storage axes, in elements; `None` if the strides follow from the extents.
     pub fn element_strides(&self) -> Option<&[Expr]> {
         self.demands.strides.as_deref()
     }
@@ -234,12 +236,12 @@ impl LayoutBuilder {
         self.demands.element_bits
     }
 
-    /// True if a step accounts for padding: `pad`, `align`, `strides`, a stated extent, ….
+    /// True if a step states that there may be padding, such as `pad`, `align`, `strides` or a stated extent.
     pub fn explains_padding(&self) -> bool {
         self.explained
     }
 
-    /// Applies a map in its text form; the names are those of the current axes and of the symbols.
+    /// Applies an index map given as text. Its names are those of the current axes and of the symbols.
     ///
     /// # Errors
     /// [`Error::Parse`], [`Error::Map`], and [`Error::Build`] as in
@@ -254,7 +256,7 @@ impl LayoutBuilder {
         Ok(self.apply(&map)?)
     }
 
-    /// Applies a map to the current axes.
+    /// Applies an index map from the current axes to new ones.
     ///
     /// # Errors
     /// [`BuildError`]; the builder is left unchanged.
@@ -296,7 +298,8 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// The extent of a storage axis, by the rules of section 3 of the language reference.
+    /// Extent of the storage axis of map item `k`, by the rules of section 3 of the language reference.
+    /// `explained` becomes true if the extent states padding.
     fn extent(
         &self,
         k: usize,
@@ -338,8 +341,8 @@ impl LayoutBuilder {
         Some(Interval { low: Poly::zero(), high: extent.plus(-1).ok()? })
     }
 
-    /// The logical axes that an index reads, plus those that conditions connect to them, with their extents; `None` if
-    /// an extent is symbolic.
+    /// Positions and extents of the logical axes that an index reads, and of those that conditions connect to
+    /// them; `None` if an extent is symbolic.
     fn box_of(&self, index: &Expr) -> Option<(Vec<usize>, Vec<i128>)> {
         let (mut axes, mut extents) = (Vec::new(), Vec::new());
         for var in index.vars() {
@@ -425,7 +428,7 @@ impl LayoutBuilder {
         }
     }
 
-    /// Puts a separator after each of these storage axes, given by position.
+    /// Puts a separator after each of the storage axes at these positions.
     ///
     /// # Errors
     /// [`BuildError::EmptyGroup`], [`BuildError::AfterStrides`], [`BuildError::AfterSeparators`].
@@ -444,7 +447,7 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Rounds the last physical extent up to a multiple of `multiple` elements, at least 1.
+    /// Rounds the last physical extent up to a multiple of `multiple`, which is in elements and at least 1.
     ///
     /// # Errors
     /// [`BuildError::AfterSwizzle`], [`BuildError::AfterStrides`].
@@ -460,8 +463,8 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Swizzles the index along the last physical axis. The extent of that axis is rounded up to keep every swizzled
-    /// index inside: see [`Swizzle::reach`].
+    /// Swizzles the index along the last physical axis. The extent of that axis is rounded up so that every
+    /// swizzled index is inside; see [`Swizzle::reach`].
     ///
     /// # Errors
     /// [`BuildError::AfterSwizzle`]; [`BuildError::AfterAlign`] if the first element is aligned.
@@ -476,7 +479,8 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Sets explicit element strides of the current axes, outermost first; they form one physical axis.
+    /// Sets explicit strides of the current storage axes, in elements, outermost first. The axes then form one
+    /// physical axis.
     ///
     /// # Errors
     /// [`BuildError::StrideCount`], [`BuildError::NegativeStride`], [`BuildError::AfterSeparators`].
@@ -505,7 +509,8 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Aligns the first element by leading slots: its byte offset becomes a multiple of `bytes`, a power of two.
+    /// Aligns the first element by leading slots, so that its byte offset becomes a multiple of `bytes`, a power
+    /// of two.
     ///
     /// # Errors
     /// [`BuildError::AfterSwizzle`].
@@ -518,7 +523,7 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Aligns the stride of the storage axis `name` to a multiple of `bytes`.
+    /// Rounds the stride of the storage axis `name` up to a multiple of `bytes`.
     ///
     /// # Errors
     /// [`StepError::UnknownAxis`] through [`BuildError::Step`]; [`BuildError::AfterStrides`].
@@ -533,7 +538,7 @@ impl LayoutBuilder {
     }
 }
 
-/// `map[k]` for `Var::Storage(k)`; `None` for any other variable.
+/// Expression `map[k]` for `Var::Storage(k)`; `None` for any other variable.
 fn current(var: Var, map: &[Expr]) -> Option<Expr> {
     match var {
         Var::Storage(k) => map.get(usize::try_from(k).ok()?).cloned(),
@@ -541,7 +546,8 @@ fn current(var: Var, map: &[Expr]) -> Option<Expr> {
     }
 }
 
-/// Corners of the box: all axes at 0, each axis alone at its last index, all at their last.
+/// Logical indices at corners of the shape: all axes at 0, each axis alone at its last index, and all axes at
+/// their last.
 fn corner_elements(extents: &[Expr], symbols: &[i128]) -> Vec<Vec<i128>> {
     let last = |extent: &Expr| extent.evaluate(&|var| value_of(var, &[], symbols));
     let last: Vec<i128> = extents.iter().map(|extent| last(extent).unwrap_or(1) - 1).collect();
@@ -554,7 +560,7 @@ fn corner_elements(extents: &[Expr], symbols: &[i128]) -> Vec<Vec<i128>> {
     all
 }
 
-/// Checks that separators after these axes leave no group of `rank` axes empty.
+/// Checks that separators after the axes at the positions `after`, among `rank` axes, leave no group empty.
 fn check_separators(after: &[usize], rank: usize) -> Result<(), BuildError> {
     let ascending = after.windows(2).all(|pair| pair.first() < pair.last());
     let inside = after.last().is_none_or(|last| last + 1 < rank);
@@ -565,7 +571,7 @@ fn at_least_zero(extent: &Expr, facts: &Facts) -> Result<Expr, ExprError> {
     facts.simplify(&Expr::binary(BinOp::Max, extent, &Expr::constant(0))?)
 }
 
-/// Checks that the number of elements and bytes fits 64 bits for all values of the symbols.
+/// Checks that the number of elements and the number of bytes fit 64 bits for all values of the symbols.
 fn check_size<'a>(
     extents: impl Iterator<Item = &'a Expr>,
     element_bits: u32,

@@ -1,4 +1,5 @@
-//! Reinterpretation of memory with other elements: joins adjacent elements into wider ones, or splits elements.
+//! Reinterpretation of memory with another element size: joins adjacent elements into wider ones, or splits
+//! elements into narrower ones.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -12,75 +13,76 @@ use crate::layout::physical::{MemoryPlacement, groups};
 use crate::normal_form::simplify::Facts;
 use crate::symbol::Axis;
 
-/// A change of the element size.
+/// Change of the element size of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementRegroup {
-    /// Joins n adjacent elements into one.
+    /// Joins this number of adjacent elements into one wider element.
     Join(i128),
-    /// Splits an element into n.
+    /// Splits each element into this number of narrower elements.
     Split(i128),
 }
 
-/// An error from joining or splitting elements. `lanes` is the number of narrow elements per wide one.
+/// Error from joining or splitting elements. `lanes` is the number of narrow elements per wide element.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RegroupError {
     /// No logical axis is contiguous in memory.
     #[error("no axis is contiguous in memory")]
     NoAxis,
-    /// The extent of the contiguous axis is not a multiple of the lanes.
+    /// The extent of the contiguous logical axis is not a multiple of the number of lanes.
     #[error("the extent of axis {axis} is not a multiple of {lanes}")]
     Extent {
-        /// The logical axis.
+        /// Position of the logical axis.
         axis: usize,
-        /// The number of lanes.
+        /// Number of narrow elements per wide element.
         lanes: i128,
     },
-    /// The elements to join are not always adjacent, or not aligned to a wide element.
+    /// Elements to be joined are not always adjacent, or not aligned to a wide element.
     #[error("the elements along axis {axis} are not contiguous runs of {lanes}")]
     NotContiguous {
-        /// The logical axis.
+        /// Position of the logical axis.
         axis: usize,
-        /// The number of lanes.
+        /// Number of narrow elements per wide element.
         lanes: i128,
     },
-    /// A stride, in elements, is not a multiple of the lanes.
+    /// A stride, in narrow elements, is not a multiple of the number of lanes.
     #[error("the stride of `{axis}` is not a multiple of {lanes}")]
     Stride {
-        /// The storage axis.
+        /// Name of the storage axis.
         axis: String,
-        /// The stride, over symbols.
+        /// Stride of the axis in elements, over symbols.
         stride: Expr,
-        /// The number of lanes.
+        /// Number of narrow elements per wide element.
         lanes: i128,
     },
-    /// The extent of the contiguous storage axis, or of the memory, is not a multiple of the lanes.
+    /// The extent of the contiguous storage axis, or of the last physical axis, is not a multiple of the number
+    /// of lanes.
     #[error("the number of elements along `{axis}` is not a multiple of {lanes}")]
     StorageExtent {
-        /// The storage axis.
+        /// Name of the contiguous storage axis.
         axis: String,
-        /// Number of elements, over symbols.
+        /// Extent in elements, over symbols.
         extent: Expr,
-        /// The number of lanes.
+        /// Number of narrow elements per wide element.
         lanes: i128,
     },
-    /// A swizzle separates elements that would be joined.
+    /// A swizzle separates elements that would be joined into one.
     #[error("a swizzle separates runs of {lanes} elements")]
     Swizzled {
-        /// The number of lanes.
+        /// Number of narrow elements per wide element.
         lanes: i128,
     },
-    /// Leading slots align the first element.
+    /// The layout has leading slots that align the first element.
     #[error("leading slots align the first element")]
     Origin,
-    /// An expression is too large, or a value out of range.
+    /// An expression is too large, or a value is out of range.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
 impl LayoutBuilder {
-    /// Reinterprets the memory with wider or narrower elements; also returns the logical axis whose extent changes, the
-    /// one along the last storage axis of stride 1. Joining four f32: `c` of extent 128 becomes extent 32, where index
-    /// `c` covers `4 * c` to `4 * c + 3`.
+    /// Reinterprets the memory with wider or narrower elements. Also returns the position of the logical axis
+    /// whose extent changes, the one along the last storage axis of stride 1. When four f32 are joined, `c` of
+    /// extent 128 becomes extent 32, and index `c` covers the former indices `4 * c` to `4 * c + 3`.
     ///
     /// # Errors
     /// [`RegroupError`].
@@ -155,8 +157,9 @@ impl LayoutBuilder {
         Ok((LayoutBuilder { demands, ..changed }, axis))
     }
 
-    /// Substitutes `value` for `axis` in every index, maps the extents of `axis` and of the storage axis `run` by
-    /// `extent`, and the index of `run` by `index`. The placement options are unchanged.
+    /// Builder with `value` substituted for `axis` in every index. The extents of `axis` and of the storage axis
+    /// `run` are replaced by `extent` of them, and the index of `run` by `index` of it. The placement options are
+    /// unchanged.
     fn with_axis_replaced(
         &self,
         axis: usize,
@@ -194,7 +197,7 @@ impl LayoutBuilder {
         Ok(changed)
     }
 
-    /// The logical axes that the index of a storage axis reads.
+    /// Positions of the logical axes that the index of a storage axis reads.
     fn axes_of(&self, storage: usize) -> Vec<usize> {
         let vars = self.map.get(storage).map(Expr::vars).unwrap_or_default();
         let axis = |var: Var| match var {
@@ -204,7 +207,8 @@ impl LayoutBuilder {
         vars.into_iter().filter_map(axis).collect()
     }
 
-    /// Checks that every aligned run of `lanes` elements along `axis` is an aligned run along the storage axis `run`.
+    /// Checks that every aligned run of `lanes` elements along the logical axis `axis` is an aligned run along
+    /// the storage axis `run`.
     fn check_contiguous(&self, axis: usize, run: usize, lanes: i128) -> Result<(), RegroupError> {
         let extent =
             self.logical.get(axis).map(|a| a.extent.clone()).ok_or(RegroupError::NoAxis)?;
@@ -244,8 +248,8 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// The logical axis with unit stride at index 0 along a storage axis; if the storage index is constant, an axis of
-    /// extent 1.
+    /// Position of the logical axis whose step from index 0 to 1 advances the index of the storage axis by 1; if
+    /// the storage index is constant, of a logical axis of extent 1. `None` if there is none.
     fn unit_stride_axis(&self, storage: usize) -> Result<Option<usize>, ExprError> {
         let Some(index) = self.map.get(storage) else { return Ok(None) };
         let facts = Facts::new(&self.symbols);

@@ -1,4 +1,5 @@
-//! Placement of joined or split elements: conversion of strides, pitches and extents between element sizes.
+//! Placement in memory of joined or split elements: conversion of strides, pitches and extents between
+//! element sizes.
 
 use super::LayoutBuilder;
 use super::regroup::{RegroupError, is_multiple, quotient, times};
@@ -9,12 +10,13 @@ use crate::layout::swizzle::Swizzle;
 use crate::normal_form::simplify::Facts;
 
 impl LayoutBuilder {
-    /// True if a storage axis has extent 1.
+    /// True if the storage axis at this position has extent 1.
     pub(super) fn is_single(&self, storage: usize) -> bool {
         self.storage.get(storage).is_some_and(|axis| axis.extent.as_const() == Some(1))
     }
 
-    /// Checks that strides, pitches and extents are multiples of the lanes.
+    /// Checks that the strides other than that of `run`, the extent of `run` and the last physical extent are
+    /// multiples of `lanes`.
     pub(super) fn check_divisible(
         &self,
         placement: &MemoryPlacement,
@@ -50,7 +52,8 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Checks that the placement of wide elements equals that of the `lanes` times as many narrow ones.
+    /// Checks that two placements agree: `longer` for wide elements, and `shorter` for `lanes` times as many
+    /// narrow ones.
     pub(super) fn check_placements_agree(
         &self,
         shorter: &MemoryPlacement,
@@ -93,7 +96,8 @@ impl LayoutBuilder {
 }
 
 impl PlacementOptions {
-    /// The options for elements `lanes` times as wide; `run` is the contiguous storage axis.
+    /// Placement options for elements `lanes` times as wide; `run` is the position of the contiguous storage
+    /// axis.
     pub(super) fn widened(
         &self,
         run: usize,
@@ -107,7 +111,8 @@ impl PlacementOptions {
         Ok(Self { swizzle, ..self.with_element_bits(run, bits, tail, &change)? })
     }
 
-    /// The options for elements split into `lanes` each.
+    /// Placement options for elements that are split into `lanes` narrower ones each; `run` is the position of
+    /// the contiguous storage axis.
     pub(super) fn narrowed(
         &self,
         run: usize,
@@ -121,7 +126,8 @@ impl PlacementOptions {
         Ok(Self { swizzle, ..self.with_element_bits(run, bits, tail, &change)? })
     }
 
-    /// The swizzle with its base shifted by log2 of the lanes.
+    /// Swizzle for another element size: its base is moved by the base-2 logarithm of `lanes`. `None` without a
+    /// swizzle.
     fn rescaled_swizzle(
         &self,
         lanes: i128,

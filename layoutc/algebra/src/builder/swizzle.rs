@@ -1,4 +1,4 @@
-//! Swizzles of the last physical index of a proven layout.
+//! Swizzling of the last physical index of a proven layout.
 
 use super::finish::{FinishError, physical_facts, weighted};
 use crate::expr::{Expr, ExprError, Var};
@@ -6,7 +6,7 @@ use crate::layout::swizzle::Swizzle;
 use crate::layout::{Layout, ProofMethod};
 use crate::prove::{InjectivityError, check};
 
-/// Swizzles the last physical index, and checks the result.
+/// Layout `before` with its last physical index swizzled, verified by the checker.
 pub(super) fn swizzle_layout(before: &Layout, swizzle: Swizzle) -> Result<Layout, FinishError> {
     let axes = before.facts()?;
     let slots = physical_facts(&before.symbols, &before.physical_shape)?;
@@ -22,7 +22,8 @@ pub(super) fn swizzle_layout(before: &Layout, swizzle: Swizzle) -> Result<Layout
     Ok(layout)
 }
 
-/// Swizzles without checking; `index` and `slot` rewrite expressions over axes and over physical indices.
+/// Layout `before` with its last physical index swizzled, without a check. `index` rewrites expressions over
+/// logical axes, `slot` expressions over physical indices.
 pub(super) fn with_swizzle(
     before: &Layout,
     swizzle: Swizzle,

@@ -1,4 +1,4 @@
-//! Windows: views of a layout's elements, selected or repeated, under axes of their own.
+//! Windows: views of selected or repeated elements of a layout, with logical axes of their own.
 
 use alloc::vec::Vec;
 
@@ -8,8 +8,9 @@ use crate::map::{IndexMap, MapItem};
 use crate::symbol::{Axis, Symbol};
 
 impl LayoutBuilder {
-    /// A view of the same memory under other axes. `map` gives one index per logical axis of this layout, over `axes`:
-    /// `Var::Storage(k)` is `axes[k]`. `symbols` starts with the symbols of this layout.
+    /// View of the memory of this layout with other logical axes. `map` has one index per logical axis of this
+    /// layout, over the new axes: `Var::Storage(k)` is `axes[k]`. `symbols` starts with the symbols of this
+    /// layout.
     ///
     /// # Errors
     /// [`BuildError::WindowRank`]; [`BuildError::Negative`], [`BuildError::ExtentTooSmall`] and
@@ -28,7 +29,8 @@ impl LayoutBuilder {
         self.window_under(window, map)
     }
 
-    /// The window under the axes of `window`, to which no step has been applied.
+    /// View of the memory of this layout with the logical axes of `window`, a builder to which no step has been
+    /// applied.
     pub(super) fn window_under(
         &self,
         mut window: LayoutBuilder,
@@ -53,7 +55,7 @@ impl LayoutBuilder {
     }
 }
 
-/// Substitutes `axes` for the logical axes in every index.
+/// Indices with each logical axis `Var::Axis(k)` replaced by `axes[k]`.
 pub(super) fn substitute_axes(indices: &[Expr], axes: &[Expr]) -> Result<Vec<Expr>, ExprError> {
     let axis = |var: Var| match var {
         Var::Axis(k) => axes.get(usize::try_from(k).ok()?).cloned(),

@@ -1,4 +1,4 @@
-//! Coalescing: the same function of the index with as few modes as possible.
+//! Coalescing of CuTe layouts: the same map from indices to offsets with as few modes as possible.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,8 @@ use super::flat::CuteMode;
 use super::layout::CuteLayout;
 use super::tuple::IntTuple;
 
-/// The layout with adjacent modes fused where `stride = extent * stride` of the mode before; `1:0` for a single index.
+/// Coalesces a layout: fuses adjacent modes where the stride of a mode is `extent * stride` of the mode
+/// before it. The result is `1:0` if the layout has a single index.
 ///
 /// # Errors
 /// [`CuteError::Unverified`] if the check of the result fails, which no known layout does.
@@ -21,8 +22,8 @@ pub fn coalesce(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     Ok(CuteOutcome { layout: CuteLayout::of_modes(&modes)?, notes: Vec::new() })
 }
 
-/// Coalesces each part for which the profile has an integer: `(1,1)` coalesces two modes separately. Modes beyond the
-/// profile are unchanged.
+/// Coalesces separately each part of the layout for which the profile has an integer: `(1,1)` coalesces two
+/// modes separately. Modes beyond the profile are unchanged.
 ///
 /// # Errors
 /// [`CuteError::Rank`] if the profile has more modes than the layout.
@@ -36,7 +37,8 @@ pub fn coalesce_by(a: &CuteLayout, profile: &IntTuple) -> Result<CuteOutcome, Cu
     }
 }
 
-/// Drops modes of extent 1 and fuses each mode with a predecessor that it continues.
+/// Modes without those of extent 1, where each mode is fused with the mode before it if it continues that
+/// one.
 pub(super) fn fused(modes: &[CuteMode]) -> Vec<CuteMode> {
     let mut fused: Vec<CuteMode> = Vec::new();
     for mode in modes.iter().filter(|mode| mode.extent > 1) {
@@ -50,8 +52,8 @@ pub(super) fn fused(modes: &[CuteMode]) -> Vec<CuteMode> {
     fused
 }
 
-/// True if two lists of modes give the same offsets, by common refinement. Complete only for lists whose extents have
-/// one.
+/// True if two lists of modes give the same offset for every index, by comparing a common refinement. May be
+/// false for equal maps whose extents have no common refinement.
 fn is_same(first: &[CuteMode], second: &[CuteMode]) -> bool {
     let long = |modes: &[CuteMode]| -> Vec<CuteMode> {
         modes.iter().copied().filter(|mode| mode.extent > 1).rev().collect()

@@ -1,8 +1,9 @@
-//! Complement: the layout of the offsets at which copies of A tile the cotarget.
+//! Complement of a CuTe layout A: the layout of the offsets at which copies of A tile the cotarget.
 //!
-//! Sorted by stride, the modes of A and of the complement form a chain: each stride is at least the end `extent *
-//! stride` of the mode before (disjoint, ordered), and equal to it as far as the cotarget is covered. The smallest free
-//! element must be the offset of the next copy, so the complement is unique.
+//! The modes of A and of the complement, sorted by stride, form a chain. Each stride is at least the end
+//! `extent * stride` of the mode before (so that copies are disjoint and ordered), and equal to it as far as
+//! the cotarget is covered. The smallest free element must be the offset of the next copy, so the complement
+//! is unique.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -14,8 +15,9 @@ use super::error::{CuteError, CuteNote};
 use super::flat::CuteMode;
 use super::layout::CuteLayout;
 
-/// Offsets of copies of A, ascending, that cover `cotarget` elements. Without a cotarget: the copies that fill A's own
-/// holes, with a note if some remain. Modes of stride 0 are ignored.
+/// Complement of A: the offsets of copies of A, ascending, that cover `cotarget` elements. Without a
+/// cotarget, the copies fill the holes of A itself, with a note if some holes remain. Modes of stride 0 are
+/// ignored.
 ///
 /// # Errors
 /// [`CuteError::Overlap`] if two modes of A interleave, [`CuteError::Uncovered`] if a hole remains below the cotarget,
@@ -39,7 +41,7 @@ pub fn complement(a: &CuteLayout, cotarget: Option<i128>) -> Result<CuteOutcome,
     Ok(CuteOutcome { layout, notes })
 }
 
-/// CuTe's complement: fills each hole with as many copies as fit.
+/// Complement as CuTe computes it: every hole is filled with as many copies of A as fit.
 pub(super) fn places(a: &CuteLayout, cotarget: i128) -> Result<CuteLayout, CuteError> {
     if cotarget < 1 {
         return Err(CuteError::Cotarget { cotarget });
@@ -59,7 +61,8 @@ pub(super) fn places(a: &CuteLayout, cotarget: i128) -> Result<CuteLayout, CuteE
     CuteLayout::of_modes(&fused(&modes))
 }
 
-/// Number of elements from 0 on that A and its copies cover without a hole; an error if two copies share one.
+/// Number of elements, from 0 on, that copies of A at the offsets `places` cover without a hole; an error if
+/// two copies share an element.
 pub(super) fn covered(a: &CuteLayout, places: &CuteLayout) -> Result<i128, CuteError> {
     let mut chain = by_stride(a);
     chain.extend(places.flat().into_iter().filter(|mode| mode.extent > 1));
@@ -82,7 +85,7 @@ pub(super) fn covered(a: &CuteLayout, places: &CuteLayout) -> Result<i128, CuteE
     Ok(covered)
 }
 
-/// Modes with extent above 1 and stride above 0, by ascending stride.
+/// Modes with extent above 1 and stride above 0, sorted by ascending stride.
 pub(super) fn by_stride(a: &CuteLayout) -> Vec<CuteMode> {
     let mut modes = a.flat();
     modes.retain(|mode| mode.extent > 1 && mode.stride > 0);

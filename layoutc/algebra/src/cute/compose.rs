@@ -1,8 +1,10 @@
-//! Composition: R(c) = A(B(c)), in the shape of B with its modes split where A needs it.
+//! Composition of CuTe layouts, R(c) = A(B(c)). The result R has the shape of B, with modes split where A
+//! requires it.
 //!
-//! A mode of B traverses A with a constant step until a digit of A carries; there it must be split, so the number of
-//! steps must divide its extent. The remainder is a mode with a longer stride. Each mode therefore has one split or
-//! none. The modes together are right if their sums carry in no digit of A; see `composition_check`.
+//! A mode of B advances in A with a constant step until a digit of the index in A carries. There the mode
+//! must be split, so the number of steps must divide its extent; the remainder is a mode with a longer
+//! stride. Hence each mode has at most one possible split. The modes together are correct if their sums carry
+//! in no digit of A; see `composition_check`.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -17,7 +19,8 @@ use super::flat::{CuteMode, merged, value};
 use super::layout::{CuteLayout, ModeTree};
 use super::{CuteOutcome, Tiler, reference};
 
-/// A after B. Where B reaches past the size of A, the last mode of A is extended, and a note reports it.
+/// Composition of A after B. Where B reaches past the size of A, the last mode of A is extended, and a note
+/// reports it.
 ///
 /// # Errors
 /// [`CuteError::Uneven`] and [`CuteError::Dependent`] if no layout of the shape of B is A after B,
@@ -36,7 +39,7 @@ pub fn compose(a: &CuteLayout, b: &CuteLayout) -> Result<CuteOutcome, CuteError>
     }
 }
 
-/// A after a tiler: mode by mode if the tiler has modes.
+/// Composition of A after a tiler, mode by mode if the tiler consists of modes.
 ///
 /// # Errors
 /// Errors of [`compose`], and [`CuteError::Rank`].
@@ -47,7 +50,7 @@ pub fn compose_by(a: &CuteLayout, tiler: &Tiler) -> Result<CuteOutcome, CuteErro
     }
 }
 
-/// Applies `one` to each mode and its part of a tiler; modes without a part are unchanged.
+/// Applies `one` to each mode of the layout and its part of a tiler; modes without a part are unchanged.
 pub(super) fn by_mode<T>(
     a: &CuteLayout,
     parts: &[Option<T>],
@@ -71,7 +74,7 @@ pub(super) fn by_mode<T>(
     Ok(CuteOutcome { layout: CuteLayout::from_node(ModeTree::List(nodes))?, notes })
 }
 
-/// A after B, checked.
+/// Composition of A after B, verified for all indices.
 pub(super) fn composed(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let outer = merged(&a.flat());
     let result = CuteLayout::from_node(cut(&outer, b.node())?)?;
@@ -86,7 +89,7 @@ pub(super) fn composed(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, Cut
     }
 }
 
-/// B with each mode split where A needs it.
+/// Modes of B, each split where A requires it, with strides in the offsets of A.
 fn cut(outer: &[CuteMode], node: &ModeTree) -> Result<ModeTree, CuteError> {
     match node {
         ModeTree::List(list) => {
@@ -113,7 +116,8 @@ fn cut_mode(outer: &[CuteMode], mode: CuteMode) -> Result<Vec<CuteMode>, CuteErr
     Ok(modes)
 }
 
-/// Number of indices of a mode for which A's step is constant. The mode has at least two.
+/// Number of leading indices of a mode for which A advances by a constant step. The mode has at least two
+/// indices.
 fn run(outer: &[CuteMode], mode: CuteMode) -> Result<i128, CuteError> {
     let step = value(outer, mode.stride).ok_or(CuteError::Size)?;
     let is_even = |c: i128| {
@@ -135,7 +139,7 @@ fn run(outer: &[CuteMode], mode: CuteMode) -> Result<i128, CuteError> {
     Ok(c.min(mode.extent))
 }
 
-/// Collects the modes of the result, each with its stride in the domain of A.
+/// Collects the modes of the result, each with the stride of its mode in the index of A.
 fn pair(inner: &ModeTree, result: &ModeTree, leaves: &mut Vec<InnerMode>) {
     match (inner, result) {
         (ModeTree::List(inner), ModeTree::List(result)) => {
@@ -153,7 +157,7 @@ fn pair(inner: &ModeTree, result: &ModeTree, leaves: &mut Vec<InnerMode>) {
     }
 }
 
-/// A after B as a step of another operation: an error names A and B.
+/// Composition of A after B as a step of another operation, whose error names A and B.
 pub(super) fn inner_composition(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     composed(a, b).map_err(|error| CuteError::InnerComposition {
         outer: Box::new(a.clone()),
@@ -162,7 +166,8 @@ pub(super) fn inner_composition(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLa
     })
 }
 
-/// Adds to an error CuTe's own result if that is wrong, and a coalesced B for which a layout exists.
+/// Error extended by the result of CuTe itself, if that is wrong, and by a coalesced B for which a
+/// composition exists.
 fn explain_failure(error: CuteError, a: &CuteLayout, b: &CuteLayout) -> CuteError {
     let peer = || reference::wrong_reference_result(a, b).map(Box::new);
     let merged = || {
@@ -181,7 +186,8 @@ fn explain_failure(error: CuteError, a: &CuteLayout, b: &CuteLayout) -> CuteErro
     }
 }
 
-/// True if `outer` after `inner` is the identity below the size of `inner`.
+/// True if the composition of `outer` after `inner` is the identity for all indices below the size of
+/// `inner`.
 pub(super) fn is_left_inverse(inner: &[CuteMode], outer: &CuteLayout) -> Result<bool, CuteError> {
     let mut leaves = vec![];
     let mut place = 1_i128;

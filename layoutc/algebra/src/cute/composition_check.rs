@@ -1,39 +1,41 @@
-//! Check of a composition: R(c) = A(B(c)) for all c.
+//! Verification of a composition: R(c) = A(B(c)) for all indices c.
 //!
-//! Each digit of B(c) in the modes of A is a sum with one summand per mode of B. While no sum reaches its extent, A is
-//! additive, and R is right if it is right for one step of each mode. The first index with a carry is found by
-//! arithmetic; R is wrong there unless the carries cancel, and then indices are enumerated.
+//! Each digit of B(c) in the modes of A is a sum with one summand per mode of B. While no sum reaches the
+//! extent of its digit, A is additive, and R is correct if it is correct for one step of each mode. The first
+//! index with a carry is found by arithmetic. R is wrong there unless the carries cancel, and in that case
+//! indices are enumerated.
 
 use alloc::vec::Vec;
 
 use super::error::CuteError;
 use super::flat::{CuteMode, digits, places, value};
 
-/// Maximum number of indices to enumerate if carries do not decide.
+/// Maximum number of indices that are enumerated if carries do not decide.
 pub const ENUMERATED: i128 = 1 << 20;
 
-/// A mode of the inner layout.
+/// Mode of the inner layout B, with its strides in A and in the result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InnerMode {
     pub(super) extent: i128,
-    /// Stride in the domain of the outer layout.
+    /// Stride of the mode in the index of the outer layout A.
     pub(super) reach: i128,
-    /// Stride in the result.
+    /// Stride of the mode in the offset of the result R.
     pub(super) adds: i128,
 }
 
-/// Result of the check.
+/// Result of verifying a composition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Agreement {
-    /// Equal for all indices.
+    /// The result of the composition is correct for all indices.
     Equal,
-    /// First index with a difference: A(B(index)) is `right`, R(index) is `given`.
+    /// The result is wrong, first at this index: A(B(index)) is `right`, but R(index) is `given`.
     Differs { index: i128, right: i128, given: i128 },
-    /// Undecided: `size` indices are more than [`ENUMERATED`].
+    /// Undecided, because the `size` indices are more than [`ENUMERATED`].
     Unknown { size: i128 },
 }
 
-/// Compares the outer layout after the leaves with the sum of their `adds`. `outer` is merged and not empty.
+/// Compares the offsets of the outer layout after `leaves` with the sum of their strides in the result.
+/// `outer` is merged and not empty.
 pub(super) fn check_composition(
     outer: &[CuteMode],
     leaves: &[InnerMode],
@@ -56,14 +58,15 @@ pub(super) fn check_composition(
     Ok(Agreement::Equal)
 }
 
-/// Number of steps of a stride after which a digit first carries; `None` if it never does.
+/// Number of steps of stride `reach` after which a digit of the index first carries; `None` if none ever
+/// does.
 pub(super) fn steps_to_carry(outer: &[CuteMode], reach: i128) -> Option<i128> {
     let bounded = outer.split_last().map_or(&[][..], |(_, bounded)| bounded);
     let pairs = bounded.iter().zip(digits(outer, reach));
     pairs.filter(|(_, digit)| *digit > 0).map(|(mode, digit)| ceil(mode.extent, digit)).min()
 }
 
-/// Compares both sides at one coordinate.
+/// Compares A(B(c)) and R(c) at one coordinate `at`, which has one entry per mode of B.
 fn compare(outer: &[CuteMode], leaves: &[InnerMode], at: &[i128]) -> Result<Agreement, CuteError> {
     let total = |of: fn(&InnerMode) -> i128| {
         leaves
@@ -83,7 +86,8 @@ fn compare(outer: &[CuteMode], leaves: &[InnerMode], at: &[i128]) -> Result<Agre
     Ok(Agreement::Differs { index, right, given })
 }
 
-/// First coordinate, in colexicographic order, at which a digit carries.
+/// First coordinate, in colexicographic order, at which a digit of the index in A carries; `None` if none
+/// ever does.
 fn first_carry(outer: &[CuteMode], leaves: &[InnerMode]) -> Option<Vec<i128>> {
     let bounded = outer.split_last().map_or(&[][..], |(_, bounded)| bounded);
     let columns: Vec<Vec<i128>> = leaves.iter().map(|leaf| digits(outer, leaf.reach)).collect();
@@ -113,7 +117,8 @@ fn first_carry(outer: &[CuteMode], leaves: &[InnerMode]) -> Option<Vec<i128>> {
     Some(coordinate)
 }
 
-/// Adds a column of digits `times` times. Sums are at most the largest offset of the inner layout, which fits 64 bits.
+/// Adds the digits `column` to `sums`, `times` times. Sums are at most the largest offset of the inner
+/// layout, which fits 64 bits.
 fn add(sums: &mut [i128], column: &[i128], times: i128) {
     for (sum, digit) in sums.iter_mut().zip(column) {
         *sum = sum.saturating_add(digit.saturating_mul(times));
@@ -142,7 +147,7 @@ fn enumerate(outer: &[CuteMode], leaves: &[InnerMode]) -> Result<Agreement, Cute
     Ok(Agreement::Equal)
 }
 
-/// Quotient of positive integers, rounded up.
+/// Quotient of two positive integers, rounded up.
 pub(super) fn ceil(a: i128, b: i128) -> i128 {
     (a - 1) / b + 1
 }

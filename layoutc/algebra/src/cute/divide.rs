@@ -1,4 +1,5 @@
-//! Division: A split into tiles; the tile's modes first, then the modes of the tile grid.
+//! Division of CuTe layouts: A is split into tiles. The modes of the tile come first, then the modes of the
+//! grid of tiles.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -10,30 +11,30 @@ use super::error::{CuteError, CuteNote};
 use super::layout::{CuteLayout, ModeTree};
 use super::{CuteOutcome, Tiler};
 
-/// Grouping of the modes of a division, for A with modes M, N and tiles of m, n.
+/// How the modes of a division are grouped, for A with modes M, N and tiles of m, n.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DivisionGrouping {
-    /// `((m,M/m),(n,N/n))`
+    /// Tile and rest of each mode together: `((m,M/m),(n,N/n))`.
     Logical,
-    /// `((m,n),(M/m,N/n))`
+    /// Modes of the tile in one group, modes of the grid in another: `((m,n),(M/m,N/n))`.
     Zipped,
-    /// `((m,n),M/m,N/n)`
+    /// Modes of the tile in one group, followed by the modes of the grid: `((m,n),M/m,N/n)`.
     Tiled,
-    /// `(m,n,M/m,N/n)`
+    /// All modes without groups, those of the tile first: `(m,n,M/m,N/n)`.
     Flat,
 }
 
-/// Treatment of a tiler that does not divide the extent.
+/// How a tiler that does not divide the extent is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemainderPolicy {
-    /// Reports an error.
+    /// The division fails with an error.
     Refuse,
-    /// Extends the last tile past the existing elements, as CuTe does, with a note.
+    /// The last tile is extended past the existing elements, as in CuTe, and a note reports it.
     Pad,
 }
 
-/// A divided by a tiler: a permutation of its elements if the tiler divides them. Modes without a tiler are part of the
-/// rest.
+/// Divides A by a tiler. The result is a permutation of the elements of A if the tiler divides them. Modes
+/// without a tiler belong to the grid of tiles.
 ///
 /// # Errors
 /// [`CuteError::Rounds`] if tiles would cover elements that do not exist, [`CuteError::Repeats`] for a tiler with a
@@ -105,7 +106,7 @@ fn by_layout(
 
 type DivisionResult = ((ModeTree, ModeTree), Vec<CuteNote>);
 
-/// Modes of the tile, and of the rest.
+/// Modes of the tile, and modes of the grid of tiles, in one group each.
 fn zipped(
     a: &CuteLayout,
     tiler: &Tiler,
@@ -141,7 +142,7 @@ fn zipped(
     Ok(((ModeTree::List(tiles), ModeTree::List(rests)), notes))
 }
 
-/// Tile and rest of a layout that `by_layout` divided.
+/// Tile and grid of a layout that `by_layout` divided.
 fn halves(node: &ModeTree) -> (ModeTree, ModeTree) {
     match node.parts() {
         [tile, rest] => (tile.clone(), rest.clone()),

@@ -1,4 +1,4 @@
-//! Errors of the algebra, and notes on a result.
+//! Errors of operations on CuTe layouts, and notes on their results.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -13,44 +13,44 @@ use super::flat::CuteMode;
 use super::layout::CuteLayout;
 use super::tuple::IntTuple;
 
-/// CuTe's own result, where it is wrong.
+/// Result that CuTe itself computes for an operation, where that result is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteReferenceResult {
     /// Layout that CuTe computes.
     pub layout: CuteLayout,
-    /// First index at which the result is wrong.
+    /// First index at which the result of CuTe is wrong.
     pub index: i128,
-    /// Offset that CuTe's result gives at `index`.
+    /// Offset that the result of CuTe gives at `index`.
     pub given: i128,
-    /// Offset `A(B(index))`.
+    /// Correct offset, `A(B(index))`.
     pub right: i128,
 }
 
-/// Reason that an operation has no result.
+/// Reason why an operation on CuTe layouts has no result.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CuteError {
-    /// Shape and strides are not congruent.
+    /// Shape and strides are not nested alike.
     #[error("the strides do not nest as the shape does")]
     Congruence,
-    /// An extent below 1, or a stride below 0.
+    /// A mode has an extent below 1, or a stride below 0.
     #[error("`{mode}` is not a mode: extents are at least 1, strides at least 0")]
     Extent {
-        /// The mode.
+        /// Mode with that extent or stride.
         mode: CuteMode,
     },
-    /// Parameters that do not form a swizzle.
+    /// The parameters do not form a swizzle.
     #[error(transparent)]
     Swizzle(#[from] SwizzleError),
-    /// Size or cosize does not fit 64 bits.
+    /// The size or the largest offset plus 1 of a layout does not fit 64 bits.
     #[error("the size or the largest offset does not fit 64 bits")]
     Size,
-    /// Modes nest too deep, or a list of modes is empty.
+    /// Modes are nested too deep, or a list of modes is empty.
     #[error("the modes nest too deep, or a list of them is empty")]
     Depth,
-    /// A coordinate outside the shape, or not congruent to it.
+    /// A coordinate is outside the shape, or not nested like it.
     #[error("`{coordinate}` is not a coordinate of the shape `{shape}`")]
     Coordinate {
-        /// Coordinate as given.
+        /// Coordinate as it was given.
         coordinate: IntTuple,
         /// Shape of the layout.
         shape: IntTuple,
@@ -63,68 +63,69 @@ pub enum CuteError {
         /// Number of top-level modes of the layout.
         modes: usize,
     },
-    /// A tiler of modes where one layout is required.
+    /// A tiler of modes is given where one layout is required.
     #[error("a blocked or raked product takes one layout, not a tiler of modes")]
     Tiler,
-    /// A cotarget below 1.
+    /// The cotarget of a complement is below 1.
     #[error("the cotarget is {cotarget}, expected at least 1")]
     Cotarget {
-        /// Cotarget as given.
+        /// Cotarget as it was given.
         cotarget: i128,
     },
-    /// A mode of B that A does not map to a chain of modes.
+    /// A maps a mode of B to offsets that are not a chain of modes.
     #[error(
         "A after B has no layout of the shape of B: {} has a constant step for {run} indices, and {run} does not divide {}",
         within(*mode, *part),
         part.extent
     )]
     Uneven {
-        /// Mode of B.
+        /// Mode of B that cannot be composed.
         mode: CuteMode,
         /// Remainder of the mode after the splits that A needs.
         part: CuteMode,
-        /// Number of indices of the part for which A's step is constant; it does not divide the part's extent.
+        /// Number of indices of `part` for which A advances by a constant step; it does not divide the extent of
+        /// `part`.
         run: i128,
-        /// CuTe's result, if it has one and it is wrong.
+        /// Result of CuTe; `None` if CuTe has none or it is correct.
         peer: Option<Box<CuteReferenceResult>>,
-        /// B with fewer modes, and A after that.
+        /// Coalesced B, and the composition of A after that; `None` if it does not exist either.
         merged: Option<Box<(CuteLayout, CuteLayout)>>,
     },
-    /// The modes of B interact through carries in A.
+    /// The offsets of several modes of B cannot be added, because their sum carries in A.
     #[error(
         "A after B has no layout of the shape of B: at {index} it is {right}, but the sum of the modes is {given}"
     )]
     Dependent {
-        /// First index at which the candidate is wrong.
+        /// First index at which the only possible result is wrong.
         index: i128,
-        /// `A(B(index))`.
+        /// Correct offset, `A(B(index))`.
         right: i128,
-        /// Offset that the only candidate gives.
+        /// Offset that the only possible result gives at `index`.
         given: i128,
-        /// CuTe's result, if it has one and it is wrong.
+        /// Result of CuTe; `None` if CuTe has none or it is correct.
         peer: Option<Box<CuteReferenceResult>>,
-        /// B with fewer modes, and A after that.
+        /// Coalesced B, and the composition of A after that; `None` if it does not exist either.
         merged: Option<Box<(CuteLayout, CuteLayout)>>,
     },
     /// A composition that another operation needs fails.
     #[error("{error}; with A = `{outer}` and B = `{inner}`")]
     InnerComposition {
-        /// Outer layout, A.
+        /// Outer layout A of the composition.
         outer: Box<CuteLayout>,
-        /// Inner layout, B.
+        /// Inner layout B of the composition.
         inner: Box<CuteLayout>,
-        /// Reason of the failure.
+        /// Reason why the composition fails.
         error: Box<CuteError>,
     },
-    /// Carries do not decide, and there are too many indices to enumerate.
+    /// The result cannot be verified: carries do not decide, and there are too many indices to enumerate.
     #[error(
         "the result could not be verified: carries cancel so far, and {size} indices are too many to enumerate"
     )]
     Unverified {
-        /// Number of indices.
+        /// Number of indices to enumerate.
         size: i128,
     },
-    /// Two modes interleave, so copies of the layout would share elements.
+    /// Two modes interleave, so that copies of the layout would share elements.
     #[error("`{second}` starts below the end of `{first}`: copies of the layout overlap")]
     Overlap {
         /// Mode with the smaller stride.
@@ -132,35 +133,35 @@ pub enum CuteError {
         /// Mode with the larger stride.
         second: CuteMode,
     },
-    /// A hole that no copy of the layout can fill.
+    /// No copy of the layout can fill a hole below the cotarget.
     #[error(
         "copies of the layout cannot cover {cotarget} elements: element {element} remains free"
     )]
     Uncovered {
-        /// First element that no copy contains.
+        /// First element that no copy of the layout contains.
         element: i128,
-        /// Number of elements to cover.
+        /// Number of elements that should be covered.
         cotarget: i128,
-        /// CuTe's result.
+        /// Result that CuTe returns, with the hole.
         peer: Box<CuteLayout>,
     },
-    /// A mode of stride 0, which visits each element several times.
+    /// A tiler has a mode of stride 0, which visits each element several times.
     #[error("mode `{mode}` repeats each element {} times", mode.extent)]
     Repeats {
-        /// Mode of stride 0.
+        /// Mode with stride 0.
         mode: CuteMode,
     },
-    /// Two indices with the same offset.
+    /// Two indices of the layout have the same offset.
     #[error("{first} and {second} both map to offset {offset}")]
     NotInjective {
-        /// Smaller index.
+        /// Smaller one of the two indices.
         first: i128,
-        /// Larger index.
+        /// Larger one of the two indices.
         second: i128,
-        /// Common offset.
+        /// Offset of both indices.
         offset: i128,
     },
-    /// Two strides of which neither is a multiple of the other.
+    /// Neither of two strides is a multiple of the other.
     #[error("the strides of `{first}` and `{second}` do not divide each other")]
     Strides {
         /// Mode with the smaller stride.
@@ -168,19 +169,19 @@ pub enum CuteError {
         /// Mode with the larger stride.
         second: CuteMode,
     },
-    /// Tiles that cover elements that do not exist.
+    /// The tiles of a division cover elements that do not exist.
     #[error("`{tiler}` does not divide {size_in} elements: its tiles cover {size_out}")]
     Rounds {
         /// Number of elements of the layout.
         size_in: i128,
-        /// Number of elements that CuTe's result covers.
+        /// Number of elements that the result of CuTe covers.
         size_out: i128,
-        /// Tiler that does not divide them.
+        /// Tiler that does not divide the number of elements.
         tiler: Box<CuteLayout>,
     },
 }
 
-/// Describes a part of a mode of B, which may be the whole mode.
+/// Description of a part of a mode of B, which may be the whole mode, for a message.
 fn within(mode: CuteMode, part: CuteMode) -> String {
     if mode == part {
         return format!("mode `{mode}`");
@@ -189,7 +190,7 @@ fn within(mode: CuteMode, part: CuteMode) -> String {
 }
 
 impl CuteError {
-    /// A change that works, or a known limit.
+    /// Change of the input that avoids the error, or the limit that it exceeds; `None` if there is no advice.
     pub fn help(&self) -> Option<String> {
         match self {
             Self::InnerComposition { error, .. } => error.help(),
@@ -213,7 +214,7 @@ impl CuteError {
         }
     }
 
-    /// CuTe's own result for the same operation, if it is wrong.
+    /// Message about the result of CuTe for the same operation, if that result is wrong; `None` otherwise.
     pub fn reference_message(&self) -> Option<String> {
         match self {
             Self::InnerComposition { error, .. } => error.reference_message(),
@@ -231,42 +232,42 @@ impl CuteError {
     }
 }
 
-/// A note on a result.
+/// Note on an unexpected property of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CuteNote {
-    /// B reaches offsets that are not indices of A.
+    /// B reaches offsets that are not indices of A, where A continues with its last mode.
     PastEnd {
         /// Largest offset of B.
         reach: i128,
-        /// Size of A.
+        /// Number of indices of A.
         size: i128,
     },
-    /// CuTe's own result differs and is wrong.
+    /// CuTe itself computes a different result, which is wrong.
     Reference(CuteReferenceResult),
     /// A and its complement leave holes below the end of A.
     Hole {
-        /// First element that neither covers.
+        /// First element that neither A nor a copy of it covers.
         element: i128,
     },
-    /// A and its complement cover more than the cotarget.
+    /// A and its complement cover more elements than the cotarget.
     ExcessCover {
         /// Number of covered elements.
         covered: i128,
-        /// Number of elements to cover.
+        /// Number of elements that should be covered.
         cotarget: i128,
     },
-    /// Two modes of a mode-by-mode product interleave.
+    /// Two modes of a product that was taken mode by mode interleave.
     Overlap {
         /// Mode with the smaller stride.
         first: CuteMode,
         /// Mode with the larger stride.
         second: CuteMode,
     },
-    /// The tiles cover elements that do not exist.
+    /// The tiles of a division cover elements that do not exist.
     Rounded {
         /// Number of elements of the layout.
         size_in: i128,
-        /// Number of covered elements.
+        /// Number of elements that the tiles cover.
         size_out: i128,
     },
 }

@@ -1,4 +1,4 @@
-//! Inverses: the right inverse has A(R(i)) = i, the left inverse R(A(i)) = i.
+//! Inverses of a CuTe layout A: a right inverse R has A(R(i)) = i, a left inverse R has R(A(i)) = i.
 
 use alloc::vec::Vec;
 
@@ -12,8 +12,8 @@ use super::flat::{self, CuteMode};
 use super::layout::CuteLayout;
 use crate::expr::gcd;
 
-/// R with `A(R(i)) = i` below the size of R: the modes of A that form a compact chain from stride 1 on; `1:0` if no
-/// mode has stride 1.
+/// Right inverse R with `A(R(i)) = i` for all `i` below the size of R. It consists of the modes of A that
+/// form a compact chain from stride 1 on, and is `1:0` if no mode has stride 1.
 ///
 /// # Errors
 /// [`CuteError::Size`], [`CuteError::Unverified`].
@@ -38,7 +38,7 @@ pub fn right_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     Err(CuteError::Unverified { size: layout.size() })
 }
 
-/// R with `R(A(i)) = i` below the size of A.
+/// Left inverse R with `R(A(i)) = i` for all `i` below the size of A.
 ///
 /// # Errors
 /// [`CuteError::NotInjective`] if two indices share an offset, [`CuteError::Strides`] if two strides do not divide each
@@ -54,7 +54,8 @@ pub fn left_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     Err(CuteError::Unverified { size: a.size() })
 }
 
-/// CuTe's construction: the right inverse of A with its complement, if they leave no hole.
+/// Left inverse as CuTe constructs it: the right inverse of A together with its complement. `None` if they
+/// leave a hole.
 fn by_complement(a: &CuteLayout) -> Result<Option<CuteLayout>, CuteError> {
     if a.flat().iter().any(|mode| mode.extent > 1 && mode.stride == 0) {
         return Ok(None);
@@ -73,8 +74,8 @@ fn by_complement(a: &CuteLayout) -> Result<Option<CuteLayout>, CuteError> {
     right_inverse(&whole).map(|answer| Some(answer.layout))
 }
 
-/// Left inverse of A for strides that divide each other, used where A leaves holes: a layout over offsets whose extents
-/// are the ratios of adjacent strides and whose strides are the weights of A's modes in its index.
+/// Left inverse of a layout A with holes, for strides that divide each other. Its extents are the ratios of
+/// adjacent strides of A, and its strides are the weights of the modes of A in the index.
 fn by_ratios(a: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let sorted = sorted(a)?;
     let mut modes = Vec::new();
@@ -95,7 +96,7 @@ fn by_ratios(a: &CuteLayout) -> Result<CuteLayout, CuteError> {
     CuteLayout::of_modes(&modes)
 }
 
-/// Modes of A with their weights, by stride; an error if two modes share an offset.
+/// Modes of A with their weights in the index, sorted by stride; an error if two modes share an offset.
 fn sorted(a: &CuteLayout) -> Result<Vec<(CuteMode, i128)>, CuteError> {
     let modes = a.flat();
     let mut sorted: Vec<(CuteMode, i128)> =
@@ -120,7 +121,7 @@ fn sorted(a: &CuteLayout) -> Result<Vec<(CuteMode, i128)>, CuteError> {
     Ok(sorted)
 }
 
-/// Finds two indices with the same offset, if there are few enough indices to enumerate.
+/// Error with two indices of the same offset; `None` if there are none or too many indices to enumerate.
 fn shared(a: &CuteLayout) -> Result<Option<CuteError>, CuteError> {
     if a.size() > ENUMERATED {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Layouts of nested modes.
+//! CuTe layouts of nested modes.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -10,7 +10,7 @@ use super::tuple::IntTuple;
 /// Maximum nesting depth of modes.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// A mode, or a list of trees.
+/// Tree of nested modes: a single mode, or a list of trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ModeTree {
     Mode(CuteMode),
@@ -18,7 +18,7 @@ pub(super) enum ModeTree {
 }
 
 impl ModeTree {
-    /// A single mode, or a list of several; `1:0` for none.
+    /// Tree of a flat list of modes: the mode itself if there is one, a list of several, and `1:0` for none.
     pub(super) fn of(modes: &[CuteMode]) -> Self {
         match modes {
             [] => Self::Mode(CuteMode::UNIT),
@@ -27,7 +27,7 @@ impl ModeTree {
         }
     }
 
-    /// Flattened modes, the first one fastest.
+    /// Modes of the tree in order, the first one fastest.
     pub(super) fn flat(&self) -> Vec<CuteMode> {
         let mut modes = Vec::new();
         self.flatten(&mut modes);
@@ -41,7 +41,7 @@ impl ModeTree {
         }
     }
 
-    /// Children of a list; a single mode is its own child.
+    /// Children of a list; a single mode is its own only child.
     pub(super) fn parts(&self) -> &[Self] {
         match self {
             Self::Mode(_) => core::slice::from_ref(self),
@@ -70,7 +70,7 @@ impl ModeTree {
     }
 }
 
-/// A shape and congruent strides: `(4,(2,2)):(1,(4,8))`, the first mode fastest.
+/// CuTe layout: a shape with congruent strides such as `(4,(2,2)):(1,(4,8))`, the first mode fastest.
 ///
 /// ```
 /// use layoutc_algebra::Error;
@@ -88,7 +88,7 @@ pub struct CuteLayout {
 }
 
 impl CuteLayout {
-    /// Creates a layout of a shape and strides in elements.
+    /// Creates a layout from a shape and strides in elements.
     ///
     /// # Errors
     /// [`CuteError::Congruence`] if they do not nest alike, [`CuteError::Extent`] for an extent below 1 or a stride
@@ -97,7 +97,7 @@ impl CuteLayout {
         Self::from_node(pair(shape, stride, MAX_DEPTH)?)
     }
 
-    /// Creates a layout of a flat list of modes, the first one fastest; a single mode is not nested in a list.
+    /// Creates a layout from a flat list of modes, the first one fastest. A single mode is not nested in a list.
     ///
     /// # Errors
     /// Errors of [`CuteLayout::new`].
@@ -119,7 +119,7 @@ impl CuteLayout {
         Ok(layout)
     }
 
-    /// `1:0`
+    /// Layout `1:0`, which has a single index.
     pub(super) fn unit() -> Self {
         Self { root: ModeTree::Mode(CuteMode::UNIT) }
     }
@@ -128,39 +128,39 @@ impl CuteLayout {
         &self.root
     }
 
-    /// Flattened modes, the first one fastest.
+    /// Modes of the layout without nesting, the first one fastest.
     pub fn flat(&self) -> Vec<CuteMode> {
         self.root.flat()
     }
 
-    /// Top-level modes; a layout without nesting is its own only one.
+    /// Top-level modes of the layout, as layouts. A layout without nesting is its only mode.
     pub fn modes(&self) -> Vec<Self> {
         self.root.parts().iter().map(|node| Self { root: node.clone() }).collect()
     }
 
-    /// Extents of the modes.
+    /// Extents of the modes, nested like them.
     pub fn shape(&self) -> IntTuple {
         self.root.tuple(|mode| mode.extent)
     }
 
-    /// Strides of the modes, in elements.
+    /// Strides of the modes in elements, nested like them.
     pub fn stride(&self) -> IntTuple {
         self.root.tuple(|mode| mode.stride)
     }
 
-    /// Number of indices: the product of the extents.
+    /// Number of indices of the layout: the product of the extents.
     pub fn size(&self) -> i128 {
         self.root.size()
     }
 
-    /// Largest offset + 1: 28 for `(2,3):(3,12)`.
+    /// Largest offset plus 1: 28 for `(2,3):(3,12)`.
     pub fn cosize(&self) -> i128 {
         self.flat().iter().fold(1_i128, |sum, mode| {
             sum.saturating_add((mode.extent - 1).saturating_mul(mode.stride))
         })
     }
 
-    /// Offset of a coordinate: an integer, or a tuple with an integer or tuple per mode.
+    /// Offset of a coordinate, which is an integer, or a tuple with an integer or tuple per mode.
     ///
     /// # Errors
     /// [`CuteError::Coordinate`] if it is outside the shape, or not congruent to it.
@@ -171,7 +171,7 @@ impl CuteLayout {
         })
     }
 
-    /// Coordinate of an index, congruent to the shape.
+    /// Coordinate of an index, nested like the shape.
     ///
     /// # Errors
     /// [`CuteError::Coordinate`] if the index is negative or not below the size.

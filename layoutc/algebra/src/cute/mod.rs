@@ -1,10 +1,10 @@
-//! CuTe's algebra of layouts: composition, complement, inverses, division, products.
+//! CuTe's algebra of layouts: composition, complement, inverses, division and products.
 //!
-//! A layout is a shape with congruent strides, the first mode fastest: `(4,(2,2)):(1,(4,8))`. Extents are at least 1,
-//! strides at least 0; sizes and cosizes fit 64 bits. As in CuTe, an index past the size extends the last mode. Every
-//! result is checked against the contract of its operation: by carries (see [`compose`]), at a cost independent of the
-//! size, else by enumeration up to [`ENUMERATED`] indices. An operation without a correct result is an error that names
-//! the figures.
+//! A layout is a shape with congruent strides, the first mode fastest: `(4,(2,2)):(1,(4,8))`. Extents are at
+//! least 1 and strides at least 0; sizes and cosizes fit 64 bits. As in CuTe, an index past the size extends
+//! the last mode. Every result is verified against the definition of its operation: by carries (see
+//! [`compose`]), at a cost independent of the size, or otherwise by enumeration of up to [`ENUMERATED`]
+//! indices. An operation without a correct result is an error with the figures.
 //!
 //! ```
 //! use layoutc_algebra::Error;
@@ -51,7 +51,7 @@ pub use text::{
 };
 pub use tuple::IntTuple;
 
-/// Checked result of an operation, with notes.
+/// Verified result of an operation on CuTe layouts, with notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteOutcome {
     /// Resulting layout.
@@ -60,11 +60,12 @@ pub struct CuteOutcome {
     pub notes: Vec<CuteNote>,
 }
 
-/// Divisor or selector: one layout for all indices, or one tiler per leading mode.
+/// Divisor of a division, or selector of a composition: one layout for all indices, or one tiler per leading
+/// mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tiler {
-    /// Applies to the index of the whole layout.
+    /// Layout that applies to the index of the whole layout.
     Whole(CuteLayout),
-    /// Applies mode by mode; modes with `None` or beyond the list are unchanged.
+    /// Tilers that apply mode by mode. Modes with `None` or beyond the list are unchanged.
     Modes(Vec<Option<Tiler>>),
 }

@@ -1,4 +1,4 @@
-//! Products: copies of A, side by side, in the order of B.
+//! Products of CuTe layouts: copies of A, side by side, in the order of B.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,23 +10,24 @@ use super::error::{CuteError, CuteNote};
 use super::layout::{CuteLayout, ModeTree};
 use super::{CuteOutcome, Tiler};
 
-/// Grouping of the modes of a product, for A with modes m, n and B with modes M, N.
+/// How the modes of a product are grouped, for A with modes m, n and B with modes M, N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProductGrouping {
-    /// `((m,n),(M,N))`
+    /// Modes of A in one group, modes of the copies in another: `((m,n),(M,N))`.
     Logical,
-    /// As `Logical`; with a tiler of modes, regroups `((m,M),(n,N))` as `((m,n),(M,N))`.
+    /// Same grouping as `Logical`. With a tiler of modes, `((m,M),(n,N))` is regrouped as `((m,n),(M,N))`.
     Zipped,
-    /// `((m,n),M,N)`
+    /// Modes of A in one group, followed by the modes of the copies: `((m,n),M,N)`.
     Tiled,
-    /// `((m,M),(n,N))`, each coalesced: blocks side by side.
+    /// Blocks side by side: `((m,M),(n,N))`, with each pair coalesced.
     Blocked,
-    /// `((M,m),(N,n))`, each coalesced: blocks interleaved.
+    /// Blocks interleaved: `((M,m),(N,n))`, with each pair coalesced.
     Raked,
 }
 
-/// A, and a copy of it for each index of B. Copies are disjoint unless B repeats an index. With a tiler of modes, each
-/// mode is multiplied separately, and a note reports an overlap between modes.
+/// Product of A and B: A, and a copy of A for each index of B. The copies are disjoint unless B repeats an
+/// index. With a tiler of modes, each mode is multiplied separately, and a note reports an overlap between
+/// modes.
 ///
 /// # Errors
 /// [`CuteError::Overlap`] if copies of A would share elements, [`CuteError::Rank`], [`CuteError::Tiler`], and those of
@@ -73,7 +74,7 @@ fn logical(a: &CuteLayout, b: &Tiler) -> Result<CuteOutcome, CuteError> {
     }
 }
 
-/// Offsets of the copies of A, in the order of B.
+/// Layout of the offsets of the copies of A, in the order of B.
 fn copies(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let cotarget = a.size().checked_mul(b.cosize()).ok_or(CuteError::Size)?;
     let mut places = places(a, cotarget)?;
@@ -115,7 +116,7 @@ fn zipped(a: &CuteLayout, b: &Tiler) -> Result<(ModeTree, ModeTree), CuteError> 
     Ok((ModeTree::List(blocks), ModeTree::List(rests)))
 }
 
-/// Pairs the modes of block and copies; pads the shorter list with `1:0`.
+/// Pairs of a mode of A and a mode of the copies, ordered by `order`. The shorter list is padded with `1:0`.
 fn by_rank(
     a: &CuteLayout,
     b: &CuteLayout,

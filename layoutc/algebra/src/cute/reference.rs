@@ -1,8 +1,9 @@
-//! CuTe's own result of a composition, right or wrong.
+//! Result that CuTe itself computes for a composition, correct or not.
 //!
-//! Source: CUTLASS, `composition_impl` of cute/layout.hpp: splits each mode of B along the modes of A, with quotients
-//! rounded up. It requires that a stride is below an extent or a multiple of it, and that a run divides its mode; it
-//! checks neither carries nor the interaction with other modes of B.
+//! Source: CUTLASS, `composition_impl` of cute/layout.hpp. It splits each mode of B along the modes of A,
+//! with quotients rounded up. It requires that a stride is below an extent or a multiple of it, and that a
+//! run of constant steps divides its mode; it checks neither carries nor the interaction with other modes of
+//! B.
 
 use alloc::vec::Vec;
 
@@ -11,7 +12,7 @@ use super::error::CuteReferenceResult;
 use super::flat::{CuteMode, merged};
 use super::layout::{CuteLayout, ModeTree};
 
-/// CuTe's result, if it has one and it is wrong.
+/// Result that CuTe computes for A after B; `None` if CuTe has none, or it is not proven wrong.
 pub(super) fn wrong_reference_result(
     a: &CuteLayout,
     b: &CuteLayout,

@@ -1,18 +1,18 @@
-//! Layouts with a swizzle, which XORs bits of the offset with other bits of it.
+//! CuTe layouts with a swizzle, which XORs bits of the offset with other bits of it.
 
 use core::fmt;
 
 use super::layout::CuteLayout;
 use crate::layout::swizzle::Swizzle;
 
-/// `S<B,M,S> o offset o layout`: applies the layout, adds the offset, then swizzles.
+/// Swizzled layout `S<B,M,S> o offset o layout`: applies the layout, adds the offset, then swizzles the sum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SwizzledLayout {
-    /// Swizzle of the offset.
+    /// Swizzle of the sum of both offsets; `None` if there is none.
     pub swizzle: Option<Swizzle>,
-    /// Added to the layout's offset, in elements.
+    /// Offset added to that of the layout, in elements.
     pub offset: i128,
-    /// Layout before offset and swizzle.
+    /// Layout that is applied before the offset and the swizzle.
     pub layout: CuteLayout,
 }
 

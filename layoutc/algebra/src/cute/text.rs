@@ -1,4 +1,5 @@
-//! CuTe's text forms: `(4,(2,2)):(1,(4,8))`, tilers `[4:1;_]`, swizzles `S<3,4,3> o 0 o (8,64):(64,1)`.
+//! Text forms of CuTe: layouts `(4,(2,2)):(1,(4,8))`, tilers `[4:1;_]`, and swizzles
+//! `S<3,4,3> o 0 o (8,64):(64,1)`.
 //!
 //! C++ prefixes compile-time values with `_`. A shape without strides is compact, the first mode fastest. `Sw<…>` and
 //! `Swizzle<…>` are synonyms of `S<…>`; an offset of 0 may be omitted.
@@ -15,24 +16,24 @@ use crate::layout::swizzle::Swizzle;
 use crate::text::NotationFault;
 use crate::text::cursor::Cursor;
 
-/// An integer or a tuple, with its byte range.
+/// Integer or tuple of a text, with its byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SpannedTuple {
-    /// `4`
+    /// Integer such as `4`, with its byte range.
     Integer(i128, Span),
-    /// `(4,(2,2))`
+    /// Tuple such as `(4,(2,2))`, with its byte range.
     List(Vec<SpannedTuple>, Span),
 }
 
 impl SpannedTuple {
-    /// Byte range in the text.
+    /// Byte range of the integer or tuple in the text.
     pub fn span(&self) -> Span {
         match self {
             Self::Integer(_, span) | Self::List(_, span) => span.clone(),
         }
     }
 
-    /// All integers in order, with their spans.
+    /// All integers of the tuple in order, with their byte ranges.
     pub fn leaves(&self) -> Vec<(i128, Span)> {
         let mut leaves = Vec::new();
         self.collect(&mut leaves);
@@ -46,7 +47,7 @@ impl SpannedTuple {
         }
     }
 
-    /// Integers without spans.
+    /// The same integer or tuple without byte ranges.
     pub fn tuple(&self) -> IntTuple {
         match self {
             Self::Integer(value, _) => IntTuple::Integer(*value),
@@ -55,12 +56,12 @@ impl SpannedTuple {
     }
 }
 
-/// A layout as written: extents at least 1, congruent strides at least 0.
+/// Parsed layout text, with extents of at least 1 and congruent strides of at least 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteLayoutText {
-    /// Leading swizzle, with its span.
+    /// Leading swizzle with its byte range; `None` if there is none.
     pub swizzle: Option<(Swizzle, Span)>,
-    /// Offset between swizzle and layout, in elements.
+    /// Offset between the swizzle and the layout, in elements.
     pub offset: i128,
     /// Extents of the modes.
     pub shape: SpannedTuple,
@@ -69,7 +70,7 @@ pub struct CuteLayoutText {
 }
 
 impl CuteLayoutText {
-    /// Layout without swizzle and offset.
+    /// Layout of the text, without its swizzle and offset.
     ///
     /// # Errors
     /// [`NotationFaultKind::Value`](crate::notation::NotationFaultKind::Value) if size or cosize does not fit 64 bits.
@@ -78,7 +79,7 @@ impl CuteLayoutText {
             .map_err(|error| limit(&error, self.shape.span().start..self.stride.span().end))
     }
 
-    /// Layout with swizzle and offset.
+    /// Layout of the text, with its swizzle and offset.
     ///
     /// # Errors
     /// Errors of [`CuteLayoutText::layout`].
@@ -100,7 +101,7 @@ pub fn parse(text: &str) -> Result<CuteLayoutText, NotationFault> {
     Ok(written)
 }
 
-/// Parses a layout without a swizzle.
+/// Parses a layout that has no swizzle.
 ///
 /// # Errors
 /// Errors of [`parse`]; a swizzle is [`NotationFaultKind::Unsupported`](crate::notation::NotationFaultKind::Unsupported).
@@ -108,7 +109,7 @@ pub fn parse_layout(text: &str) -> Result<CuteLayout, NotationFault> {
     plain(&parse(text)?)
 }
 
-/// Parses a shape: extents at least 1.
+/// Parses a shape, whose extents are at least 1.
 ///
 /// # Errors
 /// Errors of [`parse`].
@@ -122,7 +123,7 @@ pub fn parse_shape(text: &str) -> Result<SpannedTuple, NotationFault> {
     Ok(shape)
 }
 
-/// Parses a swizzle: `S<3,4,3>`.
+/// Parses a swizzle such as `S<3,4,3>`.
 ///
 /// # Errors
 /// Errors of [`parse`].
@@ -137,7 +138,7 @@ pub fn parse_swizzle(text: &str) -> Result<Swizzle, NotationFault> {
     Ok(swizzle)
 }
 
-/// Parses a layout, or `[l0;l1;_]` with one tiler per mode; `_` leaves its mode unchanged.
+/// Parses a tiler: a layout, or `[l0;l1;_]` with one tiler per mode, where `_` leaves its mode unchanged.
 ///
 /// # Errors
 /// Errors of [`parse_layout`].
@@ -196,7 +197,7 @@ fn limit(error: &CuteError, span: Span) -> NotationFault {
     NotationFault::value(span, format!("{error}"))
 }
 
-/// `S<B,M,S> o offset o layout`, `S<B,M,S> o layout` or `layout`.
+/// Parses `S<B,M,S> o offset o layout`, `S<B,M,S> o layout` or `layout`.
 fn written(cursor: &mut Cursor<'_>) -> Result<CuteLayoutText, NotationFault> {
     cursor.skip_blanks();
     let swizzle = swizzle(cursor)?;
@@ -227,7 +228,7 @@ fn written(cursor: &mut Cursor<'_>) -> Result<CuteLayoutText, NotationFault> {
     Ok(CuteLayoutText { swizzle, offset, shape, stride })
 }
 
-/// `S<B,M,S>`, if the text continues with one.
+/// Parses a swizzle `S<B,M,S>` with its byte range; `None` if the text does not continue with one.
 fn swizzle(cursor: &mut Cursor<'_>) -> Result<Option<(Swizzle, Span)>, NotationFault> {
     let start = cursor.at();
     if !["S<", "Sw<", "Swizzle<"].iter().any(|word| cursor.eat(word)) {
@@ -297,7 +298,7 @@ fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<SpannedTuple, NotationF
     }
 }
 
-/// Compact strides of a shape, the first mode fastest.
+/// Compact strides of a shape, the first mode fastest. `next` is the next stride.
 fn compact(shape: &SpannedTuple, next: &mut i128) -> Result<SpannedTuple, NotationFault> {
     match shape {
         SpannedTuple::Integer(size, span) => {

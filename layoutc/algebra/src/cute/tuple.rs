@@ -1,19 +1,19 @@
-//! Nested integers: shapes, strides, coordinates.
+//! Nested integers, which represent shapes, strides and coordinates of CuTe.
 
 use alloc::vec::Vec;
 use core::fmt;
 
-/// An integer, or a tuple of `IntTuple`s.
+/// Nested integers of CuTe: an integer, or a tuple of `IntTuple`s.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IntTuple {
-    /// `4`
+    /// Single integer, such as `4`.
     Integer(i128),
-    /// `(4,(2,2))`
+    /// Tuple of nested integers, such as `(4,(2,2))`.
     List(Vec<IntTuple>),
 }
 
 impl IntTuple {
-    /// Product of all integers; `None` beyond 128 bits.
+    /// Product of all integers; `None` if it overflows 128 bits.
     pub fn product(&self) -> Option<i128> {
         match self {
             Self::Integer(value) => Some(*value),

@@ -1,7 +1,7 @@
-//! Derived digits: values that no split makes a weighted sum.
+//! Derived digits: values that are not weighted sums of the digits of axes, however these are split.
 //!
-//! The XOR of equally wide bit fields is a digit, and XORs of digits are added and split like any other. `(3*i) % 8`,
-//! `(i + 5*j) // 7` and `hilbert(i, j)` are derived digits as a whole.
+//! The XOR of equally wide bit fields is a derived digit, and XORs of digits are added and split like any
+//! other digit. `(3*i) % 8`, `(i + 5*j) // 7` and `hilbert(i, j)` are derived digits as a whole.
 
 use alloc::vec::Vec;
 
@@ -11,17 +11,17 @@ use super::{DerivedDigit, LinearForm};
 use crate::expr::curve::CurveGrid;
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// Maximum number of bits of a value made of fields.
+/// Maximum number of bits of a value that is decomposed into bit fields.
 const MAX_BITS: u32 = 120;
 
-/// A bit field: the XOR of digits, optionally complemented; a constant if there are none.
+/// Bit field of a value: the XOR of digits, optionally complemented. Without digits, the field is constant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct BitField {
-    /// Position of the lowest bit.
+    /// Position of the lowest bit of the field in the value.
     start: u32,
-    /// Number of bits.
+    /// Number of bits of the field.
     bits: u32,
-    /// The digits of the exclusive or, ascending.
+    /// Digits whose XOR is the field, ascending.
     of: Vec<usize>,
     turned: bool,
 }
@@ -31,24 +31,24 @@ impl BitField {
         self.start + self.bits
     }
 
-    /// True for a constant field, all zeros or all ones.
+    /// True if the field is constant: all its bits are 0, or all are 1.
     fn is_fixed(&self) -> bool {
         self.of.is_empty()
     }
 }
 
-/// `2^bits - 1`.
+/// Number whose lowest `bits` bits are 1: `2^bits - 1`.
 fn ones(bits: u32) -> i128 {
     (1_i128 << bits.min(MAX_BITS)) - 1
 }
 
-/// Number of bits of a non-negative value.
+/// Number of significant bits of a non-negative value; 0 for 0.
 fn bits_of(value: i128) -> u32 {
     128 - value.leading_zeros()
 }
 
 impl DigitReader<'_> {
-    /// `a & b` or `a ^ b`, for operands made of bit fields.
+    /// `a & b` or `a ^ b` as a weighted sum of digits, for operands that decompose into bit fields.
     pub(super) fn bitwise(&mut self, op: BinOp, a: &LinearForm, b: &LinearForm) -> RefineResult {
         let (above, a) = self.beyond(a, self.span(b)?)?;
         let (over, b) = self.beyond(b, self.span(&a)?)?;
@@ -79,7 +79,8 @@ impl DigitReader<'_> {
         Ok(Ok(sum(&form, &above, 1)?))
     }
 
-    /// `(high, low)`: splits a sum above the bits of a value with the given span; the operation does not affect `high`.
+    /// Splits a sum into `(high, low)`, where `high` consists of the terms above all bits of a value with the
+    /// given span. A bitwise operation with that value affects `low` alone.
     fn beyond(
         &self,
         form: &LinearForm,
@@ -101,7 +102,7 @@ impl DigitReader<'_> {
         Ok((LinearForm { constant: above, terms: high }, low))
     }
 
-    /// A sum as disjoint bit fields; `None` if it is not one.
+    /// Disjoint bit fields that make up a sum; `None` if it does not decompose into bit fields.
     fn fields(&self, form: &LinearForm) -> Result<Option<Vec<BitField>>, ExprError> {
         let mut form = form.clone();
         // Subdivided digits are replaced by their parts.
@@ -146,7 +147,7 @@ impl DigitReader<'_> {
         Ok(apart.then_some(fields))
     }
 
-    /// The digits whose XOR the given digit is.
+    /// Digits whose XOR is the given digit; the digit alone if it is not an XOR.
     fn members(&self, digit: usize) -> Vec<usize> {
         match self.derived.iter().find(|(made, _)| *made == digit) {
             Some((_, DerivedDigit::Parity(of))) => of.clone(),
@@ -154,7 +155,8 @@ impl DigitReader<'_> {
         }
     }
 
-    /// Splits fields at `edges`; a field of digits requests a split of its digit instead.
+    /// Splits constant fields at the bit positions `edges`. A field of digits that contains an edge requests a
+    /// split of its first digit instead.
     fn aligned(&self, fields: &[BitField], edges: &[u32]) -> Result<Vec<BitField>, Refinement> {
         let mut out = Vec::new();
         for field in fields {
@@ -171,7 +173,7 @@ impl DigitReader<'_> {
         Ok(out)
     }
 
-    /// A field as a sum of digits.
+    /// Value of a bit field as a weighted sum of digits.
     fn field_form(&mut self, field: &BitField) -> Result<LinearForm, ExprError> {
         let weight = 1_i128 << field.start;
         let reach = ones(field.bits).checked_mul(weight).ok_or(ExprError::Overflow)?;
@@ -188,7 +190,7 @@ impl DigitReader<'_> {
         Ok(form)
     }
 
-    /// `form % k`, as a derived digit unless it is in range already.
+    /// Remainder `form % k`: the reduced form if it stays below `k`, otherwise a derived digit.
     pub(super) fn residue(&mut self, form: &LinearForm, k: i128) -> Result<LinearForm, ExprError> {
         let rest = modulo(form, k, &self.derived)?;
         let (_, high) = self.tight_span(&rest)?;
@@ -199,7 +201,8 @@ impl DigitReader<'_> {
         Ok(LinearForm { constant: 0, terms: alloc::vec![(digit, 1)] })
     }
 
-    /// `form // k`, with a derived digit for the terms that `k` does not divide; `None` on overflow of its extent.
+    /// Quotient `form // k`, with a derived digit for the terms that `k` does not divide; `None` if the extent of
+    /// that digit overflows.
     pub(super) fn quotient(
         &mut self,
         form: &LinearForm,
@@ -216,7 +219,8 @@ impl DigitReader<'_> {
         Ok(Some(sum(&whole, &quotient, 1)?))
     }
 
-    /// Position of a cell on the Hilbert curve of a box, as a derived digit; `None` if the cell may be outside the box.
+    /// Position along the Hilbert curve of the cell at `row` and `column`, as a derived digit; `None` if the cell
+    /// may be outside the grid.
     pub(super) fn along_curve(
         &mut self,
         grid: CurveGrid,
@@ -234,7 +238,7 @@ impl DigitReader<'_> {
         Ok(Some(LinearForm { constant: 0, terms: alloc::vec![(digit, 1)] }))
     }
 
-    /// The derived digit with this definition, created on first use.
+    /// Position of the derived digit with this definition, which is added at its first use.
     pub(super) fn made_digit(
         &mut self,
         made: DerivedDigit,
@@ -249,8 +253,8 @@ impl DigitReader<'_> {
     }
 }
 
-/// `form` modulo `k`, with constant and weights reduced to `0..k`; replaces a remainder by its dividend where that is
-/// congruent.
+/// Form congruent to `form` modulo `k`, with its constant and weights reduced to `0..k`. A remainder in it is
+/// replaced by its dividend where that is congruent.
 pub(crate) fn modulo(
     form: &LinearForm,
     k: i128,
@@ -276,7 +280,7 @@ pub(crate) fn modulo(
     Ok(rest)
 }
 
-/// Combines two fields of the same bits; `None` if the result is not an XOR of digits.
+/// Field that results from `a op b` for two fields over the same bits; `None` if it is not an XOR of digits.
 fn combined(op: BinOp, a: BitField, b: &BitField) -> Option<BitField> {
     if op == BinOp::And {
         let zero = BitField { of: Vec::new(), turned: false, ..a.clone() };

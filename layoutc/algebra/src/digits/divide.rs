@@ -1,4 +1,4 @@
-//! Division of sums of digits, and the refinements that enable it.
+//! Division of weighted sums of digits, and the refinements of digits that enable it.
 
 use alloc::vec::Vec;
 
@@ -9,8 +9,8 @@ use crate::expr::{BinOp, ExprError};
 use crate::normal_form::poly::Poly;
 
 impl DigitReader<'_> {
-    /// `form // k` or `form % k`: from the current digits, or as a derived digit if no refinement helps. `form` is that
-    /// of `x`, if given, which may get a chain of its own.
+    /// Quotient `form // k` or remainder `form % k`, from the current digits, or as a derived digit if no
+    /// refinement helps. `x` is the dividend that `form` represents, if it may get a chain of its own.
     pub(super) fn part(
         &mut self,
         op: BinOp,
@@ -45,8 +45,9 @@ impl DigitReader<'_> {
         Ok(Ok(if op == BinOp::Mod { rest } else { quotient }))
     }
 
-    /// `(whole, rest)` for an axis with a weight above `k`, where a split linearizes the rest: `9*i // 2 = 4*i + i //
-    /// 2`.
+    /// Decomposes a form over one axis with a weight above `k` into `(whole, rest)` with
+    /// `form = k * whole + rest`, if a split of the axis then linearizes `rest`: `9*i // 2 = 4*i + i // 2`.
+    /// `None` otherwise.
     fn scaled_axis(&self, form: &LinearForm, k: i128) -> Option<(LinearForm, LinearForm)> {
         let plan = self.plan_of(form.terms.first()?.0)?;
         let is_of_axis = |digit: usize| {
@@ -68,7 +69,8 @@ impl DigitReader<'_> {
         Some((part(constant.div_euclid(k), &|w| w / k), part(constant.rem_euclid(k), &|w| w % k)))
     }
 
-    /// True if the quotient by `k` of the terms that `k` does not divide varies under any split or reflection.
+    /// True if no split or reflection of the digits makes the quotient by `k` of the terms that `k` does not
+    /// divide constant.
     fn is_unsplittable(&self, request: &Refinement, form: &LinearForm, k: i128) -> bool {
         if matches!(request, Refinement::Fuse(_))
             || !matches!(self.fusion(form), Refinement::Impossible)
@@ -84,12 +86,12 @@ impl DigitReader<'_> {
         rest.len() > 1 && least.fold(0_i128, i128::saturating_add) >= k
     }
 
-    /// True if the request would change the plans.
+    /// True if the refinement would change the plans of the chains.
     pub(super) fn is_effective(&self, request: &Refinement) -> bool {
         refine(&mut self.plans.to_vec(), request, self.extents)
     }
 
-    /// `(form // k, form % k)`, or the refinement that would enable it.
+    /// Quotient and remainder `(form // k, form % k)`, or the refinement that would make the division possible.
     fn divide(&self, form: &LinearForm, k: i128) -> RefineResult<(LinearForm, LinearForm)> {
         if k < 1 {
             return Err(ExprError::Divisor);
@@ -113,7 +115,7 @@ impl DigitReader<'_> {
         }
     }
 
-    /// True if the request is a split that nests in those of its chain.
+    /// True if the refinement is a split at a weight that nests in the weights of its chain.
     fn nests(&self, request: &Refinement) -> bool {
         match request {
             Refinement::Split(plan, weight) => {
@@ -123,7 +125,8 @@ impl DigitReader<'_> {
         }
     }
 
-    /// Replaces the subdivided digit with the largest weight that `k` does not divide by its parts.
+    /// Form with the subdivided digit of largest weight that `k` does not divide replaced by its parts; `None` if
+    /// there is no such digit.
     pub(super) fn expand_heaviest_digit(
         &self,
         form: &LinearForm,
@@ -142,7 +145,8 @@ impl DigitReader<'_> {
         Ok(Some(sum(&without, &self.chain_form(chain), *weight)?))
     }
 
-    /// The refinement that would make `rest // k` constant; `rest` is the terms of `form` that `k` does not divide.
+    /// Refinement that would make `rest // k` constant, where `rest` consists of the terms of `form` that `k`
+    /// does not divide.
     fn request(&self, form: &LinearForm, rest: &LinearForm, k: i128) -> Refinement {
         if let Some((digit, _)) = rest.terms.iter().find(|(_, weight)| *weight < 0) {
             return self.plan_of(*digit).map_or(Refinement::Impossible, Refinement::Reflect);
@@ -187,12 +191,12 @@ impl DigitReader<'_> {
         self.fusion(form)
     }
 
-    /// The plan of the chain that a digit belongs to.
+    /// Position of the plan whose chain contains the digit; `None` for a derived digit.
     fn plan_of(&self, digit: usize) -> Option<usize> {
         self.planned.get(self.owner.get(digit).copied().flatten()?).copied()
     }
 
-    /// The split of a digit at `factor`; for an XOR, of its first operand.
+    /// Request to split a digit at the weight `factor` within it; for an XOR, to split its first operand.
     pub(super) fn cut(&self, digit: usize, factor: i128) -> Refinement {
         if let (Some(found), Some(plan)) = (self.digits.get(digit), self.plan_of(digit)) {
             return Refinement::Split(plan, found.weight.saturating_mul(factor));
@@ -205,7 +209,7 @@ impl DigitReader<'_> {
         }
     }
 
-    /// The fusion of chains that occur in `form` with row-major weights.
+    /// Request to fuse the chains that occur in `form` with row-major weights; impossible if fewer than two do.
     fn fusion(&self, form: &LinearForm) -> Refinement {
         let mut units: Vec<(usize, i128)> = (0..self.chains.len())
             .filter_map(|chain| Some((chain, self.unit(form, chain)?)))
@@ -230,7 +234,8 @@ impl DigitReader<'_> {
         if plans.len() > 1 { Refinement::Fuse(plans) } else { Refinement::Impossible }
     }
 
-    /// The common factor of a whole chain in `form`, if the chain counts up from 0.
+    /// Weight of a chain in `form`, if all its digits occur with proportional weights and the chain counts up
+    /// from 0.
     fn unit(&self, form: &LinearForm, chain: usize) -> Option<i128> {
         if !self.plans.get(*self.planned.get(chain)?)?.is_plain() {
             return None;
@@ -244,7 +249,7 @@ impl DigitReader<'_> {
         (all && unit > 0).then_some(unit)
     }
 
-    /// Product of the extents of a chain's axes.
+    /// Product of the extents of the axes that a chain encodes; `None` if an extent is symbolic.
     fn count(&self, chain: usize) -> Option<i128> {
         let axes = &self.chains.get(chain)?.axes;
         axes.iter().try_fold(1_i128, |n, axis| n.checked_mul(self.extents.get(*axis)?.as_const()?))

@@ -1,11 +1,13 @@
-//! Mixed-radix normal form: every axis is a sum of digits, every target a weighted sum of the same digits.
+//! Mixed-radix normal form: every axis index is a weighted sum of digits, and every target is a weighted sum
+//! of the same digits.
 //!
-//! Computed by refinement. Every axis starts as one digit. A quotient or remainder that crosses a digit requests a
-//! split of it; one of `x + 5` requests that `x` be counted from an offset; a negative weight requests that `x` be
-//! counted backwards; one across two axes requests their fusion. The targets are then read again, until every one is a
-//! weighted sum or no request makes progress. Values that no split linearizes become derived digits: the XOR of bit
-//! fields, and the quotient and remainder of a sum (see [`DerivedDigit`]). An intermediate value that is divided in
-//! several ways, such as `(i + j) % 7`, becomes a digit with a chain of its own.
+//! The digits are computed by refinement. Every axis starts as one digit. A quotient or remainder that
+//! crosses a digit requests a split of it. One of `x + 5` requests that `x` be counted from an offset, a
+//! negative weight requests that `x` be counted backwards, and one across two axes requests their fusion. The
+//! targets are then read again, until every one is a weighted sum or no request makes progress. Values that
+//! no split linearizes become derived digits: the XOR of bit fields, and the quotient and remainder of a sum
+//! (see [`DerivedDigit`]). An intermediate value that is divided in several ways, such as `(i + j) % 7`,
+//! becomes a digit with a chain of its own.
 
 mod bounds;
 mod derive;
@@ -26,51 +28,56 @@ pub(crate) use read::sum;
 use refine::{ChainPlan, refine};
 use shared_dividends::SharedDividends;
 
-/// A digit: `Var::Digit(k)` counts `0..extent` and contributes `digit * weight` to the value of its chain.
+/// Digit of a mixed-radix number: `Var::Digit(k)` takes the values `0..extent` and contributes
+/// `digit * weight` to the number that its chain encodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Digit {
-    /// Weight in the value of the chain.
+    /// Weight of the digit in the number that its chain encodes.
     pub weight: i128,
-    /// Number of values; symbolic only for the most significant digit of a chain.
+    /// Number of values of the digit; symbolic only for the most significant digit of a chain.
     pub extent: Expr,
 }
 
 impl Digit {
-    /// True if the digit is always 0: its extent is at most 1.
+    /// True if the digit is always 0 because its extent is at most 1.
     pub(crate) fn is_single(&self) -> bool {
         self.extent.as_const().is_some_and(|extent| extent <= 1)
     }
 }
 
-/// Digits whose weighted sum `m` is a gapless mixed-radix number from 0 up. A chain encodes one logical axis as `index
-/// = sign * m + constant`, or several fused ones as their row-major index (`sign` 1, `constant` 0). `m` covers at least
-/// the range of the axis and may exceed it.
+/// Chain of digits whose weighted sum `m` is a gapless mixed-radix number from 0 up. The chain encodes the
+/// index of one logical axis as `sign * m + constant`, or the row-major index of several fused axes as `m`.
+/// The number `m` covers at least the range of the encoded index, and may exceed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chain {
-    /// The logical axes, outermost first; one unless fused, none if a digit is subdivided.
+    /// Positions of the logical axes that this chain encodes, outermost first. There are several if the axes are
+    /// fused, and none if the chain subdivides a digit.
     pub axes: Vec<usize>,
-    /// The digit that this chain subdivides: one split at a weight that does not nest, `x % 3 // 2`, or a derived one.
-    /// The digit never exceeds its own extent, even if the sum of its parts could.
+    /// Position of the digit that this chain subdivides; `None` if the chain encodes axes. The digit is split at
+    /// a weight that does not nest, as in `x % 3 // 2`, or it is derived. It never exceeds its own extent, even
+    /// if the sum of its parts could.
     pub of_digit: Option<usize>,
-    /// `1`, or `-1` for an axis that the layout stores reversed.
+    /// Sign of `m` in the index: `1`, or `-1` for an axis that the layout stores reversed.
     pub sign: i128,
-    /// Added to `sign * m`.
+    /// Constant added to `sign * m` to obtain the index.
     pub constant: i128,
-    /// Positions in [`Digits::digits`], most significant first.
+    /// Positions in [`Digits::digits`] of the digits of the chain, most significant first.
     pub digits: Vec<usize>,
 }
 
-/// A weighted sum of digits.
+/// Weighted sum of digits plus a constant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinearForm {
-    /// The constant term.
+    /// Constant term of the sum.
     pub constant: i128,
-    /// `(position in Digits::digits, weight)`, sorted by position, weights nonzero.
+    /// Pairs of a position in [`Digits::digits`] and the weight of that digit, sorted by position, with nonzero
+    /// weights.
     pub terms: Vec<(usize, i128)>,
 }
 
 impl LinearForm {
-    /// `(quotient, rest)` with `self = k * quotient + rest`: the quotient receives the terms that `k` divides.
+    /// Division by `k`: `(quotient, rest)` with `self = k * quotient + rest`. The quotient receives the terms
+    /// that `k` divides.
     pub(crate) fn split(&self, k: i128) -> (Self, Self) {
         let mut whole = Self { constant: self.constant.div_euclid(k), terms: Vec::new() };
         let mut rest = Self { constant: self.constant.rem_euclid(k), terms: Vec::new() };
@@ -84,22 +91,22 @@ impl LinearForm {
     }
 }
 
-/// Definition of a digit that is not part of an axis.
+/// Definition of a digit that is not a digit of an axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DerivedDigit {
-    /// The sum itself, non-negative: an intermediate value with a chain of its own.
+    /// Intermediate value with a chain of its own, equal to this non-negative sum.
     Sum(LinearForm),
-    /// The XOR of two or more digits, positions ascending, each a field of as many bits as this one.
+    /// XOR of two or more digits at these positions, ascending. Each has as many bits as the derived digit.
     Parity(Vec<usize>),
-    /// `form % modulus`; the constant and the weights are in `0..modulus`.
+    /// Remainder `form % modulus`. The constant and the weights of the form are in `0..modulus`.
     Residue(LinearForm, i128),
-    /// `form // divisor`, for a non-negative form.
+    /// Quotient `form // divisor` of a non-negative form.
     Quotient(LinearForm, i128),
-    /// Position on the Hilbert curve of a box of the cell in this row and column, both inside the box.
+    /// Position along the Hilbert curve of a grid of the cell in this row and column, both inside the grid.
     Hilbert(CurveGrid, LinearForm, LinearForm),
 }
 
-/// Targets (index expressions over `Var::Axis`) as weighted sums of digits.
+/// Targets of a proof, index expressions over `Var::Axis`, as weighted sums of digits.
 ///
 /// ```
 /// use layoutc_algebra::{Error, Layout};
@@ -115,30 +122,32 @@ pub enum DerivedDigit {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::struct_field_names, reason = "it is what the field holds")]
 pub struct Digits {
-    /// All digits.
+    /// All digits, of axes and derived ones.
     pub digits: Vec<Digit>,
-    /// All chains; exactly one encodes each logical axis.
+    /// All chains. Each logical axis is encoded by exactly one.
     pub chains: Vec<Chain>,
-    /// Derived digits and their definitions, in dependency order.
+    /// Positions of the derived digits with their definitions, in dependency order.
     pub derived: Vec<(usize, DerivedDigit)>,
-    /// One sum per target, in the order of the targets (for a layout, see `Layout::digit_targets`).
+    /// Weighted sums of digits that the targets equal, in the order of the targets (for a layout, see
+    /// `Layout::digit_targets`).
     pub targets: Vec<LinearForm>,
 }
 
-/// Maximum number of refinements: each adds a split, shift, reflection, fusion or dividend.
+/// Maximum number of refinements; each adds a split, shift, reflection, fusion or dividend.
 const MAX_ROUNDS: usize = 256;
 
-/// Treatment of an axis whose bits feed an XOR and that is also divided by a number that is not a power of two.
+/// Treatment of an axis whose bits are operands of an XOR and which is also divided by a number that is not a
+/// power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BitSplit {
-    /// Split the axis at its divisors.
+    /// Splits the axis at its divisors.
     AtDivisors,
-    /// Split the axis into bits, and derive the dividend as a value of its own.
+    /// Splits the axis into bits, and treats its dividend as a derived digit.
     AtBits,
 }
 
-/// Computes the normal form of `targets`, index expressions over `axes` (positions in `extents`); `None` if they have
-/// none.
+/// Computes the normal form of `targets`, index expressions over the axes at the positions `axes` in
+/// `extents`; `None` if they have no normal form.
 ///
 /// # Errors
 /// [`ExprError`] when a constant leaves the integer range.

@@ -1,4 +1,5 @@
-//! One pass over the targets with the current digits: their weighted sums, or a refinement request.
+//! One pass over the targets with the current digits. It yields their weighted sums, or a request to refine
+//! the digits.
 
 use alloc::vec::Vec;
 
@@ -14,21 +15,22 @@ pub(super) struct DigitReader<'a> {
     pub(super) plans: &'a [ChainPlan],
     pub(super) extents: &'a [Expr],
     facts: &'a Facts,
-    /// True while reading an operand of an XOR or a mask.
+    /// True while an operand of an XOR or of a bit mask is read.
     pub(super) is_bitwise: bool,
-    /// Divisions of intermediate values.
+    /// Divisions of intermediate values in the targets.
     pub(super) uses: &'a SharedDividends,
     pub(super) digits: Vec<Digit>,
-    /// Greatest value of each digit, over all symbols.
+    /// Greatest value of each digit over all values of the symbols.
     greatest: Vec<i128>,
     pub(super) chains: Vec<Chain>,
-    /// The plan of each chain.
+    /// Position of the plan of each chain.
     pub(super) planned: Vec<usize>,
-    /// Greatest value that each chain encodes, over all symbols; the sum of its digits may exceed it.
+    /// Greatest value that each chain encodes, over all values of the symbols. The sum of its digits may exceed
+    /// it.
     pub(super) most: Vec<i128>,
-    /// The chain of each digit; `None` for derived digits.
+    /// Position of the chain of each digit; `None` for derived digits.
     pub(super) owner: Vec<Option<usize>>,
-    /// Derived digits and their definitions.
+    /// Positions of the derived digits with their definitions.
     pub(super) derived: Vec<(usize, DerivedDigit)>,
 }
 
@@ -66,7 +68,8 @@ impl<'a> DigitReader<'a> {
         Ok(reader)
     }
 
-    /// Adds the chain that subdivides a digit, if the chain of the digit exists.
+    /// Adds the chain that subdivides the digit of weight `weight` in the chain of plan `of`, if that chain
+    /// exists already.
     pub(super) fn add_parts(
         &mut self,
         position: usize,
@@ -78,7 +81,7 @@ impl<'a> DigitReader<'a> {
         self.add_chain(position, plan, Some(digit))
     }
 
-    /// Adds the chain of a plan, over axes or over a digit.
+    /// Adds the chain of a plan, which encodes axes, or subdivides the digit `of_digit`.
     pub(super) fn add_chain(
         &mut self,
         position: usize,
@@ -122,7 +125,7 @@ impl<'a> DigitReader<'a> {
         Ok(())
     }
 
-    /// Adds a digit and returns its position.
+    /// Adds a digit with this weight in its chain `owner`, and returns its position.
     pub(super) fn add_digit(
         &mut self,
         weight: i128,
@@ -135,18 +138,18 @@ impl<'a> DigitReader<'a> {
         Ok(self.digits.len() - 1)
     }
 
-    /// Greatest value of a digit, over all symbols.
+    /// Greatest value of the digit at this position, over all values of the symbols.
     pub(super) fn greatest(&self, digit: usize) -> i128 {
         self.greatest.get(digit).copied().unwrap_or(0)
     }
 
-    /// The digit that the chain of a plan subdivides.
+    /// Position of the digit that the chain of a plan subdivides; `None` if there is no such chain yet.
     pub(super) fn number_of(&self, plan: usize) -> Option<usize> {
         let chain = self.planned.iter().position(|own| *own == plan)?;
         self.chains.get(chain)?.of_digit
     }
 
-    /// The digit of a chain with the given weight.
+    /// Position of the digit with this weight in a chain; `None` if the chain has none.
     fn digit_at(&self, (chain, weight): (usize, i128)) -> Option<usize> {
         let digits = &self.chains.get(chain)?.digits;
         digits
@@ -159,7 +162,7 @@ impl<'a> DigitReader<'a> {
         Digits { digits: self.digits, chains: self.chains, derived: self.derived, targets }
     }
 
-    /// The weighted sum of digits that equals a polynomial, or the refinement that it needs.
+    /// Weighted sum of digits that equals a polynomial, or the refinement of digits that it needs.
     pub(super) fn form(&mut self, poly: &Poly) -> RefineResult {
         let mut form = LinearForm::default();
         let mut direct: Vec<(usize, i128)> = Vec::new();
@@ -219,7 +222,8 @@ impl<'a> DigitReader<'a> {
         self.add_axes(form, direct)
     }
 
-    /// Adds the undivided axes: each as its chain, those of a fused chain together as its value.
+    /// Adds the undivided axes `direct` with their coefficients to a form. Each axis is replaced by its chain,
+    /// and all axes of a fused chain together by the number that it encodes.
     fn add_axes(&mut self, mut form: LinearForm, mut direct: Vec<(usize, i128)>) -> RefineResult {
         while let Some((axis, coefficient)) = direct.pop() {
             let Some(chain) = self.chains.iter().position(|chain| chain.axes.contains(&axis))
@@ -259,7 +263,8 @@ impl<'a> DigitReader<'a> {
         LinearForm { constant: chain.constant, terms }
     }
 
-    /// `(unit, axes used)` if the undivided terms hold every axis of the chain with `unit` times its row-major weight.
+    /// Common factor and axes of a fused chain whose axes all occur undivided, each with `unit` times its
+    /// row-major weight: `(unit, axes used)`. `None` if they do not.
     fn whole_number(
         &self,
         chain: &Chain,
@@ -283,7 +288,7 @@ impl<'a> DigitReader<'a> {
         Ok(Some((unit, weights.into_iter().map(|(a, _)| a).collect())))
     }
 
-    /// Row-major weights of the axes of a fused chain.
+    /// Row-major weights of the axes of a fused chain, as pairs of axis and weight, innermost first.
     fn row_major(&self, chain: &Chain) -> Result<Vec<(usize, i128)>, ExprError> {
         let mut weights = Vec::new();
         let mut weight = 1_i128;
@@ -298,7 +303,7 @@ impl<'a> DigitReader<'a> {
         Ok(weights)
     }
 
-    /// One axis of a fused chain, `m // weight % extent`.
+    /// Index of one axis of a fused chain that encodes `m`: `m // weight % extent`.
     fn fused_axis(&mut self, chain: usize, axis: usize) -> RefineResult {
         let Some(found) = self.chains.get(chain) else { return Ok(Err(Refinement::Impossible)) };
         let weights = self.row_major(found)?;
@@ -323,7 +328,7 @@ pub(super) fn add(a: i128, b: i128) -> Result<i128, ExprError> {
     a.checked_add(b).ok_or(ExprError::Overflow)
 }
 
-/// `a + b * factor`.
+/// Sum `a + b * factor` of two linear forms.
 pub(crate) fn sum(a: &LinearForm, b: &LinearForm, factor: i128) -> Result<LinearForm, ExprError> {
     let scaled = |value: i128| value.checked_mul(factor).ok_or(ExprError::Overflow);
     let mut out = a.clone();

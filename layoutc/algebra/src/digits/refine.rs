@@ -1,4 +1,4 @@
-//! Refinement requests and their application: splits, shifts, reflections, fusions, new dividends.
+//! Refinements of chains and their application: splits, shifts, reflections, fusions and new dividends.
 
 use alloc::vec::Vec;
 
@@ -6,35 +6,38 @@ use crate::expr::Expr;
 use crate::expr::gcd;
 use crate::normal_form::poly::Poly;
 
-/// Maximum number of shifts of a chain: two remainders that need different offsets would shift it forever.
+/// Maximum number of shifts of a chain. Two remainders that need different offsets would otherwise shift it
+/// forever.
 const MAX_SHIFTS: u8 = 3;
-/// Maximum number of intermediate values with a chain of their own.
+/// Maximum number of intermediate values that get a chain of their own.
 const MAX_NUMBERS: usize = 16;
-/// Maximum common multiple of the divisors of an intermediate value; its chain starts at a multiple of it.
+/// Maximum common multiple of the divisors of an intermediate value. The chain of the value starts at a
+/// multiple of it.
 const MAX_BLOCK: i128 = 1 << 40;
 
-/// The value that a chain encodes.
+/// Kind of value that a chain encodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ChainSource {
-    /// The axes of the plan.
+    /// Index of the axes in [`ChainPlan::axes`].
     Axes,
-    /// A digit, by the position of its plan and its weight there.
+    /// Digit of another chain, given by the position of the plan of that chain and the weight of the digit in it.
     Digit(usize, i128),
-    /// An intermediate value, and the common multiple of its divisors.
+    /// Intermediate value, with the common multiple of its divisors.
     Number(Poly, i128),
 }
 
-/// Plan of a chain: its value, offset and splits.
+/// Plan of a chain: the value that it encodes, and its offset, direction and splits.
 #[derive(Debug, Clone)]
 pub(super) struct ChainPlan {
     pub(super) of: ChainSource,
-    /// The logical axes, outermost first; none unless `of` is [`ChainSource::Axes`].
+    /// Positions of the logical axes that the chain encodes, outermost first; empty unless `of` is
+    /// [`ChainSource::Axes`].
     pub(super) axes: Vec<usize>,
     pub(super) sign: i128,
     pub(super) constant: i128,
-    /// Weights of the digits, ascending, from 1.
+    /// Weights of the digits of the chain, ascending; the first is 1.
     pub(super) cuts: Vec<i128>,
-    /// Number of shifts so far.
+    /// Number of times that the chain has been shifted.
     pub(super) shifts: u8,
 }
 
@@ -48,12 +51,13 @@ impl ChainPlan {
         Self { of, axes, sign: 1, constant: 0, cuts, shifts: 0 }
     }
 
-    /// True if the chain counts axes up from 0, split or not.
+    /// True if the chain encodes axes, counted up from 0.
     pub(super) fn is_plain(&self) -> bool {
         self.sign == 1 && self.constant == 0 && self.of == ChainSource::Axes
     }
 
-    /// Position of a split at this weight among the others, if it nests in them.
+    /// Position in `cuts` at which a split at this weight would be inserted; `None` if the weight does not nest
+    /// in its neighbors.
     pub(super) fn split_position(&self, weight: i128) -> Option<usize> {
         let at = self.cuts.partition_point(|cut| *cut < weight);
         let below = at.checked_sub(1).and_then(|k| self.cuts.get(k));
@@ -67,24 +71,25 @@ impl ChainPlan {
     }
 }
 
-/// A change of the plans at the given positions that a pass over the targets needs.
+/// Change of chain plans, given by their positions, that reading the targets requires.
 #[derive(Debug, Clone)]
 pub(super) enum Refinement {
-    /// Chain `.0` needs a digit that starts at weight `.1`.
+    /// Chain `.0` needs a digit of weight `.1`.
     Split(usize, i128),
     /// Chain `.0` must start `.1` lower.
     Shift(usize, i128),
-    /// Chain `.0` must count backwards.
+    /// Chain `.0` must count its index backwards.
     Reflect(usize),
-    /// The chains, outermost first, must form one row-major value.
+    /// The chains of these plans, outermost first, must be fused into one row-major index.
     Fuse(Vec<usize>),
-    /// The intermediate value `number`, at least `least`, needs a chain of its own because it is divided by `by`.
+    /// The intermediate value `number`, whose minimum is `least`, needs a chain of its own because it is divided
+    /// by `by`.
     NewDividend { number: Poly, least: i128, by: i128 },
-    /// No refinement helps.
+    /// No refinement makes the target a weighted sum.
     Impossible,
 }
 
-/// Applies a request; false if it is inapplicable.
+/// Applies a refinement to the plans; false if it is inapplicable or changes nothing.
 pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: &[Expr]) -> bool {
     match request {
         Refinement::Impossible => false,
@@ -159,7 +164,8 @@ pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: 
     }
 }
 
-/// Adds a chain for an intermediate value, or lowers its start; false if nothing changes.
+/// Adds a chain for the intermediate value `number`, or lowers the start of its chain; false if nothing
+/// changes.
 fn add_dividend(plans: &mut Vec<ChainPlan>, number: &Poly, least: i128, by: i128) -> bool {
     let numbers = plans.iter().filter(|plan| matches!(plan.of, ChainSource::Number(..))).count();
     let at = plans.iter().position(|plan| plan.counts(number));

@@ -1,5 +1,5 @@
-//! Intermediate values that are divided in several ways: `z // 6` and `z % 6` of `z = (i + j) % 7`. Each is a digit
-//! with a chain of its own, so that its parts split and join like those of an axis.
+//! Intermediate values that are divided in several ways, such as `z // 6` and `z % 6` for `z = (i + j) % 7`.
+//! Each becomes a digit with a chain of its own, so that its parts split and join like those of an axis.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -12,24 +12,25 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::Atom;
 use crate::normal_form::simplify::Facts;
 
-/// Divisors above this are not searched for common factors.
+/// Maximum divisor whose own divisors are searched for dividends that are quotients of others.
 const MAX_DIVISOR: i128 = 4096;
 
-/// The divisions of intermediate values in a list of targets.
+/// Divisions of intermediate values that occur in a list of targets.
 #[derive(Debug, Default)]
 pub(super) struct SharedDividends {
-    /// Values that are divided in more than one way.
+    /// Dividends that are divided in more than one way.
     shared: BTreeSet<Poly>,
-    /// Values that are quotients of others: `2*i + j//4` is `(8*i + j) // 4`.
+    /// Dividends that are quotients of other dividends, with that dividend and divisor: `2*i + j//4` is
+    /// `(8*i + j) // 4`.
     quotients: BTreeMap<Poly, (Poly, i128)>,
-    /// Axes whose bits feed an XOR or a mask, under [`BitSplit::AtBits`].
+    /// Axes whose bits are operands of an XOR or a mask; empty except under [`BitSplit::AtBits`].
     bits: BTreeSet<Var>,
 }
 
-/// The divisions of each value: `(is_remainder, divisor)`.
+/// Divisions of each dividend, as pairs `(is_remainder, divisor)`.
 type Divisions<'a> = BTreeMap<&'a Poly, BTreeSet<(bool, &'a Poly)>>;
 
-/// Dividends that equal a quotient of another dividend, with that dividend and divisor.
+/// Dividends that equal a quotient of another dividend, each with that dividend and the divisor.
 fn quotients(
     divisions: &Divisions<'_>,
     facts: &Facts,
@@ -78,13 +79,14 @@ impl SharedDividends {
         !self.bits.is_empty()
     }
 
-    /// True if `x` contains axes whose bits feed an XOR: these must stay whole and count from 0.
+    /// True if `x` contains axes whose bits are operands of an XOR. Such an axis may be split at powers of two
+    /// only, and must count from 0.
     fn has_bits_of(&self, x: &Poly) -> bool {
         !self.bits.is_empty() && x.mentions(&|var| self.bits.contains(&var))
     }
 }
 
-/// Collects every dividend with its divisions, and every axis whose bits are used.
+/// Collects every dividend of `poly` with its divisions, and every axis whose bits are used.
 fn collect<'a>(
     poly: &'a Poly,
     divisions: &mut Divisions<'a>,
@@ -115,7 +117,7 @@ fn collect<'a>(
 }
 
 impl DigitReader<'_> {
-    /// The form of a dividend; if it has a chain of its own, the digit of that chain.
+    /// Linear form of the dividend `x` that is divided by `k`; the digit of its own chain if it has one.
     pub(super) fn dividend_form(&mut self, x: &Poly, k: i128) -> RefineResult {
         // An XOR operand is split into the bits of the axis itself.
         let is_power = k & (k - 1) == 0;
@@ -166,7 +168,7 @@ impl DigitReader<'_> {
         Ok(Ok(number(digit)))
     }
 
-    /// True if the plan is that of the value `number`, or subdivides one of its digits.
+    /// True if the plan at position `plan` encodes the value of plan `number`, or subdivides one of its digits.
     fn is_of_number(&self, plan: usize, number: usize) -> bool {
         match self.plans.get(plan).map(|plan| &plan.of) {
             // A subdivision comes after the plan that it subdivides.
@@ -175,13 +177,14 @@ impl DigitReader<'_> {
         }
     }
 
-    /// True for a derived digit that is not subdivided.
+    /// True for a derived digit that no chain subdivides.
     fn is_whole(&self, digit: usize) -> bool {
         self.derived.iter().any(|(made, _)| *made == digit)
             && self.chains.iter().all(|chain| chain.of_digit != Some(digit))
     }
 
-    /// True if a request would split, shift or reverse an axis whose bits must stay whole.
+    /// True if a refinement would shift, reverse or fuse an axis whose bits are operands of an XOR, or split it
+    /// at a weight that is not a power of two.
     pub(super) fn breaks_bits(&self, request: &Refinement) -> bool {
         let is_of_bits = |plan: &usize| {
             let axes = self.plans.get(*plan).map_or(&[][..], |plan| plan.axes.as_slice());
@@ -196,7 +199,8 @@ impl DigitReader<'_> {
         }
     }
 
-    /// The request for a chain of `x`, or for one that `k` divides.
+    /// Request for a chain that encodes the dividend `x`, or the dividend of which `x` is a quotient; `None` if
+    /// it needs none or has one already.
     pub(super) fn name_dividend(
         &self,
         x: &Poly,

@@ -1,4 +1,5 @@
-//! Hilbert curves of arbitrary rectangles: a path that visits every cell once and preserves locality.
+//! Hilbert curves of rectangular grids of any size: a path that visits every cell once and preserves
+//! locality.
 //!
 //! In a box of `length` by `breadth`, the path starts at `(0, 0)` and ends at the far end of the length. A box with
 //! `2 * length > 3 * breadth` splits into two along its length; any other splits into three: the first half of the length
@@ -12,30 +13,31 @@
 //! end of the longer side: the path then has one diagonal step, or, for a shorter side of 2, ends one cell early. Both
 //! directions are iterative, descend into the one block that holds the cell, and neither fail nor leave the box.
 
-/// Largest number of cells of a box: 2^22.
+/// Maximum number of cells of a grid: 2^22.
 pub const MAX_CELLS: u32 = 1 << 22;
 
-/// A box of 1 to [`MAX_CELLS`] cells.
+/// Rectangular grid of 1 to [`MAX_CELLS`] cells with its Hilbert curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CurveGrid {
     rows: u32,
     columns: u32,
 }
 
-/// A block of the recursion: `length` cells along the path, `breadth` across it.
+/// Block of the recursion along the curve: `length` cells in the direction of the path, `breadth` across it.
 #[derive(Debug, Clone, Copy)]
 struct CurveBlock {
     length: i64,
     breadth: i64,
 }
 
-/// Subdivision of a block.
+/// How a block of the curve is subdivided.
 enum CurveSplit {
-    /// One row or one column: no further split.
+    /// The block is one row or one column and is not subdivided.
     Line,
-    /// Two blocks in sequence; the length of the first.
+    /// Two blocks in sequence. Contains the length of the first one.
     Two(i64),
-    /// Three blocks: first half, across and back. The breadth of the outer two, and the length of the first.
+    /// Three blocks: one there, one across and one back. Contains the breadth of the outer two, and the length of
+    /// the first.
     Three(i64, i64),
 }
 
@@ -52,34 +54,35 @@ impl CurveBlock {
     }
 }
 
-/// `n` rounded up to an even integer.
+/// Value rounded up to an even integer.
 fn even(n: i64) -> i64 {
     n + n % 2
 }
 
 impl CurveGrid {
-    /// A box of `rows` by `columns`; `None` if it has no cells, or more than [`MAX_CELLS`].
+    /// Grid of `rows` by `columns` cells; `None` if it has no cells, or more than [`MAX_CELLS`].
     pub fn new(rows: u32, columns: u32) -> Option<Self> {
         let cells = u64::from(rows) * u64::from(columns);
         (1..=u64::from(MAX_CELLS)).contains(&cells).then_some(Self { rows, columns })
     }
 
-    /// Number of rows.
+    /// Number of rows of the grid.
     pub fn rows(self) -> u32 {
         self.rows
     }
 
-    /// Number of columns.
+    /// Number of columns of the grid.
     pub fn columns(self) -> u32 {
         self.columns
     }
 
-    /// Number of cells, `rows * columns`.
+    /// Number of cells of the grid, `rows * columns`.
     pub fn cells(self) -> u32 {
         self.rows * self.columns
     }
 
-    /// The top-level block, along the longer side (along the columns of a square), and whether that is the columns.
+    /// Block that covers the whole grid, along the longer side (the columns of a square), and true if that side
+    /// is the columns.
     fn whole(self) -> (bool, CurveBlock) {
         let (rows, columns) = (i64::from(self.rows), i64::from(self.columns));
         if columns >= rows {
@@ -89,8 +92,8 @@ impl CurveGrid {
         }
     }
 
-    /// Position of the cell `(row, column)` on the curve, from 0. Indices outside the box are clamped. In a 2 by 2 box,
-    /// (1, 0) is 1 and (0, 1) is 3.
+    /// Position of the cell `(row, column)` along the curve, from 0. Indices outside the grid are clamped. In a 2
+    /// by 2 grid, cell (1, 0) has position 1 and cell (0, 1) has position 3.
     pub fn distance(self, row: i128, column: i128) -> i128 {
         let (row, column) = (inside(row, self.rows), inside(column, self.columns));
         let (is_along_columns, mut run) = self.whole();
@@ -124,8 +127,8 @@ impl CurveGrid {
         }
     }
 
-    /// The cell at position `distance` on the curve, as `row * columns + column`; `distance` is clamped to the curve.
-    /// In a 2 by 2 box, position 3 is cell 1: row 0, column 1.
+    /// Cell at position `distance` along the curve, as `row * columns + column`. Positions beyond the curve are
+    /// clamped. In a 2 by 2 grid, position 3 is cell 1: row 0, column 1.
     pub fn cell(self, distance: i128) -> i128 {
         let mut left = inside(distance, self.cells());
         let (is_along_columns, mut run) = self.whole();
@@ -167,7 +170,7 @@ impl CurveGrid {
     }
 }
 
-/// `index` clamped to `0..extent`.
+/// Index clamped to `0..extent`.
 fn inside(index: i128, extent: u32) -> i64 {
     let last = i64::from(extent) - 1;
     i64::try_from(index.clamp(0, i128::from(last))).unwrap_or(last)

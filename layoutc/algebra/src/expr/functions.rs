@@ -1,11 +1,11 @@
-//! Functions of index expressions that expand to sums of bits: Z-order and bit reversal. The Hilbert curve is an
-//! operation of its own instead (see [`crate::expr::curve`]).
+//! Functions of index expressions that expand to sums of bits: Z-order and bit reversal. The Hilbert curve is
+//! an operation of its own instead (see [`crate::expr::curve`]).
 
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// Bit `bit` of the `bits`-bit value `x`.
+/// Bit at position `bit` of the value `x`, which has `bits` bits.
 fn bit_of(x: &Expr, bit: u32, bits: u32) -> Result<Expr, ExprError> {
     let high = match bit {
         0 => x.clone(),
@@ -17,7 +17,7 @@ fn bit_of(x: &Expr, bit: u32, bits: u32) -> Result<Expr, ExprError> {
     Expr::binary(BinOp::Mod, &high, &Expr::constant(2))
 }
 
-/// Sum of `bit * 2^place` over all `(bit, place)`.
+/// Sum of `bit * 2^place` over all pairs `(bit, place)`.
 fn join_bits(bits: &[(Expr, u32)]) -> Result<Expr, ExprError> {
     let mut sum: Option<Expr> = None;
     for (bit, place) in bits {
@@ -33,9 +33,9 @@ fn join_bits(bits: &[(Expr, u32)]) -> Result<Expr, ExprError> {
     Ok(sum.unwrap_or_else(|| Expr::constant(0)))
 }
 
-/// Z-order (Morton) index: interleaves the bits of the arguments, the last argument least significant. Arguments may
-/// differ in width; one without bits left is skipped. `parts` holds each argument and its number of bits, at most 62 in
-/// total.
+/// Z-order (Morton) index, which interleaves the bits of the arguments, the last argument least significant.
+/// Arguments may differ in width; an argument without bits left is skipped. `parts` contains each argument
+/// with its number of bits, at most 62 in total.
 ///
 /// Source: Morton, 1966. On an 8 by 8 box, (1, 0) maps to 2 and (0, 1) to 1.
 ///
@@ -57,7 +57,7 @@ pub fn morton(parts: &[(Expr, u32)]) -> Result<Expr, ExprError> {
     join_bits(&placed)
 }
 
-/// Reverses the lowest `bits` bits of `x`, at most 62: with 4 bits, 1 maps to 8.
+/// Value of the lowest `bits` bits of `x`, at most 62, in reverse order: with 4 bits, 1 becomes 8.
 ///
 /// # Errors
 /// [`ExprError::Overflow`] beyond 62 bits, [`ExprError::TooLarge`].

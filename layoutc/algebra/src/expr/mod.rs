@@ -1,4 +1,4 @@
-//! Integer expressions: nodes, constructors, evaluation and substitution.
+//! Integer expressions: their nodes, constructors, evaluation and substitution.
 //!
 //! An [`Expr`] is an immutable tree of 128-bit integers and variables under Python's `+ - * // % & ^`. Every node
 //! stores its depth and size, and no constructor builds a tree beyond [`MAX_DEPTH`] or [`MAX_SIZE`], so that
@@ -19,72 +19,73 @@ use crate::expr::curve::CurveGrid;
 
 /// Maximum depth of an expression, in nodes from the root to a leaf.
 pub const MAX_DEPTH: u32 = 1024;
-/// Maximum size of an expression, in nodes; a shared subtree counts once per occurrence.
+/// Maximum size of an expression, in nodes. A shared subtree counts once per occurrence.
 pub const MAX_SIZE: u32 = 1 << 16;
 
-/// An error from building or evaluating an expression.
+/// Reason why an expression cannot be built or evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ExprError {
     /// The expression would exceed [`MAX_DEPTH`] or [`MAX_SIZE`].
     #[error("the expression exceeds {MAX_SIZE} terms or {MAX_DEPTH} levels")]
     TooLarge,
-    /// A value does not fit: 64 bits for user-written integers, 128 for derived ones.
+    /// A value does not fit its integer type: 64 bits for integers that users write, 128 bits for derived ones.
     #[error("a value in the expression does not fit 64 bits")]
     Overflow,
     /// A divisor is zero or negative.
     #[error("a divisor is not positive")]
     Divisor,
-    /// A variable has no value in the given environment.
+    /// A variable has no value in the given assignment.
     #[error("a variable has no value")]
     Unbound,
 }
 
-/// A variable of an expression. Indices count from 0, outermost first.
+/// Variable of an expression. Axes are counted from 0, outermost first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Var {
-    /// A logical axis of the tensor.
+    /// Index along a logical axis of the tensor.
     Axis(u32),
-    /// A storage axis, the result of a layout step.
+    /// Index along a storage axis, the result of layout steps.
     Storage(u32),
-    /// A physical index, one per group of storage axes: `p0`, `p1`, ….
+    /// Index along a physical axis, one per group of storage axes: `p0`, `p1`, ….
     Physical(u32),
-    /// A digit of an axis, in proofs and loop nests.
+    /// Digit of an axis index, in proofs and loop nests.
     Digit(u32),
-    /// A symbol: an integer known only at run time.
+    /// Symbol, an integer that is known only at run time.
     Symbol(u32),
 }
 
-/// A binary operator. `FloorDiv` and `Mod` round toward minus infinity, as in Python.
+/// Binary operator. `FloorDiv` and `Mod` round toward minus infinity, as in Python.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BinOp {
-    /// `a + b`
+    /// Sum, `a + b`.
     Add,
-    /// `a - b`
+    /// Difference, `a - b`.
     Sub,
-    /// `a * b`
+    /// Product, `a * b`.
     Mul,
-    /// `a // b`, b > 0
+    /// Floor quotient `a // b`, for a positive `b`.
     FloorDiv,
-    /// `a % b`, b > 0, never negative
+    /// Remainder `a % b` for a positive `b`, never negative.
     Mod,
-    /// `a & b` on two's complement
+    /// Bitwise and, `a & b`, in two's complement.
     And,
-    /// `a ^ b` on two's complement
+    /// Bitwise exclusive or, `a ^ b`, in two's complement.
     Xor,
-    /// `min(a, b)`; in derived expressions (loop bounds) only, never parsed.
+    /// Minimum `min(a, b)`. Occurs only in derived expressions such as loop bounds, and is never parsed.
     Min,
-    /// `max(a, b)`; in derived expressions only, never parsed.
+    /// Maximum `max(a, b)`. Occurs only in derived expressions, and is never parsed.
     Max,
-    /// `hilbert(a, b)`: position of the cell in row `a` and column `b` on the Hilbert curve of a box, from 0. Arguments
-    /// are clamped to the box, so that evaluation never fails.
+    /// Position `hilbert(a, b)` of the cell in row `a` and column `b` along the Hilbert curve of a grid, from 0.
+    /// Arguments are clamped to the grid, so that evaluation never fails.
     Hilbert(CurveGrid),
-    /// `row * columns + column` of the cell at position `a` on the Hilbert curve of a box; `b` is always 0 and ignored.
-    /// In derived expressions only. `a` is clamped to the curve, because padding slots evaluate it too.
+    /// Cell at position `a` along the Hilbert curve of a grid, as `row * columns + column`; `b` is always 0 and
+    /// ignored. Occurs only in derived expressions. `a` is clamped to the curve, because padding slots evaluate
+    /// it, too.
     HilbertCell(CurveGrid),
 }
 
 impl BinOp {
-    /// Symbol of the operator in manifests, or the name of the function.
+    /// Text of the operator in manifests: its sign, or the name of the function.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Add => "+",
@@ -102,16 +103,16 @@ impl BinOp {
     }
 }
 
-/// One node of an expression.
+/// Node of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExprNode {
-    /// An integer.
+    /// Integer constant.
     Const(i128),
-    /// A variable.
+    /// Variable of the expression.
     Var(Var),
-    /// `-a`
+    /// Negation, `-a`.
     Neg(Expr),
-    /// A binary operation.
+    /// Binary operation on two operands.
     Bin(BinOp, Expr, Expr),
 }
 
@@ -122,7 +123,7 @@ struct ExprData {
     size: u32,
 }
 
-/// An integer expression, reference-counted. Ordered and hashed by structure.
+/// Integer expression, reference-counted. It is ordered and hashed by structure.
 ///
 /// ```
 /// use layoutc_algebra::{BinOp, Error, Expr, Var};
@@ -138,17 +139,17 @@ struct ExprData {
 pub struct Expr(Arc<ExprData>);
 
 impl Expr {
-    /// The constant `value`.
+    /// Expression that is the constant `value`.
     pub fn constant(value: i128) -> Self {
         Self::leaf(ExprNode::Const(value))
     }
 
-    /// The variable `var`.
+    /// Expression that is the variable `var`.
     pub fn var(var: Var) -> Self {
         Self::leaf(ExprNode::Var(var))
     }
 
-    /// `a op b`, without folding.
+    /// Expression `a op b`, without folding of constants.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`] beyond [`MAX_DEPTH`] or [`MAX_SIZE`].
@@ -158,7 +159,7 @@ impl Expr {
         Self::bounded(ExprNode::Bin(op, a.clone(), b.clone()), depth, size)
     }
 
-    /// `-a`, without folding.
+    /// Expression `-a`, without folding of constants.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`] beyond [`MAX_DEPTH`] or [`MAX_SIZE`].
@@ -181,22 +182,22 @@ impl Expr {
         Ok(Self(Arc::new(ExprData { node, depth, size })))
     }
 
-    /// The root node.
+    /// Root node of the expression.
     pub fn node(&self) -> &ExprNode {
         &self.0.node
     }
 
-    /// Identity of the allocation: equal for clones, unique among live expressions.
+    /// Address of the allocation: equal for clones, and unique among live expressions.
     pub(crate) fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
 
-    /// Number of nodes; a shared subtree counts once per occurrence.
+    /// Number of nodes of the expression. A shared subtree counts once per occurrence.
     pub fn size(&self) -> u32 {
         self.0.size
     }
 
-    /// The value of an integer literal (`Some(3)` for `3`, `None` for `1 + 2`).
+    /// Value of an expression that is a single constant (`Some(3)` for `3`, `None` for `1 + 2`).
     pub fn as_const(&self) -> Option<i128> {
         match self.node() {
             ExprNode::Const(value) => Some(*value),
@@ -204,7 +205,7 @@ impl Expr {
         }
     }
 
-    /// The variable, if the expression is a single variable.
+    /// Variable of an expression that is a single variable; `None` otherwise.
     pub fn as_var(&self) -> Option<Var> {
         match self.node() {
             ExprNode::Var(var) => Some(*var),
@@ -212,7 +213,7 @@ impl Expr {
         }
     }
 
-    /// The set of variables that occur.
+    /// Set of the variables that occur in the expression.
     pub fn vars(&self) -> BTreeSet<Var> {
         let mut vars = BTreeSet::new();
         self.collect_vars(&mut vars);
@@ -233,7 +234,7 @@ impl Expr {
         }
     }
 
-    /// True if a variable that satisfies `test` occurs.
+    /// True if a variable that satisfies `test` occurs in the expression.
     pub fn mentions(&self, test: &dyn Fn(Var) -> bool) -> bool {
         match self.node() {
             ExprNode::Const(_) => false,
@@ -243,7 +244,7 @@ impl Expr {
         }
     }
 
-    /// The expression with every variable replaced by `value(var)`; `None` keeps the variable.
+    /// Expression with every variable replaced by `value(var)`; `None` keeps the variable.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].
@@ -258,8 +259,8 @@ impl Expr {
         }
     }
 
-    /// The value under an assignment of the variables, in checked 128-bit arithmetic with floor division. `7 // 2` is
-    /// 3, `-7 // 2` is -4, `-7 % 2` is 1.
+    /// Value of the expression under an assignment of values to the variables, in checked 128-bit arithmetic with
+    /// floor division. `7 // 2` is 3, `-7 // 2` is -4, and `-7 % 2` is 1.
     ///
     /// # Errors
     /// [`ExprError::Unbound`], [`ExprError::Overflow`], [`ExprError::Divisor`].
@@ -273,7 +274,7 @@ impl Expr {
     }
 }
 
-/// Non-negative greatest common divisor; `gcd(0, n) = |n|`.
+/// Greatest common divisor, which is never negative; `gcd(0, n) = |n|`.
 pub fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
@@ -282,7 +283,7 @@ pub fn gcd(a: i128, b: i128) -> i128 {
     i128::try_from(a).unwrap_or(i128::MAX)
 }
 
-/// Applies one operation to integers, checked, with floor division.
+/// Result of one operation on integers, in checked arithmetic with floor division.
 ///
 /// # Errors
 /// [`ExprError::Overflow`]; [`ExprError::Divisor`] for a divisor below 1.
@@ -305,30 +306,30 @@ pub fn apply(op: BinOp, a: i128, b: i128) -> Result<i128, ExprError> {
     value.ok_or(ExprError::Overflow)
 }
 
-/// A comparison operator of a predicate.
+/// Comparison operator of a predicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CompareOp {
-    /// `==`
+    /// Equality, `==`.
     Eq,
-    /// `<`
+    /// Less than, `<`.
     Lt,
-    /// `>=`
+    /// At least, `>=`.
     Ge,
 }
 
-/// A comparison `left op right`.
+/// Comparison `left op right` of two expressions.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ExprComparison {
-    /// The left operand.
+    /// Left operand of the comparison.
     pub left: Expr,
-    /// The operator.
+    /// Operator of the comparison.
     pub op: CompareOp,
-    /// The right operand.
+    /// Right operand of the comparison.
     pub right: Expr,
 }
 
 impl ExprComparison {
-    /// Truth value under an assignment.
+    /// Truth value of the comparison under an assignment of values to the variables.
     ///
     /// # Errors
     /// Errors of [`Expr::evaluate`].
@@ -341,7 +342,7 @@ impl ExprComparison {
         })
     }
 
-    /// Expressions that are all non-negative exactly where the comparison holds: `b - a - 1` for `a < b`.
+    /// Expressions that are all non-negative exactly where the comparison holds, such as `b - a - 1` for `a < b`.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].
@@ -359,7 +360,7 @@ impl ExprComparison {
     }
 }
 
-/// A conjunction of comparisons; empty is true.
+/// Predicate: a conjunction of comparisons, true if there are none.
 ///
 /// ```
 /// use layoutc_algebra::{CompareOp, Error, Expr, ExprComparison, Predicate, Var};
@@ -373,12 +374,12 @@ impl ExprComparison {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Predicate {
-    /// The conjuncts.
+    /// Comparisons that must all hold.
     pub all: alloc::vec::Vec<ExprComparison>,
 }
 
 impl Predicate {
-    /// Truth value under an assignment.
+    /// Truth value of the predicate under an assignment of values to the variables.
     ///
     /// # Errors
     /// Errors of [`Expr::evaluate`].
@@ -391,7 +392,7 @@ impl Predicate {
         Ok(true)
     }
 
-    /// The predicate with every variable replaced by `value(var)`; `None` keeps the variable.
+    /// Predicate with every variable replaced by `value(var)`; `None` keeps the variable.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].

@@ -1,4 +1,4 @@
-//! Parser of maps and expressions: text to spanned trees. Names are resolved in [`crate::map`].
+//! Parser of maps and expressions, from text to trees with byte ranges. Names are resolved in [`crate::map`].
 //!
 //! Spans are UTF-8 byte ranges. Parentheses nest at most [`MAX_NESTING`] deep, and an expression has at most
 //! [`MAX_TERMS`] operators in a row, so that no text exhausts the stack.
@@ -12,130 +12,130 @@ use thiserror::Error;
 
 use crate::expr::BinOp;
 
-/// Maximum nesting of parentheses, signs and calls.
+/// Maximum nesting depth of parentheses, signs and calls.
 pub const MAX_NESTING: usize = 256;
 /// Maximum number of consecutive operators without parentheses.
 pub const MAX_TERMS: usize = 512;
-/// Maximum length of a text, in bytes.
+/// Maximum length of a map or expression, in bytes.
 pub const MAX_BYTES: usize = 1 << 16;
 
-/// A byte range of the text.
+/// Byte range in a text.
 pub type Span = Range<usize>;
 
-/// A parsed expression with spans.
+/// Parsed expression: a tree whose nodes have byte ranges in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexAst {
-    /// Bytes of the expression, parentheses included.
+    /// Byte range of the expression, parentheses included.
     pub span: Span,
-    /// The node.
+    /// Kind of the root node, with its operands.
     pub kind: IndexAstKind,
-    /// Nodes from here to the deepest leaf; at most [`MAX_TERMS`].
+    /// Number of nodes from this one to the deepest leaf, at most [`MAX_TERMS`].
     depth: usize,
 }
 
-/// A node of an [`IndexAst`].
+/// Kind of a node of an [`IndexAst`], with its operands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexAstKind {
-    /// A literal, at most `2^63 - 1`.
+    /// Integer literal, at most `2^63 - 1`.
     Int(i128),
-    /// A name: an axis, const, parameter or symbol.
+    /// Name of an axis, const, parameter or symbol.
     Name(String),
-    /// `-a`
+    /// Negation, `-a`.
     Neg(Box<IndexAst>),
-    /// `a op b`, with the span of the operator.
+    /// Binary operation `a op b`, with the byte range of the operator.
     Bin(BinOp, Span, Box<IndexAst>, Box<IndexAst>),
-    /// `f(a, b)`
+    /// Call of a function, such as `f(a, b)`.
     Call(String, Vec<IndexAst>),
 }
 
-/// A map parameter: `c`, or `*outer` for any number of axes.
+/// Parameter of a map: `c`, or `*outer` for any number of axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapParam {
-    /// The name, without `*`.
+    /// Name of the parameter, without `*`.
     pub name: String,
-    /// True for `*name`.
+    /// True for a parameter `*name`, which takes any number of axes.
     pub star: bool,
-    /// Bytes of the parameter.
+    /// Byte range of the parameter.
     pub span: Span,
 }
 
-/// An item of the right side of a map.
+/// Item on the right side of a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MapItemText {
-    /// `name = expr : extent`
+    /// Storage axis, written as `name = expr : extent`; name and extent are optional.
     Expr {
-        /// The name of the storage axis, if written.
+        /// Name of the storage axis with its byte range; `None` if none is written.
         name: Option<(String, Span)>,
-        /// The index expression.
+        /// Index along the storage axis.
         expr: IndexAst,
-        /// The stated extent, if written.
+        /// Stated extent of the storage axis; `None` if none is written.
         extent: Option<IndexAst>,
     },
-    /// `*outer`
+    /// All axes of the `*` parameter with this name, such as `*outer`.
     Star(String, Span),
 }
 
-/// A map as parsed.
+/// Parsed text of a map, with unresolved names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapText {
-    /// The parameters, if the map has an arrow.
+    /// Parameters of the map; `None` if it has no arrow.
     pub params: Option<Vec<MapParam>>,
-    /// The items of the right side.
+    /// Items on the right side of the map.
     pub items: Vec<MapItemText>,
-    /// The separators `|`: number of items before each, and its span.
+    /// Separators `|`, each as the number of items before it and its byte range.
     pub separators: Vec<(usize, Span)>,
 }
 
-/// A syntax error.
+/// Kind of a syntax error in a map or expression.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseErrorKind {
-    /// An unexpected token.
+    /// A token is found where another one is expected.
     #[error("expected {expected}, found {found}")]
     Unexpected {
         /// Description of the expected token.
         expected: &'static str,
-        /// The token found.
+        /// Token that is found, as text.
         found: String,
     },
-    /// A character outside the language of expressions.
+    /// A character does not belong to the language of expressions.
     #[error("unexpected character `{0}` in an expression")]
     Character(char),
-    /// `/` alone.
+    /// The sign `/` is used alone, but only `//` is an operator.
     #[error("`/` is not an operator")]
     Slash,
-    /// A literal that does not fit 64 bits.
+    /// An integer literal does not fit 64 bits.
     #[error("the literal has {digits} digits and does not fit 64 bits")]
     TooBig {
-        /// Number of digits.
+        /// Number of digits of the literal.
         digits: usize,
     },
-    /// A literal with a leading zero, an underscore or letters.
+    /// An integer literal has a leading zero, an underscore or letters.
     #[error("literals are decimal, without leading zeros, `_` or letters")]
     Literal,
-    /// Nested too deeply, too many terms in a row, or too long.
+    /// The text is nested too deeply, has too many operators in a row, or is too long.
     #[error(
         "the expression is nested deeper than {MAX_NESTING}, has over {MAX_TERMS} terms in a row or is too long"
     )]
     TooDeep,
-    /// Two `*name` parameters.
+    /// The map has two `*name` parameters.
     #[error("more than one `*` parameter")]
     TwoStars,
-    /// A separator without an axis on both sides.
+    /// A separator has no axis on one of its sides.
     #[error("a separator needs an axis on both sides")]
     EmptyGroup,
 }
 
-/// A syntax error with its span.
+/// Syntax error in a map or expression, with its byte range.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{kind}")]
 pub struct ParseError {
-    /// The error.
+    /// Kind of the syntax error.
     pub kind: ParseErrorKind,
-    /// Bytes of the error.
+    /// Byte range of the syntax error in the text.
     pub span: Span,
 }
 
-/// Parses a map: `(n, c) -> (n, c // 4 | c % 4)`, or only its items.
+/// Parses a map such as `(n, c) -> (n, c // 4 | c % 4)`, or the items of a map alone.
 ///
 /// # Errors
 /// The first syntax error.
@@ -154,7 +154,7 @@ pub fn map(text: &str) -> Result<MapText, ParseError> {
     Ok(MapText { params, items, separators })
 }
 
-/// Parses an expression.
+/// Parses an index expression.
 ///
 /// # Errors
 /// The first syntax error.
@@ -168,7 +168,7 @@ pub fn expression(text: &str) -> Result<IndexAst, ParseError> {
     }
 }
 
-/// Items, and the separators among them.
+/// Items of a map, and the separators between them.
 type MapItemList = (Vec<MapItemText>, Vec<(usize, Span)>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -322,7 +322,7 @@ impl MapParser<'_> {
         None
     }
 
-    /// True if the next token is a parenthesis that closes at the last token.
+    /// True if the next token is a parenthesis that is closed by the last token.
     fn wrapped_to_the_end(&self) -> bool {
         if self.peek() != Some(&MapTokenKind::Open) {
             return false;
@@ -416,7 +416,7 @@ impl MapParser<'_> {
         Ok(MapItemText::Expr { name, expr, extent })
     }
 
-    /// Parses operators of precedence `least` or higher, by precedence climbing.
+    /// Parses an expression of operators with precedence `least` or higher, by precedence climbing.
     fn expr(&mut self, least: u8) -> Result<IndexAst, ParseError> {
         let mut left = self.unary()?;
         while let Some(MapTokenKind::Op(op)) = self.peek() {

@@ -1,15 +1,15 @@
-//! Printing of expressions in manifest syntax. The text parses back to the same value, except for operations of derived
-//! expressions (`min`, `max`, `hilbert_cell`).
+//! Printing of expressions in the syntax of manifests. The text parses back to the same value, except for
+//! operations of derived expressions (`min`, `max`, `hilbert_cell`).
 
 use alloc::format;
 use alloc::string::{String, ToString};
 
 use crate::expr::{BinOp, CompareOp, Expr, ExprNode, Predicate, Var};
 
-/// Names of the variables.
+/// Name of each variable in printed text.
 pub type VarNames<'a> = &'a dyn Fn(Var) -> String;
 
-/// Precedence of an operator, as in Python; higher binds tighter.
+/// Precedence of an operator, as in Python; an operator of higher precedence binds tighter.
 fn level(op: BinOp) -> u8 {
     match op {
         BinOp::Xor => 1,
@@ -20,7 +20,7 @@ fn level(op: BinOp) -> u8 {
     }
 }
 
-/// Prints an expression with the parentheses that precedence requires: `(n * 32 + c // 4) * 64 + h`.
+/// Text of an expression, with the parentheses that precedence requires: `(n * 32 + c // 4) * 64 + h`.
 pub fn expr(expr: &Expr, names: VarNames<'_>) -> String {
     let mut text = String::new();
     write_expr(&mut text, expr, names, 0);
@@ -68,7 +68,7 @@ fn write_expr(text: &mut String, expr: &Expr, names: VarNames<'_>, context: u8) 
     }
 }
 
-/// Prints a predicate: `p0 < 14 and p1 % 4 == 0`; `true` if empty.
+/// Text of a predicate, such as `p0 < 14 and p1 % 4 == 0`; `true` if it has no comparisons.
 pub fn predicate(predicate: &Predicate, names: VarNames<'_>) -> String {
     let mut text = String::new();
     for comparison in &predicate.all {

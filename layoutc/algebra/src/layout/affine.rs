@@ -1,4 +1,4 @@
-//! Layouts whose offset is affine: an origin plus one stride per logical axis.
+//! Layouts with an affine offset: a constant origin plus a stride times the index for each logical axis.
 
 use alloc::vec::Vec;
 
@@ -6,16 +6,18 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::layout::Layout;
 use crate::normal_form::simplify::Facts;
 
-/// Offset of the form `origin + i0 * strides[0] + i1 * strides[1] + …`, in elements, over symbols.
+/// Offset of the form `origin + i0 * strides[0] + i1 * strides[1] + …`, in elements. Origin and strides are
+/// over symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AffineOffset {
-    /// Offset of the first element.
+    /// Offset of the first element, in elements.
     pub origin: Expr,
-    /// One stride per logical axis; 0 for an axis of extent 1.
+    /// Strides of the logical axes, in elements, one per axis; 0 for an axis of extent 1.
     pub strides: Vec<Expr>,
 }
 
-/// `(w, c)` if `index` is syntactically `w * var + c`.
+/// Weight and constant `(w, c)`, if `index` has the syntactic form of a linear function `w * var + c`; `None`
+/// otherwise.
 pub(crate) fn linear_coefficients(index: &Expr, var: Var) -> Option<(i128, i128)> {
     let sum =
         |(a, b): (i128, i128), (c, d): (i128, i128)| Some((a.checked_add(c)?, b.checked_add(d)?));
@@ -41,7 +43,7 @@ pub(crate) fn linear_coefficients(index: &Expr, var: Var) -> Option<(i128, i128)
 }
 
 impl Layout {
-    /// Origin and strides of the logical axes; `None` if the offset is not affine.
+    /// Origin and strides of the offset over the logical axes; `None` if the offset is not proven affine.
     ///
     /// # Errors
     /// [`ExprError`] when a constant leaves the integer range.
@@ -72,8 +74,8 @@ impl Layout {
 }
 
 impl Layout {
-    /// True if the offset is a sum of terms that read at most one axis each: elements at regular indices of an axis are at
-    /// regular distances in memory.
+    /// True if the offset is a sum of terms that read at most one logical axis each. Then elements at regular
+    /// indices of an axis are at regular distances in memory.
     pub fn is_separable(&self) -> bool {
         is_separable(&self.offset)
     }

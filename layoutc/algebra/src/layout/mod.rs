@@ -13,7 +13,7 @@ use crate::layout::physical::PlacementOptions;
 use crate::layout::swizzle::Swizzle;
 use crate::symbol::{Axis, Symbol};
 
-/// Result of the proof.
+/// Verdict of the proof about the slots of a layout.
 ///
 /// ```
 /// use layoutc_algebra::{Error, Expr, Layout, Verdict};
@@ -35,7 +35,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// `bijective` or `padded`.
+    /// Name of the verdict: `bijective` or `padded`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Bijective => "bijective",
@@ -44,19 +44,19 @@ impl Verdict {
     }
 }
 
-/// The proof technique behind a verdict.
+/// Proof technique that established a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProofMethod {
-    /// The mixed-radix normal form.
+    /// Mixed-radix normal form, whose digits the storage indices determine.
     Digits,
-    /// The mixed-radix normal form, plus linear algebra over `GF(2)` for bits combined by XOR.
+    /// Mixed-radix normal form, together with linear algebra over `GF(2)` for bits combined by XOR.
     Gf2,
-    /// Enumeration of all elements of at least one independent component.
+    /// Enumeration of all elements in at least one independent component of axes.
     Enumeration,
 }
 
 impl ProofMethod {
-    /// `digits`, `gf2` or `enumeration`.
+    /// Name of the proof technique: `digits`, `gf2` or `enumeration`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Digits => "digits",
@@ -65,7 +65,7 @@ impl ProofMethod {
         }
     }
 
-    /// The technique that names a proof composed of two.
+    /// Technique to report for a proof that combines two: enumeration before `GF(2)` before digits.
     pub(crate) fn with(self, other: Self) -> Self {
         match (self, other) {
             (Self::Enumeration, _) | (_, Self::Enumeration) => Self::Enumeration,
@@ -75,31 +75,34 @@ impl ProofMethod {
     }
 }
 
-/// The targets of a layout's digits.
+/// Indices that the digits of a layout decompose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DigitTargets {
-    /// One target per storage axis: its index.
+    /// The storage indices: one target per storage axis.
     Storage,
-    /// A single target, the offset in the flat buffer: strides are explicit, and only the offset can be injective.
+    /// The offset in the flat buffer as the single target, for explicit strides, with which only the offset can
+    /// be injective.
     Offset,
 }
 
-/// Alignment of the first element, the one at index 0 along every axis.
+/// Requested alignment of the first element, the one at index 0 along every logical axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlignedOrigin {
-    /// Offset of the first element in the flat buffer, over symbols; aligned if the base address is.
+    /// Offset of the first element in the flat buffer, in elements over symbols. The element is aligned if the
+    /// base address is.
     pub offset: Expr,
-    /// Divisor of the byte offset.
+    /// Alignment in bytes, which divides the byte offset of the first element.
     pub alignment_bytes: u64,
     /// Size of an element in bits.
     pub element_bits: u32,
 }
 
-/// A layout with a proven verdict. Lists are outermost first; quantities are in elements.
+/// Layout with a proven verdict. Lists are outermost first, and quantities are in elements.
 ///
-/// Only the prover makes one: [`Layout::builder`], [`LayoutBuilder`](crate::builder::LayoutBuilder), and the methods
-/// that keep a proof, such as [`permuted`](Self::permuted). The one exception is a read-only view, whose elements may
-/// share slots: [`LayoutBuilder::finish_shared`](crate::builder::LayoutBuilder::finish_shared).
+/// Only the prover creates layouts: through [`Layout::builder`],
+/// [`LayoutBuilder`](crate::builder::LayoutBuilder), and methods that preserve a proof, such as
+/// [`permuted`](Self::permuted). The one exception is a read-only view, whose elements may share slots:
+/// [`LayoutBuilder::finish_shared`](crate::builder::LayoutBuilder::finish_shared).
 ///
 /// ```
 /// use layoutc_algebra::{Error, Expr, Layout};
@@ -137,12 +140,12 @@ pub struct Layout {
     pub(crate) alignment_bytes: u64,
     pub(crate) lead: Expr,
     pub(crate) origin: Option<AlignedOrigin>,
-    /// Placement that the steps request; `None` where several shards are in one memory.
+    /// Placement options that the steps requested; `None` where several shards are in one memory.
     pub(crate) demands: Option<PlacementOptions>,
 }
 
 impl Layout {
-    /// Symbols of the extents: `Var::Symbol(k)` is `symbols[k]`.
+    /// Symbols of the layout: `Var::Symbol(k)` is `symbols[k]`.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
     }
@@ -152,94 +155,95 @@ impl Layout {
         &self.logical
     }
 
-    /// Storage axes, the result of the steps: `Var::Storage(k)` is `storage[k]`.
+    /// Storage axes, produced by the steps: `Var::Storage(k)` is `storage[k]`.
     pub fn storage(&self) -> &[Axis] {
         &self.storage
     }
 
-    /// One index per storage axis, over `Var::Axis` and symbols, simplified.
+    /// Indices along the storage axes, one per axis, over `Var::Axis` and symbols, simplified.
     pub fn storage_map(&self) -> &[Expr] {
         &self.storage_map
     }
 
-    /// Axis separators: the position of the last storage axis of every group except the last.
+    /// Positions of the axis separators: the last storage axis of every group except the last group.
     pub fn separators(&self) -> &[usize] {
         &self.separators
     }
 
-    /// Extents of the physical axes, one per group of storage axes.
+    /// Extents of the physical axes, one per group of storage axes, in elements.
     pub fn physical_shape(&self) -> &[Expr] {
         &self.physical_shape
     }
 
-    /// Stride of each physical axis in the flat buffer, pitch included.
+    /// Stride of each physical axis in the flat buffer, in elements, including the pitch.
     pub fn physical_strides(&self) -> &[Expr] {
         &self.physical_strides
     }
 
-    /// Stride of each storage axis in the flat buffer, before the swizzle.
+    /// Stride of each storage axis in the flat buffer, in elements, before the swizzle.
     pub fn strides(&self) -> &[Expr] {
         &self.strides
     }
 
-    /// One index per physical axis, over `Var::Axis`, simplified.
+    /// Indices along the physical axes, one per axis, over `Var::Axis` and symbols, simplified.
     pub fn physical_map(&self) -> &[Expr] {
         &self.physical_map
     }
 
-    /// Offset in the flat buffer, over `Var::Axis`, simplified.
+    /// Offset of an element in the flat buffer, in elements, over `Var::Axis` and symbols, simplified.
     pub fn offset(&self) -> &Expr {
         &self.offset
     }
 
-    /// The logical indices that are elements, over `Var::Axis`; `None` if all are. The maps are undefined on the
-    /// others, which have no slots.
+    /// Condition over `Var::Axis` for a logical index to be an element; `None` if every index is one. The maps
+    /// are undefined on other indices, which have no slots.
     pub fn domain(&self) -> Option<&Predicate> {
         self.domain.as_ref()
     }
 
-    /// The logical index over `Var::Physical`; `None` only under [`ProofMethod::Enumeration`].
+    /// Logical index of the element in a slot, one expression per logical axis over `Var::Physical`; `None` under
+    /// [`ProofMethod::Enumeration`] and for read-only views.
     pub fn inverse(&self) -> Option<&[Expr]> {
         self.inverse.as_deref()
     }
 
-    /// True for the physical indices that hold an element, over `Var::Physical`; `None` if all do, or there is no
+    /// Condition over `Var::Physical` for a slot to hold an element; `None` if every slot does, or if there is no
     /// inverse.
     pub fn valid(&self) -> Option<&Predicate> {
         self.valid.as_ref()
     }
 
-    /// The proven verdict.
+    /// Proven verdict of the layout.
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
 
-    /// The proof technique.
+    /// Proof technique that established the verdict.
     pub fn proof(&self) -> ProofMethod {
         self.proof
     }
 
-    /// Mixed-radix normal form, if the layout has one. Every chain carries axes.
+    /// Mixed-radix normal form of the layout; `None` if it has none. Every chain of it encodes logical axes.
     pub fn digits(&self) -> Option<&Digits> {
         self.digits.as_ref()
     }
 
-    /// The indices that the normal form is of: storage or physical ones.
+    /// Indices that the digits of the normal form decompose: the storage indices, or the offset.
     pub fn digit_targets(&self) -> DigitTargets {
         self.digit_targets
     }
 
-    /// Swizzle of the index along the last physical axis, applied after the strides.
+    /// Swizzle of the index along the last physical axis, applied after the strides; `None` if there is none.
     pub fn swizzle(&self) -> Option<Swizzle> {
         self.swizzle
     }
 
-    /// Number of elements: those of the domain.
+    /// Number of elements, over symbols; with a domain, the number of elements in it.
     pub fn logical_elements(&self) -> &Expr {
         &self.logical_elements
     }
 
-    /// Number of slots of the flat buffer, pitch included.
+    /// Number of slots of the flat buffer, over symbols, including the pitch.
     pub fn physical_elements(&self) -> &Expr {
         &self.physical_elements
     }
@@ -249,17 +253,18 @@ impl Layout {
         self.alignment_bytes
     }
 
-    /// Leading slots along the last physical axis, over symbols: added to the index that the storage axes give.
+    /// Number of leading slots along the last physical axis, over symbols. It is added to the index that the
+    /// storage axes give.
     pub fn lead(&self) -> &Expr {
         &self.lead
     }
 
-    /// Alignment of the first element, if requested.
+    /// Offset and alignment of the first element; `None` if no alignment was requested.
     pub fn origin(&self) -> Option<&AlignedOrigin> {
         self.origin.as_ref()
     }
 
-    /// Permutes the logical axes: axis k of the result is axis `order[k]` of this layout.
+    /// Layout with permuted logical axes: axis `k` of the result is axis `order[k]` of this layout.
     ///
     /// # Errors
     /// [`ExprError::Unbound`] unless `order` is a permutation of the axes.
@@ -301,8 +306,8 @@ impl Layout {
         })
     }
 
-    /// This layout at a base address of another alignment, in bytes. The origin is lost where the base is not aligned
-    /// to it.
+    /// This layout with another alignment of its base address, in bytes. The alignment of the first element is
+    /// dropped unless the base address has it, too.
     #[must_use]
     pub fn at_base(self, alignment_bytes: u64) -> Self {
         let is_aligned =
@@ -310,11 +315,12 @@ impl Layout {
         Self { origin: self.origin.filter(is_aligned), alignment_bytes, ..self }
     }
 
-    /// This layout over a list of symbols that has each of its own, matched by name, with no other values than those
-    /// that the proof covers: `Var::Symbol(k)` of the result is `symbols[k]`.
+    /// This layout over another list of symbols, so that `Var::Symbol(k)` of the result is `symbols[k]`. The list
+    /// must contain each symbol of the layout, matched by name, and allow no other values for it than those that
+    /// the proof covers.
     ///
     /// # Errors
-    /// [`ExprError::Unbound`] where `symbols` lacks a symbol, or allows it further values.
+    /// [`ExprError::Unbound`] if `symbols` lacks a symbol of the layout, or allows it further values.
     pub fn over_symbols(mut self, symbols: &[Symbol]) -> Result<Self, ExprError> {
         if self.symbols == symbols {
             return Ok(self);

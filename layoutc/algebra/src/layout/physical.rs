@@ -1,7 +1,7 @@
-//! Placement of storage axes in memory: separator groups, strides, physical shape, pitch.
+//! Placement of storage axes in memory: groups of axes between separators, strides, physical shape and pitch.
 //!
-//! Source: TVM RFC 0039, buffers and flattening: the axes between two separators form one physical axis, row-major;
-//! without a separator the rank is 1.
+//! Source: TVM RFC 0039, buffers and flattening. The axes between two separators form one physical axis in
+//! row-major order; without a separator there is one physical axis.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -12,7 +12,8 @@ use crate::layout::swizzle::Swizzle;
 use crate::normal_form::simplify::Facts;
 use crate::symbol::Axis;
 
-/// Positions of the storage axes of each group. Rank 0 has one empty group.
+/// Ranges of positions of the storage axes, one range per separated group. Without storage axes there is one
+/// empty group.
 pub fn groups(rank: usize, separators: &[usize]) -> Vec<Range<usize>> {
     let mut groups = Vec::new();
     let mut start = 0;
@@ -24,40 +25,43 @@ pub fn groups(rank: usize, separators: &[usize]) -> Vec<Range<usize>> {
     groups
 }
 
-/// Strides and shape of the storage axes in memory.
+/// Placement of the storage axes in memory: their strides and the physical shape, in elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MemoryPlacement {
     /// Stride of each storage axis within its physical axis.
     pub(crate) local_strides: Vec<Expr>,
-    /// Extents of the physical axes.
+    /// Extents of the physical axes, one per group of storage axes.
     pub(crate) shape: Vec<Expr>,
     /// Stride of each physical axis in the flat buffer.
     pub(crate) pitches: Vec<Expr>,
-    /// Leading slots along the last physical axis.
+    /// Number of leading slots along the last physical axis.
     pub(crate) lead: Expr,
 }
 
-/// Placement requested by the steps.
+/// Placement options that the steps request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PlacementOptions {
-    /// Explicit element strides of all axes, which then form one group.
+    /// Explicit strides of all storage axes, in elements. The axes then form one group. `None` for row-major
+    /// strides.
     pub(crate) strides: Option<Vec<Expr>>,
-    /// Storage axes whose stride must be a multiple of the given number of bytes.
+    /// Pairs of a storage axis and a number of bytes: the stride of the axis must be a multiple of that many
+    /// bytes.
     pub(crate) alignments: Vec<(usize, i128)>,
-    /// Divisor of the last physical extent besides the swizzle's, in elements; 0 and 1 have no effect.
+    /// Number of elements that must divide the last physical extent, in addition to that of the swizzle; 0 and 1
+    /// have no effect.
     pub(crate) tail: i128,
-    /// Alignment of the first element's byte offset; 0 if none is requested.
+    /// Alignment of the byte offset of the first element, in bytes; 0 if none is requested.
     pub(crate) origin: i128,
-    /// Fixed number of leading slots: a window inherits that of its base layout.
+    /// Fixed number of leading slots, which a window inherits from its base layout; `None` to compute it.
     pub(crate) lead: Option<Expr>,
-    /// Swizzle of the last physical index.
+    /// Swizzle of the index along the last physical axis; `None` if there is none.
     pub(crate) swizzle: Option<Swizzle>,
     /// Size of an element in bits.
     pub(crate) element_bits: u32,
 }
 
-/// Places the storage axes in memory. `first` holds the first element's index along each storage axis if it must be
-/// aligned.
+/// Places the storage axes in memory. `first` contains the index of the first element along each storage axis
+/// if that element must be aligned, and is empty otherwise.
 pub(crate) fn place(
     axes: &[Axis],
     separators: &[usize],
@@ -143,7 +147,7 @@ fn local_stride(strides: &[Expr], k: usize) -> Expr {
 }
 
 impl PlacementOptions {
-    /// Strides and leading slots, over symbols.
+    /// Explicit strides and the fixed number of leading slots, which are expressions over symbols.
     pub(crate) fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
         self.strides.iter_mut().flatten().chain(&mut self.lead)
     }
@@ -152,8 +156,9 @@ impl PlacementOptions {
         self.alignments.iter().find(|(k, _)| *k == axis).map(|(_, bytes)| *bytes)
     }
 
-    /// Number of leading slots that align the first element, at index `first` of axes with these strides; 0 if the
-    /// extent is 0.
+    /// Number of leading slots before the first element that align its byte offset to `origin`, where the element
+    /// has index `first` along axes with these strides. A fixed number of leading slots takes precedence;
+    /// otherwise 0 if no alignment is requested or the extent is 0.
     fn lead(
         &self,
         extent: &Expr,
@@ -179,7 +184,7 @@ impl PlacementOptions {
         facts.simplify(&Expr::binary(BinOp::Sub, &last, &rest)?)
     }
 
-    /// The last physical extent, rounded up to `tail` and to the swizzle's reach.
+    /// Last physical extent rounded up to a multiple of `tail` and of the reach of the swizzle.
     fn rounded(&self, extent: &Expr, facts: &Facts) -> Result<Expr, ExprError> {
         let mut multiple = self.tail.max(1);
         let mut rounded = round_up(extent, multiple, facts)?;
@@ -197,7 +202,7 @@ impl PlacementOptions {
         Ok(rounded)
     }
 
-    /// The fewest elements whose size is a multiple of `bytes`: 16 four-byte elements for 64.
+    /// Least number of elements whose total size is a multiple of `bytes`: 16 four-byte elements for 64 bytes.
     pub(crate) fn elements(&self, bytes: i128) -> i128 {
         let bits = bytes.saturating_mul(8);
         bits / gcd(bits, i128::from(self.element_bits.max(1))).max(1)
@@ -214,7 +219,7 @@ fn round_up(value: &Expr, multiple: i128, facts: &Facts) -> Result<Expr, ExprErr
     facts.simplify(&Expr::binary(BinOp::Mul, &blocks, &k)?)
 }
 
-/// Largest offset plus 1 (CuTe's cosize); 0 if an axis is empty.
+/// Largest offset of an element plus 1 (`cosize` in CuTe), in elements; 0 if an axis has extent 0.
 fn cosize(axes: &[Axis], strides: &[Expr], facts: &Facts) -> Result<Expr, ExprError> {
     if axes.iter().any(|axis| axis.extent.as_const() == Some(0)) {
         return Ok(Expr::constant(0));

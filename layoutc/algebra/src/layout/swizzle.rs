@@ -1,4 +1,4 @@
-//! XOR swizzles of offsets, which spread the elements of a column over different banks.
+//! XOR swizzles of element offsets, which spread the elements of a column over different memory banks.
 //!
 //! Source: CUTLASS, CuTe: `Swizzle<B,M,S>` is `y = x ^ ((x & ((2^B - 1) << (M + max(0, S)))) >> S)` with `|S| >= B`.
 //! `Swizzle<3,4,3>` maps 128 to 144.
@@ -9,8 +9,9 @@ use thiserror::Error;
 
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// A swizzle of element offsets: XORs `bits` bits into the `bits` bits from `base` up, from `shift` positions above
-/// them. A negative shift XORs the bits at `base` into those `|shift|` above.
+/// Swizzle of element offsets. It XORs `bits` source bits into the `bits` destination bits from `base` up;
+/// the source is `shift` bit positions above the destination. A negative shift XORs the bits from `base` up
+/// into those `|shift|` positions above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Swizzle {
     bits: u32,
@@ -18,26 +19,26 @@ pub struct Swizzle {
     shift: i32,
 }
 
-/// An invalid swizzle.
+/// Reason why parameters do not form a swizzle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SwizzleError {
-    /// Source and destination bits overlap.
+    /// Source and destination bits of the swizzle overlap.
     #[error("a swizzle of {bits} bits overlaps itself at shift {shift}")]
     Overlap {
-        /// Number of bits.
+        /// Number of source bits.
         bits: u32,
-        /// The shift.
+        /// Distance from destination to source bits.
         shift: i32,
     },
-    /// A bit position that no offset has.
+    /// A parameter is negative, or bits, base and shift together exceed 62.
     #[error("bits and base must be at least 0, and at most 62 together with the shift")]
     Range,
-    /// The lowest bit is not a whole power-of-two number of elements.
+    /// The lowest swizzled bit of a byte offset does not stand for a power-of-two number of elements.
     #[error(
         "the lowest bit stands for {bytes} bytes, not a power of two of {element_bits}-bit elements"
     )]
     Unit {
-        /// Bytes that the lowest bit stands for.
+        /// Number of bytes that the lowest bit stands for.
         bytes: i128,
         /// Size of an element in bits.
         element_bits: u32,
@@ -45,7 +46,7 @@ pub enum SwizzleError {
 }
 
 impl Swizzle {
-    /// A swizzle with parameters in elements.
+    /// Creates a swizzle from parameters that count bits of an element offset.
     ///
     /// # Errors
     /// [`SwizzleError::Overlap`], [`SwizzleError::Range`].
@@ -62,7 +63,8 @@ impl Swizzle {
         }
     }
 
-    /// A swizzle with parameters in bytes: for 16-bit elements, 3, 4, 3 becomes 3, 3, 3.
+    /// Creates a swizzle from parameters that count bits of a byte offset: for 16-bit elements, 3, 4, 3 becomes
+    /// 3, 3, 3.
     ///
     /// # Errors
     /// [`SwizzleError`].
@@ -80,31 +82,33 @@ impl Swizzle {
         Self::new(bits, unit.trailing_zeros().into(), shift)
     }
 
-    /// Number of bits of the exclusive or.
+    /// Number of bits that the swizzle XORs.
     pub fn bits(self) -> u32 {
         self.bits
     }
 
-    /// Lowest destination bit, or lowest source bit if the shift is negative.
+    /// Position of the lowest destination bit, or of the lowest source bit if the shift is negative.
     pub fn base(self) -> u32 {
         self.base
     }
 
-    /// Distance from source to destination bits, positive downward.
+    /// Distance of the source bits above the destination bits; negative if they are below.
     pub fn shift(self) -> i32 {
         self.shift
     }
 
-    /// Period of the swizzle: 2^(bits + base + |shift|) elements.
+    /// Period of the swizzle in elements: 2^(bits + base + |shift|).
     pub fn block(self) -> i128 {
         1 << (self.bits + self.base + self.shift.unsigned_abs())
     }
 
-    /// The multiple to round an extent up to so that no swizzled index leaves it; `None` is a symbolic extent.
+    /// Multiple to which an extent must be rounded up so that every swizzled index stays inside; `None` stands
+    /// for a symbolic extent.
     ///
-    /// With a positive shift, only indices in the last block of 2^(base + shift) can leave the extent. They share their
-    /// source bits, a value of n bits, and stay within runs of 2^(base + n). 4 rows of 64 under `S<3,3,3>` stay within
-    /// their 256 elements. A negative shift needs whole blocks if any source bit can be set.
+    /// With a positive shift, only indices in the last block of 2^(base + shift) can leave the extent. They share
+    /// their source bits, a value of n bits, and stay within runs of 2^(base + n). For example, 4 rows of 64
+    /// under `S<3,3,3>` stay within their 256 elements. A negative shift needs whole blocks if any source bit can
+    /// be set.
     pub fn reach(self, extent: Option<i128>) -> i128 {
         if self.bits == 0 {
             return 1;
@@ -118,19 +122,19 @@ impl Swizzle {
         if folded == 0 { 1 } else { 1 << (onto + 128 - folded.leading_zeros()) }
     }
 
-    /// `(source, destination)`: the lowest bit of each field.
+    /// Positions of the lowest source bit and of the lowest destination bit.
     pub(crate) fn fields(self) -> (u32, u32) {
         let far = self.base + self.shift.unsigned_abs();
         if self.shift >= 0 { (far, self.base) } else { (self.base, far) }
     }
 
-    /// The swizzled offset, from 0: 3, 4, 3 maps 128 to 144.
+    /// Swizzled value of a non-negative offset: the swizzle 3, 4, 3 maps 128 to 144.
     pub fn at(self, offset: i128) -> i128 {
         let (from, onto) = self.fields();
         offset ^ (((offset >> from) & ((1 << self.bits) - 1)) << onto)
     }
 
-    /// The swizzled offset as an expression. A swizzle is its own inverse.
+    /// Swizzled value of an offset expression. A swizzle is its own inverse.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].

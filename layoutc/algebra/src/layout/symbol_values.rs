@@ -1,15 +1,16 @@
-//! Legal values of symbols, and sample assignments of all symbols.
+//! Legal values of symbols, and sample assignments of values to all symbols.
 
 use alloc::vec::Vec;
 
 use crate::expr::{Expr, Var};
 use crate::symbol::Symbol;
 
-/// Number of smallest values tried per symbol, by the number of symbols minus 1.
+/// Number of smallest legal values that are tried per symbol, indexed by the number of symbols minus 1.
 const SMALL: [i128; 4] = [17, 6, 3, 2];
 
 impl Symbol {
-    /// The least legal value: the first multiple from `min` up. For 5 to 12 in multiples of 4, 8.
+    /// Least legal value of the symbol: the first multiple of `multiple` from `min` up. For 5 to 12 in multiples
+    /// of 4, it is 8.
     #[must_use]
     pub fn least(&self) -> i128 {
         let multiple = self.multiple.max(1);
@@ -18,38 +19,39 @@ impl Symbol {
         self.min.max(0).saturating_add(up)
     }
 
-    /// The greatest legal value: the last multiple up to `max`, or the least value where there is none.
+    /// Greatest legal value of the symbol: the last multiple of `multiple` up to `max`, or the least value if
+    /// there is none.
     #[must_use]
     pub fn greatest(&self) -> i128 {
         (self.max - self.max.rem_euclid(self.multiple.max(1))).max(self.least())
     }
 
-    /// The legal value, if there is only one.
+    /// Legal value of the symbol, if there is only one; `None` otherwise.
     #[must_use]
     pub fn only(&self) -> Option<i128> {
         let least = self.least();
         (least == self.greatest()).then_some(least)
     }
 
-    /// True if `other` has this name and allows every value that is legal here.
+    /// True if `other` has the name of this symbol, and every legal value of this symbol is legal for `other`.
     pub(crate) fn is_within(&self, other: &Self) -> bool {
         let whole = self.multiple.checked_rem(other.multiple) == Some(0);
         self.name == other.name && self.min >= other.min && self.max <= other.max && whole
     }
 
-    /// The legal value `steps` multiples above `from`, at most the greatest.
+    /// Legal value `steps` multiples above `from`, limited to the greatest legal value.
     fn above(&self, from: i128, steps: i128) -> i128 {
         from.saturating_add(self.multiple.max(1).saturating_mul(steps)).min(self.greatest())
     }
 
-    /// The least nonzero legal value, if there is one.
+    /// Least nonzero legal value of the symbol; 0 if there is none.
     fn small(&self) -> i128 {
         if self.least() == 0 { self.above(0, 1) } else { self.least() }
     }
 }
 
-/// Legal assignments of all symbols for which every extent is at least 1: small values; all, and each alone, at the
-/// greatest; all, and each alone, one multiple below it.
+/// Sample assignments of legal values to all symbols for which every extent is at least 1. They combine small
+/// values, the greatest values of all symbols and of each alone, and values one multiple below the greatest.
 pub(crate) fn samples(symbols: &[Symbol], extents: &[Expr]) -> Vec<Vec<i128>> {
     let mut found: Vec<Vec<i128>> = Vec::new();
     let small: Vec<i128> = symbols.iter().map(Symbol::small).collect();
@@ -77,7 +79,7 @@ pub(crate) fn samples(symbols: &[Symbol], extents: &[Expr]) -> Vec<Vec<i128>> {
     found
 }
 
-/// The first `near` values of every symbol from `small` up, in all combinations, smallest first.
+/// Combinations of the first `near` legal values of every symbol from `small` up, smallest first.
 fn grid(symbols: &[Symbol], small: &[i128], near: i128) -> Vec<Vec<i128>> {
     let mut all: Vec<(i128, Vec<i128>)> = alloc::vec![(0, Vec::new())];
     for (symbol, from) in symbols.iter().zip(small) {
@@ -94,7 +96,7 @@ fn grid(symbols: &[Symbol], small: &[i128], near: i128) -> Vec<Vec<i128>> {
     all.into_iter().map(|(_, values)| values).collect()
 }
 
-/// True if every extent is at least 1.
+/// True if every extent is at least 1 for these values of the symbols.
 fn has_elements(extents: &[Expr], values: &[i128]) -> bool {
     let value = |var: Var| match var {
         Var::Symbol(k) => values.get(usize::try_from(k).ok()?).copied(),

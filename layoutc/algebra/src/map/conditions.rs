@@ -1,7 +1,7 @@
-//! Domain conditions: `j <= i and i - 2 <= j`, comparisons of affine expressions over the axes.
+//! Conditions of a domain, such as `j <= i and i - 2 <= j`: comparisons of affine expressions over the axes.
 //!
-//! Comparisons chain, `i - 2 <= j <= i + 1`, and `and` joins them. Each side is a sum of axes times integer constants,
-//! plus terms without axes.
+//! Comparisons may be chained, as in `i - 2 <= j <= i + 1`, and joined by `and`. Each side is a sum of axes
+//! times integer constants, plus terms without axes.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -12,46 +12,47 @@ use crate::expr::parse::{self, IndexAst, ParseError, Span};
 use crate::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, ExprNode, Predicate, Var};
 use crate::map::{MapError, MapScope, resolve_index};
 
-/// An error in the conditions of a domain.
+/// Reason why a text is not a condition of a domain.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConditionError {
-    /// A side does not parse as an expression.
+    /// A side of a comparison does not parse as an expression.
     #[error("{0}")]
     Parse(ParseError),
-    /// An unknown name, or another error that resolving an expression reports.
+    /// A side of a comparison contains an unknown name, or violates another rule of index expressions.
     #[error("{0}")]
     Map(MapError),
-    /// An expression without a comparison operator.
+    /// An expression stands alone, without a comparison operator.
     #[error("condition without a comparison")]
     Lone(Span),
-    /// A comparison or connective of another language: `!=`, `&&`, `or`, ….
+    /// A comparison operator or connective of another language is used, such as `!=`, `&&` or `or`.
     #[error("`{sign}` is not an operator of conditions")]
     Sign {
-        /// The operator as written.
+        /// Operator as it is written.
         sign: String,
-        /// Bytes of the operator.
+        /// Byte range of the operator.
         span: Span,
     },
-    /// A comparison inside parentheses.
+    /// A comparison is inside parentheses.
     #[error("comparison inside parentheses")]
     Enclosed(Span),
-    /// A side that is not affine: an index in a quotient, a remainder, an exclusive or, or a product of indices.
+    /// A side is not affine: it has an index in a quotient, a remainder or an exclusive or, or a product of
+    /// indices.
     #[error("condition is not affine in the indices")]
     NotAffine(Span),
-    /// Neither side contains an index.
+    /// Neither side of a comparison contains an index.
     #[error("neither side of the comparison has an index")]
     NoAxis {
-        /// Bytes of both sides.
+        /// Byte range of both sides.
         span: Span,
-        /// True if a side contains a symbol.
+        /// True if one of the sides contains a symbol.
         has_symbols: bool,
     },
-    /// The expression is too large.
+    /// An expression of the condition is too large.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// A comparison operator.
+/// Comparison operator of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Relation {
     Less,
@@ -61,7 +62,7 @@ enum Relation {
     More,
 }
 
-/// Operators in matching order: longer ones first.
+/// Texts of the comparison operators, longer ones first so that they match first.
 const RELATIONS: [(&str, Relation); 5] = [
     ("<=", Relation::AtMost),
     (">=", Relation::AtLeast),
@@ -70,13 +71,13 @@ const RELATIONS: [(&str, Relation); 5] = [
     (">", Relation::More),
 ];
 
-/// Operators of other languages, longer ones first.
+/// Operators of other languages that are reported as errors, longer ones first.
 const FOREIGN: [&str; 8] = ["!=", "<<", ">>", "&&", "||", "=>", "=<", "="];
 
-/// Parses and resolves `text` into a predicate over `Var::Axis`.
+/// Parses a condition and resolves its names. The result is a predicate over `Var::Axis`.
 ///
 /// # Errors
-/// Every error, in text order.
+/// All errors of the text, in its order.
 pub fn conditions(text: &str, scope: MapScope<'_>) -> Result<Predicate, Vec<ConditionError>> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for span in conjuncts(text) {
@@ -88,7 +89,7 @@ pub fn conditions(text: &str, scope: MapScope<'_>) -> Result<Predicate, Vec<Cond
     if errors.is_empty() { Ok(Predicate { all }) } else { Err(errors) }
 }
 
-/// Spans of the conditions between the words `and`.
+/// Byte ranges of the conditions that the word `and` separates.
 fn conjuncts(text: &str) -> Vec<Span> {
     let (mut parts, mut start) = (Vec::new(), 0);
     for at in words(text, "and") {
@@ -99,7 +100,7 @@ fn conjuncts(text: &str) -> Vec<Span> {
     parts
 }
 
-/// Byte positions of a word, as a whole word.
+/// Byte positions at which `word` occurs in the text as a whole word.
 fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let is_part = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
     let bytes = text.as_bytes();
@@ -109,7 +110,7 @@ fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     })
 }
 
-/// Rejects the connectives `or` and `not`.
+/// Checks that a condition contains neither of the connectives `or` and `not`.
 fn no_connective(text: &str, whole: &Span) -> Result<(), ConditionError> {
     let own = text.get(whole.clone()).unwrap_or_default();
     for word in ["or", "not"] {
@@ -164,7 +165,7 @@ fn comparisons(
     if errors.is_empty() { Ok(all) } else { Err(errors) }
 }
 
-/// Spans of the operands of a comparison chain, and the operators between them.
+/// Byte ranges of the operands of a comparison chain, and the operators between them.
 fn sides(text: &str, whole: &Span) -> Result<(Vec<Span>, Vec<Relation>), ConditionError> {
     let (mut spans, mut relations) = (Vec::new(), Vec::new());
     let (mut start, mut at) = (whole.start, whole.start);
@@ -203,14 +204,14 @@ fn sides(text: &str, whole: &Span) -> Result<(Vec<Span>, Vec<Relation>), Conditi
     Ok((spans, relations))
 }
 
-/// The span without leading and trailing whitespace.
+/// Byte range without leading and trailing whitespace of its text.
 fn trimmed(text: &str, span: &Span) -> Span {
     let own = text.get(span.clone()).unwrap_or_default();
     let start = span.start + (own.len() - own.trim_start().len());
     start..start.max(span.start + own.trim_end().len())
 }
 
-/// Resolves one operand to an expression over `Var::Axis`.
+/// Parses one operand of a comparison and resolves it to an expression over `Var::Axis`.
 fn side(text: &str, span: &Span, scope: MapScope<'_>) -> Result<Expr, Vec<ConditionError>> {
     // Leading blanks keep the spans relative to the whole text.
     let mut own = " ".repeat(span.start);
@@ -233,7 +234,7 @@ fn has_axes(expr: &Expr) -> bool {
     expr.mentions(&|var| !matches!(var, Var::Symbol(_)))
 }
 
-/// True if the expression contains no variable.
+/// True if the expression contains neither axes nor symbols.
 fn is_number(expr: &Expr) -> bool {
     !expr.mentions(&|_| true)
 }

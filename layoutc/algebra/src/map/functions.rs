@@ -1,4 +1,4 @@
-//! Calls in a map: `morton`, `bitrev` and `hilbert`, with range checks of their arguments.
+//! Calls of functions in a map: `morton`, `bitrev` and `hilbert`, with range checks of their arguments.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -49,8 +49,8 @@ impl MapResolver<'_> {
         self.ok_or_record(functions::morton(&parts), span)
     }
 
-    /// Lowers `hilbert` to a position on the curve of a box: the declared box, or the one that the arguments' extents
-    /// give.
+    /// Resolves a call of `hilbert` to a position on the Hilbert curve of a box. The box is the declared one, or
+    /// has the extents of the arguments.
     fn hilbert(
         &mut self,
         row: &IndexAst,
@@ -69,7 +69,8 @@ impl MapResolver<'_> {
         self.ok_or_record(Expr::binary(BinOp::Hilbert(grid), &row, &column), span)
     }
 
-    /// Resolves an argument of `hilbert` and the extent of its side: the declared one, else its greatest value + 1.
+    /// Resolves an argument of `hilbert`, with the extent of its side of the box: the declared one, otherwise the
+    /// greatest value of the argument plus 1.
     fn side(&mut self, ast: &IndexAst, written: Option<&IndexAst>) -> Option<(Expr, i128)> {
         let (argument, written) = (self.ranged("hilbert", ast), written.map(|w| (self.expr(w), w)));
         let (expr, found) = argument?;
@@ -96,7 +97,7 @@ impl MapResolver<'_> {
         Some((expr, extent))
     }
 
-    /// Resolves an argument of a function, with the number of bits that hold its greatest value.
+    /// Resolves an argument of a function, with the number of bits of its greatest value.
     fn argument(&mut self, name: &str, ast: &IndexAst) -> Option<(Expr, u32)> {
         let (expr, found) = self.ranged(name, ast)?;
         let bounds = self.scope.facts.numeric(&found.high);
@@ -104,7 +105,8 @@ impl MapResolver<'_> {
         Some((expr, 128 - high.max(0).leading_zeros()))
     }
 
-    /// Resolves an argument of a function, with its interval as written; reports one outside `0..2^62`.
+    /// Resolves an argument of a function, with the interval of its values as written. Reports an argument
+    /// outside `0..2^62`.
     fn ranged(&mut self, name: &str, ast: &IndexAst) -> Option<(Expr, Interval)> {
         let expr = self.expr(ast)?;
         let range = |var| match var {

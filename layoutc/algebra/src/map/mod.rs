@@ -1,4 +1,5 @@
-//! Index maps: resolves names, names storage axes, and checks every rule of the language except the extents.
+//! Index maps: resolution of their names, naming of storage axes, and checks of all rules of the language
+//! except those for extents.
 
 pub mod conditions;
 
@@ -17,20 +18,21 @@ mod functions;
 
 pub use error::{MapError, MapErrorKind};
 
-/// One storage axis of a map.
+/// Item of an index map, which defines one storage axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapItem {
-    /// Name, unique within the map.
+    /// Name of the storage axis, unique within the map.
     pub name: String,
-    /// Index over the axes that the map is applied to: `Var::Storage(k)` is the k-th of them.
+    /// Index along the storage axis, over the axes that the map is applied to: `Var::Storage(k)` is the k-th of
+    /// them.
     pub index: Expr,
-    /// Declared extent, over symbols.
+    /// Declared extent of the storage axis, over symbols; `None` if it follows from the index.
     pub extent: Option<Expr>,
-    /// Byte range of the index in the map's text; empty in maps that a step creates.
+    /// Byte range of the index in the text of the map; empty in maps that a step creates.
     pub span: Span,
 }
 
-/// A map from the current axes to new storage axes, as written: not simplified.
+/// Index map from the current axes to new storage axes. Its indices are as written, not simplified.
 ///
 /// ```
 /// use layoutc_algebra::expr::parse;
@@ -48,20 +50,21 @@ pub struct MapItem {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IndexMap {
-    /// New storage axes, major to minor.
+    /// Items for the new storage axes, major to minor.
     pub items: Vec<MapItem>,
-    /// Positions of the items that an axis separator follows: the last item of each group but the last.
+    /// Positions of the items that are followed by an axis separator: the last item of each group except the last
+    /// group.
     pub separators: Vec<usize>,
 }
 
-/// Scope in which the names of a map are resolved.
+/// Scope in which the names of an index map are resolved.
 #[derive(Clone, Copy)]
 pub struct MapScope<'a> {
     /// Axes that the map is applied to.
     pub axes: &'a [Axis],
-    /// Looks up a const, parameter or symbol.
+    /// Value of the const, parameter or symbol with a name; `None` if there is none.
     pub values: &'a dyn Fn(&str) -> Option<Expr>,
-    /// Facts about the symbols.
+    /// Facts about the ranges of the symbols.
     pub facts: &'a Facts,
 }
 
@@ -71,10 +74,11 @@ impl core::fmt::Debug for MapScope<'_> {
     }
 }
 
-/// Resolves the text of a map: looks up its names and names its storage axes. An empty map is the identity.
+/// Resolves the parsed text of a map: looks up its names, and names its storage axes. An empty map is the
+/// identity.
 ///
 /// # Errors
-/// All errors of the text, in source order.
+/// All errors of the text, in its order.
 pub fn resolve(text: &MapText, scope: MapScope<'_>) -> Result<IndexMap, Vec<MapError>> {
     let mut resolver = MapResolver::new(scope);
     let arity_holds = match &text.params {
@@ -96,10 +100,10 @@ pub fn resolve(text: &MapText, scope: MapScope<'_>) -> Result<IndexMap, Vec<MapE
     if resolver.errors.is_empty() { Ok(map) } else { Err(resolver.errors) }
 }
 
-/// Resolves an expression free of axes: a const, an extent, an argument of a step.
+/// Resolves an expression that contains no axes, such as a const, an extent or an argument of a step.
 ///
 /// # Errors
-/// The errors, in source order.
+/// All errors of the expression, in the order of the text.
 pub fn resolve_constant(
     ast: &IndexAst,
     values: &dyn Fn(&str) -> Option<Expr>,
@@ -113,10 +117,10 @@ pub fn resolve_constant(
     }
 }
 
-/// Resolves an index over the axes of the scope, by name: `Var::Storage(k)` is the k-th.
+/// Resolves an index over the axes of the scope, which are bound by name: `Var::Storage(k)` is the k-th axis.
 ///
 /// # Errors
-/// The errors, in source order.
+/// All errors of the expression, in the order of the text.
 pub fn resolve_index(ast: &IndexAst, scope: MapScope<'_>) -> Result<Expr, Vec<MapError>> {
     let mut resolver = MapResolver::new(scope);
     resolver.bound = scope.axes.iter().enumerate().map(|(k, a)| (a.name.clone(), k)).collect();
@@ -142,24 +146,24 @@ pub fn identity(axes: &[Axis]) -> IndexMap {
 
 struct MapResolver<'a> {
     scope: MapScope<'a>,
-    /// Bound names, with the position of the axis.
+    /// Names bound to axes, each with the position of its axis.
     bound: Vec<(String, usize)>,
-    /// The `*` parameter, with the range of axes that it takes.
+    /// Name of the `*` parameter, with the range of positions of the axes that it takes; `None` if there is none.
     stars: Option<(String, core::ops::Range<usize>)>,
-    /// Meaning of a name that both an axis and a symbol have, in the current subexpression.
+    /// Meaning, in the current subexpression, of a name that both an axis and a symbol have.
     meaning: NameBinding,
     errors: Vec<MapError>,
 }
 
-/// Namespace that wins where an axis and a symbol share a name: the axis in an index, the symbol in a divisor or an
-/// extent, which are free of axes.
+/// Meaning of a name that both an axis and a symbol have: the axis in an index, the symbol in a divisor or an
+/// extent, which contain no axes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum NameBinding {
     Axis,
     Symbol,
 }
 
-/// A storage axis whose name is not final yet.
+/// Storage axis whose name is not final yet.
 struct ItemDraft {
     written: Option<(String, Span)>,
     derived: String,
@@ -178,7 +182,7 @@ impl MapResolver<'_> {
         self.errors.push(MapError { kind, span: span.clone() });
     }
 
-    /// Binds the parameters to the axes by position; returns false if their numbers cannot match.
+    /// Binds the parameters to the axes by position; false if their numbers cannot match.
     fn bind(&mut self, params: &[MapParam]) -> bool {
         let axes = self.scope.axes;
         let single = params.iter().filter(|p| !p.star).count();
@@ -283,7 +287,7 @@ impl MapResolver<'_> {
         items
     }
 
-    /// Name of a storage axis without an explicit one: section 3 of the language.
+    /// Name of a storage axis without an explicit name, by section 3 of the language definition.
     fn derived_name(&self, index: &Expr, position: usize) -> String {
         use crate::expr::ExprNode;
         let axis_name = |expr: &Expr| match expr.as_var() {
@@ -327,7 +331,7 @@ impl MapResolver<'_> {
         Some(expr)
     }
 
-    /// Resolves an extent or a divisor, in which symbols win over axes.
+    /// Resolves an extent or a divisor, in which a name means the symbol if an axis has the same name.
     fn free_of_axes(&mut self, ast: &IndexAst) -> Option<Expr> {
         let before = core::mem::replace(&mut self.meaning, NameBinding::Symbol);
         let expr = self.expr(ast);
@@ -423,7 +427,7 @@ fn has_axes(expr: &Expr) -> bool {
     expr.mentions(&|var| !matches!(var, Var::Symbol(_)))
 }
 
-/// True if the expression has no operators but negation, `+`, `-` and `*`.
+/// True if the expression contains no operators except negation, `+`, `-` and `*`.
 fn is_affine(expr: &Expr) -> bool {
     use crate::expr::ExprNode;
     match expr.node() {
@@ -434,7 +438,7 @@ fn is_affine(expr: &Expr) -> bool {
     }
 }
 
-/// Reserves `name`, or the first of `name_2`, `name_3`, … that is not taken.
+/// Adds `name` to `taken` and returns it, or the first of `name_2`, `name_3`, … that is not taken yet.
 pub(crate) fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
     let mut candidate = name.to_string();
     let mut suffix = 2;

@@ -1,5 +1,5 @@
-//! Bounds of polynomials over the ranges of their variables: symbolic ([`Facts::range`]) and numeric
-//! ([`Facts::numeric`]).
+//! Bounds of polynomials over the ranges of their variables: symbolic bounds ([`Facts::range`]) and numeric
+//! bounds ([`Facts::numeric`]).
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::normal_form::poly::monomial::{Atom, Monomial};
 use crate::normal_form::simplify::{Facts, Interval};
 
 impl Facts {
-    /// Bounds of a polynomial over the ranges of its indices, as polynomials over symbols.
+    /// Least and greatest value of a polynomial over the ranges of its indices, as polynomials over symbols.
     pub(crate) fn range(&self, p: &Poly) -> Result<Interval, ExprError> {
         if let Some((low, high)) = self.constant_range(p) {
             return Ok(Interval { low: Poly::constant(low), high: Poly::constant(high) });
@@ -34,7 +34,8 @@ impl Facts {
         Ok(Interval { low, high })
     }
 
-    /// Bounds of `weight` times the product of `indices`; `weight` is a polynomial over symbols.
+    /// Least and greatest value of `weight` times the product of `indices`, where `weight` is a polynomial over
+    /// symbols.
     fn group_range(&self, indices: &[&Atom], weight: &Poly) -> Result<Interval, ExprError> {
         let [atom] = indices else {
             return if indices.is_empty() {
@@ -68,8 +69,8 @@ impl Facts {
         Ok(Interval { low, high })
     }
 
-    /// Constant bounds, as [`Facts::range`] finds them; `None` if a symbol, a product of indices, or an operation other
-    /// than `//` and `%` by constants occurs.
+    /// Constant bounds of a polynomial, equal to those of [`Facts::range`]; `None` if it contains a symbol, a
+    /// product of indices, or an operation other than `//` and `%` by constants.
     fn constant_range(&self, p: &Poly) -> Option<(i128, i128)> {
         let (mut low, mut high) = (p.constant_term(), p.constant_term());
         for (monomial, coefficient) in p.terms() {
@@ -161,7 +162,7 @@ impl Facts {
         }
     }
 
-    /// Least and greatest value of a polynomial over symbols, as integers.
+    /// Least and greatest value of a polynomial over symbols, as integers, for all values of the symbols.
     pub(crate) fn numeric(&self, p: &Poly) -> Result<(i128, i128), ExprError> {
         let (mut low, mut high) = (0_i128, 0_i128);
         for (monomial, coefficient) in p.terms() {
@@ -207,7 +208,7 @@ impl Facts {
     }
 }
 
-/// The interval `range * factor`, for a factor of the given sign.
+/// Product of an interval and `factor`, where `sign` is the sign of the factor.
 fn scaled(range: &Interval, factor: &Poly, sign: i128) -> Result<Interval, ExprError> {
     let (low, high) = (range.low.mul(factor)?, range.high.mul(factor)?);
     Ok(if sign < 0 { Interval { low: high, high: low } } else { Interval { low, high } })
@@ -219,7 +220,8 @@ fn multiply_bounds(a: (i128, i128), b: (i128, i128)) -> Result<(i128, i128), Exp
     Ok(corners.iter().fold((corners[0], corners[0]), |(low, high), v| (low.min(*v), high.max(*v))))
 }
 
-/// Bounds of `a & b` and `a ^ b`: `0..=min` and `0..2^bits` for operands that are not negative.
+/// Least and greatest value of `a & b` or `a ^ b` for operands in these ranges: `0..=min` and `0..2^bits` if
+/// neither is negative.
 pub(crate) fn bitwise_bounds(op: BinOp, a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
     let magnitude = |(low, high): (i128, i128)| low.unsigned_abs().max(high.unsigned_abs());
     let bits = 128 - magnitude(a).max(magnitude(b)).leading_zeros();

@@ -1,4 +1,5 @@
-//! Normal form of Hilbert curve operations: position and cell cancel as inverses.
+//! Normal forms of Hilbert curve operations. The position of a cell and the cell at a position cancel as
+//! inverses.
 
 use crate::expr::curve::CurveGrid;
 use crate::expr::{BinOp, ExprError, apply};
@@ -7,7 +8,8 @@ use crate::normal_form::poly::monomial::Atom;
 use crate::normal_form::simplify::Facts;
 
 impl Facts {
-    /// Normal form of `hilbert(row, column)`; for the row and column of the cell at `d`, `d` in range, it is `d`.
+    /// Normal form of `hilbert(row, column)`. It is `d` if `row` and `column` are those of the cell at position
+    /// `d`, and `d` is a position on the curve.
     pub(crate) fn distance(
         &self,
         grid: CurveGrid,
@@ -30,8 +32,8 @@ impl Facts {
         Ok(Poly::op(BinOp::Hilbert(grid), row, column))
     }
 
-    /// Normal form of `hilbert_cell(distance)`; for the position of a cell `(row, column)` in the box, `row * columns +
-    /// column`.
+    /// Normal form of `hilbert_cell(distance)`. It is `row * columns + column` if `distance` is the position of
+    /// the cell at `row` and `column`, and the cell is inside the grid.
     pub(crate) fn cell(&self, grid: CurveGrid, distance: Poly) -> Result<Poly, ExprError> {
         if let Some(distance) = distance.as_constant() {
             return Ok(Poly::constant(apply(BinOp::HilbertCell(grid), distance, 0)?));
@@ -53,7 +55,8 @@ impl Facts {
     }
 }
 
-/// `(cell, d)` if `p` is the cell at `d`, or its row (`//`) or column (`%`).
+/// Cell expression and its position `d`, if `p` is the cell at position `d`, or its row (`//`) or column
+/// (`%`); `None` otherwise.
 fn cell_in(grid: CurveGrid, p: &Poly) -> Option<(Poly, &Poly)> {
     let cell = match p.as_atom()? {
         Atom::Op(BinOp::FloorDiv | BinOp::Mod, x, _) => &**x,

@@ -1,4 +1,5 @@
-//! Joining adjacent digits of one value, and folding quotients into remainders.
+//! Rewrites of sums of digits: adjacent digits of one value are joined, and quotients are folded into
+//! remainders.
 
 use crate::expr::{BinOp, ExprError};
 use crate::normal_form::poly::Poly;
@@ -6,7 +7,7 @@ use crate::normal_form::poly::monomial::{Atom, Monomial};
 use crate::normal_form::simplify::Facts;
 
 impl Facts {
-    /// Joins adjacent digits of one value until a fixed point.
+    /// Joins adjacent digits of one value, and folds quotients into remainders, until nothing changes.
     pub(crate) fn join_digits(&self, mut p: Poly) -> Result<Poly, ExprError> {
         while let Some(joined) = self.join_once(&p)? {
             p = joined;
@@ -37,7 +38,8 @@ impl Facts {
         Ok(None)
     }
 
-    /// Rewrites `c * (x//a % b) + c*b * (x//(a*b) [% d])` to `c * (x//a [% (b*d)])`; `lower` is the first term.
+    /// Rewrites `c * (x//a % b) + c*b * (x//(a*b) [% d])` to `c * (x//a [% (b*d)])`, where `lower` is the first
+    /// of the two terms; `None` if the second term does not occur.
     fn join_upper(
         &self,
         p: &Poly,
@@ -89,8 +91,8 @@ impl Facts {
         Ok(None)
     }
 
-    /// Rewrites `c * (x//s) - c*b * (x//(s*b))` to `c * (x//s % b)`; with `s = 1`, `c*x - c*b*(x//b)` to `c * (x % b)`.
-    /// `upper` is the term with the larger divisor.
+    /// Rewrites `c * (x//s) - c*b * (x//(s*b))` to `c * (x//s % b)`; with `s = 1`, `c*x - c*b*(x//b)` to
+    /// `c * (x % b)`. The term `upper` is the one with the larger divisor. `None` if the result is not shorter.
     fn fold_quotient(
         &self,
         p: &Poly,
@@ -124,7 +126,7 @@ impl Facts {
     }
 }
 
-/// `number // start % count`; a plain quotient if `count` is `None`.
+/// Digit of a value: `number // start % count`, or the quotient `number // start` if `count` is `None`.
 #[derive(Debug, Clone, Copy)]
 struct DigitTerm<'a> {
     number: &'a Poly,
@@ -147,7 +149,7 @@ impl<'a> DigitTerm<'a> {
     }
 }
 
-/// The divisors `s` of all `x // s` in `p`.
+/// Divisors `s` of all quotients `x // s` that occur in `p`.
 fn quotient_starts<'a>(p: &'a Poly, x: &'a Poly) -> impl Iterator<Item = &'a Poly> {
     let atoms = p.terms().flat_map(|(monomial, _)| monomial.iter());
     atoms.filter_map(move |atom| match atom {

@@ -1,4 +1,4 @@
-//! Memoized normal forms, for expressions with shared subtrees.
+//! Memoized computation of normal forms, for expressions with shared subtrees.
 
 use alloc::collections::BTreeMap;
 use core::cell::RefCell;
@@ -7,11 +7,12 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode};
 use crate::normal_form::poly::Poly;
 use crate::normal_form::simplify::Facts;
 
-/// Facts with a cache of the normal forms of divisions.
+/// Facts together with a cache of the normal forms of quotients and remainders.
 #[derive(Debug)]
 pub(crate) struct MemoizedFacts<'a> {
     facts: &'a Facts,
-    /// By [`Expr::identity`]; holding the expression keeps its address from being reused.
+    /// Cached normal forms by [`Expr::identity`]. Each entry keeps its expression alive, so that the address is
+    /// not reused.
     known: RefCell<BTreeMap<usize, (Expr, Poly)>>,
 }
 
@@ -24,7 +25,7 @@ impl<'a> MemoizedFacts<'a> {
         self.facts
     }
 
-    /// [`Facts::normalize`].
+    /// Normal form of `expr`, equal to that of [`Facts::normalize`].
     pub(crate) fn normalize(&self, expr: &Expr) -> Result<Poly, ExprError> {
         let form = |part: &Expr| self.normalize(part);
         // Only divisions are expensive enough to cache.
@@ -39,7 +40,7 @@ impl<'a> MemoizedFacts<'a> {
         Ok(found)
     }
 
-    /// [`Facts::simplify`].
+    /// Simplified form of `expr`, equal to that of [`Facts::simplify`].
     pub(crate) fn simplify(&self, expr: &Expr) -> Result<Expr, ExprError> {
         self.facts.render(&self.normalize(expr)?)
     }

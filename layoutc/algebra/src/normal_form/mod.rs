@@ -1,4 +1,4 @@
-//! Normal form of index expressions: polynomials over atoms, with bounds and rewrites.
+//! Normal form of index expressions: polynomials over indivisible atoms, with bounds and rewrites.
 
 mod bounds;
 mod curve_rewrites;

@@ -1,5 +1,6 @@
-//! Proofs that polynomials over symbols are non-negative: each symbol at the ends of its range where the polynomial is
-//! linear or monotonic in it, bisection of its range otherwise; quotients are replaced by their rational bounds.
+//! Proofs that polynomials over symbols are non-negative. A polynomial is tested at both ends of the range of
+//! every symbol in which it is linear or monotonic; other ranges are bisected. Quotients are replaced by
+//! their rational bounds.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -10,14 +11,14 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::{Atom, Monomial};
 use crate::normal_form::simplify::Facts;
 
-/// Maximum number of quotients replaced by their bounds.
+/// Maximum number of quotients that are replaced by their bounds in one proof.
 const MAX_RELAXATIONS: usize = 8;
-/// Maximum number of polynomials examined per query.
+/// Maximum number of polynomials that are examined in one proof.
 const MAX_STEPS: u32 = 400;
-/// Maximum number of distinct atoms of a polynomial that is split by atoms.
+/// Maximum number of distinct atoms of a polynomial that is tested at the ends of their ranges.
 const MAX_ATOMS: usize = 8;
 
-/// Least and greatest value of each atom.
+/// Least and greatest value of each atom of a polynomial.
 type AtomBounds<'a> = BTreeMap<&'a Atom, (i128, i128)>;
 
 impl Facts {
@@ -39,7 +40,7 @@ impl Facts {
         self.is_never_negative(&goal)
     }
 
-    /// True if a polynomial over symbols is proven non-negative, with atoms treated as independent.
+    /// True if a polynomial over symbols is proven non-negative, with its atoms treated as independent variables.
     pub(crate) fn is_never_negative(&self, p: &Poly) -> Result<bool, ExprError> {
         let (least, greatest) = self.numeric(p)?;
         if least >= 0 || greatest < 0 || !repeats(p) {
@@ -58,9 +59,9 @@ impl Facts {
         Ok(is_nonnegative_in_box(p, &bounds, &mut left).unwrap_or(false))
     }
 
-    /// A polynomial whose non-negativity implies that of `p`: replaces the deepest quotient `x // d` by its lower bound
-    /// `(x - d + 1) / d` where its coefficient is positive, by `x / d` where it is negative, and clears the
-    /// denominator. `None` if there is no quotient to replace.
+    /// Polynomial whose non-negativity implies that of `p`. The most deeply nested quotient `x // d` is replaced
+    /// by its lower bound `(x - d + 1) / d` where its coefficient is positive, by `x / d` where it is negative,
+    /// and the denominator is cleared. `None` if there is no quotient to replace.
     fn weaken_quotient(&self, p: &Poly) -> Result<Option<Poly>, ExprError> {
         let atoms = p.terms().flat_map(|(monomial, _)| monomial.iter());
         let quotients = atoms.filter(|atom| matches!(atom, Atom::Op(BinOp::FloorDiv, ..)));
@@ -97,7 +98,8 @@ impl Facts {
     }
 }
 
-/// True if an atom occurs more than once, so that bounding terms separately is not exact.
+/// True if an atom occurs more than once in a polynomial, so that the bounds of single terms do not add up to
+/// exact bounds.
 fn repeats(p: &Poly) -> bool {
     let mut seen: Vec<&Atom> = Vec::new();
     for atom in p.terms().flat_map(|(monomial, _)| monomial.iter()) {
@@ -109,7 +111,7 @@ fn repeats(p: &Poly) -> bool {
     false
 }
 
-/// Nesting depth of operations.
+/// Nesting depth of operations in an atom; 0 for a variable.
 fn depth(atom: &Atom) -> usize {
     match atom {
         Atom::Var(_) => 0,
@@ -120,7 +122,7 @@ fn depth(atom: &Atom) -> usize {
     }
 }
 
-/// Lower bound of a polynomial in a box: the sum of the minima of its terms.
+/// Lower bound of a polynomial within the bounds of its atoms: the sum of the minima of its terms.
 fn least(p: &Poly, bounds: &AtomBounds<'_>) -> Option<i128> {
     let mut low = 0_i128;
     for (monomial, coefficient) in p.terms() {
@@ -141,7 +143,8 @@ fn least(p: &Poly, bounds: &AtomBounds<'_>) -> Option<i128> {
     Some(low)
 }
 
-/// True if a polynomial is proven non-negative in a box; `None` if the step budget runs out or arithmetic overflows.
+/// True if a polynomial is proven non-negative within the bounds of its atoms; `None` if the budget `left`
+/// runs out or arithmetic overflows.
 fn is_nonnegative_in_box(p: &Poly, bounds: &AtomBounds<'_>, left: &mut u32) -> Option<bool> {
     *left = left.checked_sub(1)?;
     if least(p, bounds)? >= 0 {
@@ -176,7 +179,7 @@ fn is_nonnegative_in_box(p: &Poly, bounds: &AtomBounds<'_>, left: &mut u32) -> O
     )
 }
 
-/// The atom with the most occurrences; `None` if each occurs once.
+/// Atom that occurs most often in a polynomial; `None` if each occurs only once.
 fn most_frequent<'a>(p: &Poly, bounds: &AtomBounds<'a>) -> Option<&'a Atom> {
     let count = |atom: &Atom| {
         p.terms().map(|(monomial, _)| monomial.iter().filter(|own| *own == atom).count()).sum()
@@ -186,7 +189,7 @@ fn most_frequent<'a>(p: &Poly, bounds: &AtomBounds<'a>) -> Option<&'a Atom> {
     most.filter(|(_, count)| *count > 1).map(|(atom, _)| atom)
 }
 
-/// Coefficients of the polynomial by powers of `atom`.
+/// Coefficients of `p` as a polynomial in `atom`; position `k` belongs to power `k`.
 fn by_powers(p: &Poly, atom: &Atom) -> Option<Vec<Poly>> {
     let mut powers: Vec<Poly> = Vec::new();
     for (monomial, coefficient) in p.terms() {
@@ -200,6 +203,7 @@ fn by_powers(p: &Poly, atom: &Atom) -> Option<Vec<Poly>> {
     Some(powers)
 }
 
+/// Value of the polynomial with coefficients `powers` at `x`:
 /// `powers[0] + powers[1] * x + powers[2] * x^2 + …`.
 fn at(powers: &[Poly], x: i128) -> Option<Poly> {
     let mut sum = Poly::zero();
@@ -209,7 +213,8 @@ fn at(powers: &[Poly], x: i128) -> Option<Poly> {
     Some(sum)
 }
 
-/// Forward difference in `atom`: the sum of `powers[k] * ((x + 1)^k - x^k)`.
+/// Forward difference in `atom` of the polynomial with coefficients `powers`: the sum of
+/// `powers[k] * ((x + 1)^k - x^k)`.
 fn difference(powers: &[Poly], atom: &Atom) -> Option<Poly> {
     let own = Poly::atom(atom.clone());
     let next = own.plus(1).ok()?;

@@ -1,4 +1,4 @@
-//! Rendering of polynomials as nested expressions: `(a * 32 + b) * 64 + c`.
+//! Conversion of polynomials to nested expressions such as `(a * 32 + b) * 64 + c`.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::normal_form::poly::monomial::{Atom, Monomial};
 use crate::normal_form::simplify::Facts;
 
 impl Facts {
-    /// The polynomial as an expression, nested by common factors.
+    /// Expression equal to the polynomial, nested by factoring out common factors.
     pub(crate) fn render(&self, p: &Poly) -> Result<Expr, ExprError> {
         if let Some(value) = p.as_constant() {
             return Ok(Expr::constant(value));
@@ -64,8 +64,8 @@ impl Facts {
         Expr::binary(BinOp::Mul, &product, &Expr::constant(coefficient))
     }
 
-    /// The factors of a term, and the rest of its coefficient. Symbol atoms count multiples of the symbol: rendered as
-    /// the symbol if its multiple divides the coefficient, as `symbol // multiple` otherwise.
+    /// Factors of a term as expressions, and the rest of its coefficient. A symbol atom counts multiples of the
+    /// symbol. It becomes the symbol if the multiple divides the coefficient, and `symbol // multiple` otherwise.
     fn factors(
         &self,
         (monomial, coefficient): &(Monomial, i128),
@@ -91,7 +91,7 @@ impl Facts {
         Ok((factors, coefficient))
     }
 
-    /// A term with its sign; a negative one is a negation.
+    /// Expression equal to a term; a term with negative coefficient becomes a negation.
     fn signed_product(&self, term: &(Monomial, i128)) -> Result<Expr, ExprError> {
         if term.0.is_empty() {
             return Ok(Expr::constant(term.1));
@@ -146,13 +146,13 @@ impl Facts {
     }
 }
 
-/// Sort key of a term in a sum: symbolic strides first, then larger coefficients, the constant last.
+/// Sort key of a term in a rendered sum: symbolic strides first, then larger coefficients, the constant last.
 fn weight_of(term: &(Monomial, i128)) -> (bool, usize, u128) {
     let symbols = term.0.iter().filter(|atom| atom.is_symbolic()).count();
     (!term.0.is_empty(), symbols, term.1.unsigned_abs())
 }
 
-/// The greatest term that divides all: symbolic atoms and an integer.
+/// Greatest term that divides all terms, made of symbolic atoms and an integer.
 fn common_factor(terms: &[(Monomial, i128)]) -> (Monomial, i128) {
     let mut atoms: Option<Vec<Atom>> = None;
     let mut coefficient = 0;

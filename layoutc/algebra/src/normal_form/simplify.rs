@@ -1,4 +1,4 @@
-//! Rewriting to normal form, given the ranges of the variables.
+//! Simplification of index expressions by their normal form, given the ranges of the variables.
 //!
 //! The rules are identities of integer floor division, with side conditions checked on ranges: `(k*q + r) // k = q` and
 //! `(k*q + r) % k = r` for `0 <= r < k`; `(g*a + r) // (g*k) = a // k` for `0 <= r < g`; `x // a // b = x // (a*b)`; `x
@@ -15,14 +15,14 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::{Atom, Monomial};
 use crate::symbol::Symbol;
 
-/// A closed interval whose bounds are polynomials over symbols.
+/// Closed interval whose bounds are polynomials over symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Interval {
     pub(crate) low: Poly,
     pub(crate) high: Poly,
 }
 
-/// Known ranges of indices and symbols.
+/// Known ranges of the indices and symbols of expressions.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     symbols: Vec<Symbol>,
@@ -30,12 +30,12 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Facts about symbols only.
+    /// Facts about symbols alone, without ranges of indices.
     pub fn new(symbols: &[Symbol]) -> Self {
         Self { symbols: symbols.to_vec(), ranges: BTreeMap::new() }
     }
 
-    /// Replaces every symbol that has a single legal value by that value.
+    /// Expression with every symbol that has a single legal value replaced by that value.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].
@@ -51,13 +51,13 @@ impl Facts {
         }
     }
 
-    /// The declared symbols.
+    /// Declared symbols: `Var::Symbol(k)` is `symbols[k]`.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
     }
 
-    /// Sets the range of `var` to `0..extent`, `extent` over symbols. An extent that may be 0 is treated as at least 1:
-    /// statements about all indices of an empty axis hold vacuously.
+    /// Sets the range of `var` to `0..extent`, where `extent` is over symbols. An extent that may be 0 is treated
+    /// as at least 1: statements about all indices of an empty axis hold vacuously.
     ///
     /// # Errors
     /// [`ExprError`] when the extent overflows.
@@ -68,7 +68,7 @@ impl Facts {
         Ok(())
     }
 
-    /// The simplified form of `expr`: equal for all values of the variables in their ranges.
+    /// Simplified form of `expr`, which is equal to it for all values of the variables in their ranges.
     ///
     /// # Errors
     /// [`ExprError`] when a constant leaves the integer range or the expression grows too large.
@@ -96,7 +96,8 @@ impl Facts {
         Ok(self.normalize(a)?.sub(&self.normalize(b)?)?.is_zero())
     }
 
-    /// Bounds over all values of variables and symbols, by interval arithmetic on the normal form.
+    /// Least and greatest value of `expr` over all values of indices and symbols, by interval arithmetic on the
+    /// normal form.
     ///
     /// # Errors
     /// Errors of [`Facts::simplify`].
@@ -112,7 +113,7 @@ impl Facts {
         self.combine(expr, &|part| self.normalize(part))
     }
 
-    /// The normal form of an expression from those of its operands, which `form` computes.
+    /// Normal form of an expression, computed from those of its operands by `form`.
     pub(crate) fn combine(
         &self,
         expr: &Expr,
@@ -225,7 +226,8 @@ impl Facts {
         self.join_digits(quotient.add_owned(&reduced)?)
     }
 
-    /// `t` if `t*divisor <= rest < (t+1)*divisor` for all values.
+    /// Number `t` of whole multiples of `divisor` in `rest`, if `t*divisor <= rest < (t+1)*divisor` for all
+    /// values; `None` if there is no such `t`.
     fn whole_multiples(&self, rest: &Poly, divisor: &Poly) -> Result<Option<Poly>, ExprError> {
         let range = self.range(rest)?;
         if let (Some(low), Some(high), Some(k)) =
@@ -244,7 +246,8 @@ impl Facts {
         Ok(is_below.then(|| Poly::constant(-1)))
     }
 
-    /// Symbolic divisors: `x // a // d = x // (a*d)` and `x % (d*m) // d = x // d % m`.
+    /// Quotient by a symbolic divisor `d` from the rules `x // a // d = x // (a*d)` and
+    /// `x % (d*m) // d = x // d % m`; `None` if neither applies.
     fn div_nested(&self, rest: &Poly, divisor: &Poly) -> Result<Option<Poly>, ExprError> {
         if let Some((Atom::Op(op @ (BinOp::FloorDiv | BinOp::Mod), x, a), constant)) =
             rest.as_atom_plus_constant()
@@ -282,7 +285,8 @@ impl Facts {
         Ok(None)
     }
 
-    /// `(g, a, r)` with `p = g*a + r`, `0 <= r < g`, and `g > 1` a divisor of `k`; the largest such `g`.
+    /// Decomposition `(g, a, r)` with `p = g*a + r`, `0 <= r < g`, and the largest divisor `g > 1` of `k` for
+    /// which there is one; `None` if there is none.
     fn coarser(&self, p: &Poly, k: i128) -> Result<Option<(i128, Poly, Poly)>, ExprError> {
         let mut candidates: Vec<i128> = p
             .terms()
@@ -328,7 +332,7 @@ impl Facts {
     }
 }
 
-/// `(x + a*c, a)` if `p` is `x // a + c` with a constant `c`.
+/// Dividend and divisor `(x + a*c, a)`, if `p` is `x // a + c` with a constant `c`; `None` otherwise.
 fn lone_division(p: &Poly) -> Result<Option<(Poly, &Poly)>, ExprError> {
     if let Some((Atom::Op(BinOp::FloorDiv, x, a), constant)) = p.as_atom_plus_constant() {
         return Ok(Some((x.add(&a.scale(constant)?)?, a)));
@@ -336,7 +340,8 @@ fn lone_division(p: &Poly) -> Result<Option<(Poly, &Poly)>, ExprError> {
     Ok(None)
 }
 
-/// Drops remainders that do not matter modulo `k`: `c * (x % m)` becomes `c * x` if `k` divides `c*m`.
+/// Polynomial without remainders that do not matter modulo `k`: `c * (x % m)` becomes `c * x` if `k` divides
+/// `c*m`.
 fn drop_inner_mod<'a>(p: &'a Poly, k: &Poly) -> Result<Cow<'a, Poly>, ExprError> {
     let is_mod = |(monomial, _): (&Monomial, _)| matches!(**monomial, [Atom::Op(BinOp::Mod, ..)]);
     if !p.terms().any(is_mod) {
@@ -355,8 +360,8 @@ fn drop_inner_mod<'a>(p: &'a Poly, k: &Poly) -> Result<Cow<'a, Poly>, ExprError>
     Ok(Cow::Owned(out))
 }
 
-/// Keeps a constant that the divisor does not divide inside the dividend: `(x + 5) // 2`, not `(x + 1) // 2 + 2`, so
-/// that all digits of `x + 5` share one dividend.
+/// Moves a constant that the divisor does not divide from the quotient back into the dividend:
+/// `(x + 5) // 2`, not `(x + 1) // 2 + 2`. Then all digits of `x + 5` have the same dividend.
 fn constant_inside(quotient: Poly, rest: Poly, divisor: &Poly) -> Result<(Poly, Poly), ExprError> {
     // A negative quotient stays outside: `(n + 6) // 7 - 1` is not rewritten to `(n - 1) // 7`.
     if rest.constant_term() == 0 || quotient.constant_term() < 0 {

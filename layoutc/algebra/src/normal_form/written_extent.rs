@@ -1,15 +1,17 @@
-//! Syntactic interval arithmetic, which determines the extents of storage axes.
+//! Interval arithmetic on expressions as they are written, which determines the extents of storage axes.
 //!
-//! By the language definition the extent of a storage axis follows from the expression as written: `e % k` spans `0..k`
-//! for any `e`, so that the last block is whole. The tighter ranges of [`crate::normal_form::simplify`] must not be used here. For
-//! subtracted terms, which this overestimates, see [`crate::prove::difference_bounds`].
+//! By the language definition, the extent of a storage axis follows from the expression as written: `e % k`
+//! ranges over `0..k` for any `e`, so that the last block is whole. The tighter ranges of
+//! [`crate::normal_form::simplify`] must not be used here. For subtracted terms, which this overestimates,
+//! see [`crate::prove::difference_bounds`].
 
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::normal_form::bounds::bitwise_bounds;
 use crate::normal_form::poly::Poly;
 use crate::normal_form::simplify::{Facts, Interval};
 
-/// Interval of `expr` as written; `range` gives the interval of an axis. Every intermediate value must fit 64 bits.
+/// Interval of the values of `expr` as written, where `range` gives the interval of an axis. An error if an
+/// intermediate value does not fit 64 bits.
 pub(crate) fn interval(
     expr: &Expr,
     range: &dyn Fn(Var) -> Option<Interval>,
@@ -80,7 +82,8 @@ fn numeric(a: &Interval, facts: &Facts) -> Result<(i128, i128), ExprError> {
     Ok((facts.numeric(&a.low)?.0, facts.numeric(&a.high)?.1))
 }
 
-/// Bounds of a product of two ranges: from the corners, numeric unless both are non-negative.
+/// Interval of the product of two ranges, from the products of their bounds. The bounds are numeric unless
+/// both ranges are non-negative.
 fn product_of_ranges(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
     if facts.at_least_zero(&a.low)? && facts.at_least_zero(&b.low)? {
         return Ok(Interval { low: a.low.mul(&b.low)?, high: a.high.mul(&b.high)? });
@@ -96,7 +99,8 @@ fn product_of_ranges(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interv
     Ok(Interval { low: Poly::constant(*least), high: Poly::constant(*most) })
 }
 
-/// Bounds of a product. If one factor is a single value, its sign decides which bound is which.
+/// Interval of a product. If one factor has a single value, the sign of that value decides which bound is
+/// which.
 fn product(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
     if a.low != a.high && b.low != b.high {
         return product_of_ranges(a, b, facts);

@@ -1,4 +1,4 @@
-//! Axes that a text implies, for use without a tensor.
+//! Logical axes that a text in a layout notation implies, for use without a tensor.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -7,44 +7,44 @@ use super::{
     Notation, NotationFault, cute, einops, glow, mdspan, mlir, numpy, onednn, triton, tvm, xla,
 };
 
-/// Axes implied by a text.
+/// Logical axes implied by a text in a layout notation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NotationAxes {
-    /// Number of axes; `None` if the text fits any number.
+    /// Number of axes; `None` if the text fits any number of axes.
     pub rank: Option<usize>,
-    /// Names of the axes; empty if the text has none.
+    /// Names of the axes in order; empty if the text names none.
     pub names: Vec<String>,
-    /// Extents by axis, as far as the text fixes them; empty if it fixes none.
+    /// Extent of each axis; `None` where the text does not fix it, and empty if it fixes none.
     pub extents: Vec<Option<i128>>,
-    /// True if the text is valid for other extents, and for symbolic ones.
+    /// True if the text is also valid for other extents than these, including symbolic ones.
     pub any_extents: bool,
-    /// Required divisor of each extent; empty: none.
+    /// Number that must divide the extent of each axis; empty if there are no such requirements.
     pub multiples: Vec<i128>,
-    /// Element type, as manifests name it, if the text has one.
+    /// Element type as manifests name it; `None` if the text has none.
     pub dtype: Option<&'static str>,
 }
 
 impl NotationAxes {
-    /// Named axes of any extents.
+    /// Axes with these names, which may have any extents.
     fn named(names: Vec<String>) -> Self {
         Self { rank: Some(names.len()), names, any_extents: true, ..Self::default() }
     }
 
-    /// A fixed number of axes, whose extents must be known.
+    /// A fixed number of axes, whose extents the text does not fix but which must be known.
     fn strides(rank: usize) -> Self {
         Self { rank: Some(rank), ..Self::default() }
     }
 
-    /// Any number of axes, of any extents.
+    /// Any number of axes, which may have any extents.
     fn order() -> Self {
         Self { any_extents: true, ..Self::default() }
     }
 }
 
-/// Axes that a text implies. `sizes` are the named sizes that accompany it.
+/// Logical axes that `text` implies. `sizes` are the named sizes that accompany it.
 ///
 /// # Errors
-/// [`NotationFault`] of the text itself, independent of a tensor.
+/// [`NotationFault`] for a fault of the text itself, independent of a tensor.
 pub fn notation_axes(
     notation: Notation,
     text: &str,

@@ -1,4 +1,5 @@
-//! Storage axes of letter notations: chunks of an axis' mixed radix digits.
+//! Storage axes of notations with letters: blocks of the axes, each a digit of the mixed-radix representation
+//! of an axis index.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -10,19 +11,19 @@ use crate::map::{IndexMap, MapItem, unique};
 use crate::symbol::Axis;
 use crate::text::NotationFault;
 
-/// A digit of an axis: `axis // div % modulus`, or `axis // div` without a modulus.
+/// Block of an axis, as a digit of its index: `axis // div % modulus`, or `axis // div` without a modulus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisBlock {
     /// Position of the axis.
     pub(super) axis: usize,
-    /// Weight of the digit.
+    /// Weight of the digit in the index of the axis.
     pub(super) div: i128,
-    /// Extent of the digit; `None` for the most significant one.
+    /// Number of values of the digit; `None` for the most significant one.
     pub(super) modulus: Option<i128>,
 }
 
 impl AxisBlock {
-    /// The whole axis, as one digit.
+    /// Block that is the whole index of an axis.
     pub(super) fn whole(axis: usize) -> Self {
         Self { axis, div: 1, modulus: None }
     }
@@ -38,7 +39,8 @@ impl AxisBlock {
         }
     }
 
-    /// Number of values. The most significant digit is rounded up: its last value may be partly beyond the axis.
+    /// Number of values of the digit. That of the most significant digit is rounded up: its last value may be
+    /// partly beyond the axis.
     fn extent(&self, axes: &[Axis]) -> Result<Expr, ExprError> {
         if let Some(modulus) = self.modulus {
             return Ok(Expr::constant(modulus));
@@ -61,7 +63,8 @@ impl AxisBlock {
     }
 }
 
-/// Map to storage axes, each linearized from its digits, major to minor. Without digits its extent is 1.
+/// Index map to storage axes, each the mixed-radix number of its blocks, major to minor. A storage axis
+/// without blocks has extent 1.
 pub(super) fn map(dims: &[Vec<AxisBlock>], axes: &[Axis]) -> Result<IndexMap, ExprError> {
     let mut taken = BTreeSet::new();
     let mut items = Vec::new();
@@ -89,11 +92,11 @@ pub(super) fn map(dims: &[Vec<AxisBlock>], axes: &[Axis]) -> Result<IndexMap, Ex
     Ok(IndexMap { items, separators: Vec::new() })
 }
 
-/// Digits for blocks as letters write them, major to minor: (axis, factor), without a factor for the most significant
-/// digit. `length` is that of the text, in bytes.
+/// Digits for blocks as letters write them, major to minor. A block is its axis and its factor, `None` for
+/// the most significant digit of the axis. `length` is the length of the text in bytes, for faults.
 ///
-/// The weight of a block is the product of the later factors of its axis; the most significant digit is above all of
-/// them, regardless of its position.
+/// The weight of a block is the product of the later factors of its axis. The most significant digit is above
+/// all of them, regardless of its position.
 pub(super) fn pieces(
     blocks: &[(usize, Option<i128>)],
     length: usize,

@@ -1,8 +1,9 @@
-//! CuTe's layouts: `((4,2),8):((1,32),4)`, one top-level mode per axis.
+//! CuTe's layouts, `((4,2),8):((1,32),4)`, with one top-level mode per logical axis.
 //!
-//! Source: CUTLASS, CuTe layouts. A mode has sub-modes, the first one fastest, each with its stride in elements; C++
-//! prefixes compile-time values with `_`. A mode may exceed its axis (CuTe predicates the excess), but not be smaller.
-//! A swizzle permutes the offsets, and rounds the size up if an offset would exceed it.
+//! Source: CUTLASS, CuTe layouts. A mode has sub-modes, the first one fastest, each with its stride in
+//! elements; C++ prefixes compile-time values with `_`. A mode may exceed its axis (CuTe predicates the
+//! excess), but not be smaller. A swizzle permutes the offsets, and rounds the size of the buffer up if an
+//! offset would exceed it.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -14,7 +15,7 @@ use crate::builder::LayoutBuilder;
 use crate::cute::{CuteLayoutText, SpannedTuple, parse};
 use crate::expr::Expr;
 
-/// Applies the strides and the swizzle of the layout.
+/// Applies the strides and the swizzle of a CuTe layout to the current axes.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -78,7 +79,7 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Extents of the axes: the size of each top-level mode.
+/// Extents of the axes that a CuTe layout implies: the size of each top-level mode.
 pub(super) fn extents(text: &str) -> Result<Vec<i128>, NotationFault> {
     let modes = match parse(text)?.shape {
         SpannedTuple::List(modes, _) => modes,

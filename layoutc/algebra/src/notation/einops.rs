@@ -1,7 +1,8 @@
-//! einops' patterns: `b (c c16) h w -> b c h w c16`, with `c16=16`.
+//! einops' patterns, `b (c c16) h w -> b c h w c16` with the named size `c16=16`.
 //!
-//! Source: einops, rearrange. The left side delinearizes the axes, the right side linearizes the parts; within a group
-//! the first part is major, and at most one part has no size. There is no padding: sizes divide their axis.
+//! Source: einops, rearrange. The left side splits the axes into named parts, and the right side combines the
+//! parts to storage axes. Within a group the first part is major, and at most one part has no size. There is
+//! no padding: the sizes divide their axis.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,28 +15,28 @@ use crate::expr::parse::Span;
 use crate::symbol::Axis;
 use crate::text::cursor::Cursor;
 
-/// Ellipsis for all axes that are not named.
+/// Text of the ellipsis, which stands for all axes that the pattern does not name.
 const REST: &str = "...";
 
-/// Help for a part that only one side has.
+/// Help for a part that occurs on only one side of the pattern.
 const BOTH_SIDES: &str = "write it on both sides, or on none";
 
-/// Help for a repeated ellipsis.
+/// Help for an ellipsis that occurs twice on one side.
 const ONE_REST: &str = "write `...` once: it matches all axes that are not named";
 
-/// One axis of a side.
+/// Axis on one side of a pattern.
 #[derive(Debug)]
 enum EinopsAxis {
-    /// `c`, `(c c16)`, `()` or `1`.
+    /// Named parts of one axis, major to minor, such as `c` or `(c c16)`; empty for `()` and `1`.
     Group(Vec<(String, Span)>),
-    /// `...`
+    /// Ellipsis `...`, which stands for all axes that are not named.
     Ellipsis(Span),
 }
 
-/// Digits that a name stands for; `None` for the ellipsis.
+/// Digits of the axes that each name of the left side stands for; `None` is the name of the ellipsis.
 type NamedBlocks = Vec<(Option<String>, Vec<AxisBlock>)>;
 
-/// Applies the map of the pattern.
+/// Applies the pattern, as an index map, to the current axes.
 pub(super) fn apply(
     text: &str,
     sizes: &[(String, i128)],
@@ -114,18 +115,18 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// An axis of the left side.
+/// Logical axis on the left side of a pattern.
 #[derive(Debug)]
 pub(super) struct EinopsInput {
-    /// Name of the part whose size is not given, else of the first part: `c` for `(c c4)` with `c4=4`.
+    /// Name of the part whose size is not given, otherwise of the first part: `c` for `(c c4)` with `c4=4`.
     pub(super) name: String,
-    /// Product of the known sizes, which divides the extent.
+    /// Product of the given sizes of its parts, which divides the extent of the axis.
     pub(super) multiple: i128,
-    /// True if `multiple` is the extent.
+    /// True if every part has a given size, so that `multiple` is the extent.
     pub(super) is_whole: bool,
 }
 
-/// Axes of the left side; `None` if it has an ellipsis.
+/// Logical axes on the left side of a pattern; `None` if it has an ellipsis.
 pub(super) fn axes(
     text: &str,
     sizes: &[(String, i128)],
@@ -155,7 +156,7 @@ fn names(dims: &[EinopsAxis]) -> impl Iterator<Item = &(String, Span)> {
     })
 }
 
-/// Splits the pattern at `->`.
+/// Splits a pattern at `->` into its left and right side.
 fn sides(text: &str) -> Result<(&str, &str), NotationFault> {
     text.split_once("->").ok_or_else(|| {
         let message = "a pattern has two sides, with `->` between them";
@@ -167,7 +168,8 @@ fn sides(text: &str) -> Result<(&str, &str), NotationFault> {
     })
 }
 
-/// Parses a side; `start` is its offset in the text.
+/// Parses the left or the right side of a pattern. `start` is the byte offset of `text` in the pattern, for
+/// the spans of faults.
 fn side(text: &str, start: usize) -> Result<Vec<EinopsAxis>, NotationFault> {
     let shift = |mut fault: NotationFault| {
         fault.span = fault.span.start + start..fault.span.end + start;
@@ -220,7 +222,7 @@ fn side(text: &str, start: usize) -> Result<Vec<EinopsAxis>, NotationFault> {
     }
 }
 
-/// Parses a name, or `1`, which has none.
+/// Parses the name of a part; `None` for a `1`, which has no name.
 fn name(
     cursor: &mut Cursor<'_>,
     seen: &mut Vec<String>,
@@ -253,7 +255,7 @@ fn name(
     Ok(Some((name.to_string(), span)))
 }
 
-/// Digits of each name of the left side.
+/// Digits of the axes that each name of the left side stands for, in order.
 fn decompose_axes(
     dims: &[EinopsAxis],
     sizes: &[(String, i128)],

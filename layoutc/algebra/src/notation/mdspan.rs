@@ -1,7 +1,8 @@
-//! C++ mdspan layouts: `layout_right`, `layout_left`, `layout_stride<12, 1>`, `layout_right_padded<4>`.
+//! Layouts of C++ mdspan: `layout_right`, `layout_left`, `layout_stride<12, 1>`, `layout_right_padded<4>`.
 //!
-//! Source: C++23 and C++26, [mdspan.layout]. Padded layouts round the stride of the second fastest axis up to a
-//! multiple; below rank 2 there is no padding. The size is `required_span_size()`: it ends at the last element.
+//! Source: C++23 and C++26, [mdspan.layout]. Padded layouts round the stride of the second fastest axis up to
+//! a multiple; below rank 2 there is no padding. The size of the buffer is `required_span_size()`: it ends at
+//! the last element.
 
 use alloc::vec::Vec;
 
@@ -12,7 +13,7 @@ use crate::expr::{BinOp, Expr, ExprError};
 use crate::map::{IndexMap, identity};
 use crate::text::cursor::Cursor;
 
-/// Applies the order or the strides.
+/// Applies the axis order or the strides of an mdspan layout to the current axes.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -62,15 +63,15 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Axis of stride 1.
+/// Which axis of a padded layout has stride 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum UnitStrideAxis {
     First,
     Last,
 }
 
-/// Strides of a padded layout: 1, the fastest extent rounded up to `multiple`, then products with the further extents.
-/// `layout_left_padded<4>` of shape [3, 5, 2] has the strides 1, 4, 20.
+/// Strides of a padded layout, in elements: 1, then the fastest extent rounded up to `multiple`, then its
+/// products with the further extents. `layout_left_padded<4>` of shape [3, 5, 2] has the strides 1, 4, 20.
 fn padded_strides(
     builder: &LayoutBuilder,
     fastest: UnitStrideAxis,
@@ -98,14 +99,14 @@ fn padded_strides(
     Ok(strides)
 }
 
-/// `(extent + multiple - 1) // multiple * multiple`
+/// Extent rounded up to a multiple: `(extent + multiple - 1) // multiple * multiple`.
 fn rounded_up(extent: &Expr, multiple: i128) -> Result<Expr, ExprError> {
     let whole = Expr::constant(multiple);
     let up = Expr::binary(BinOp::Add, extent, &Expr::constant(multiple - 1))?;
     Expr::binary(BinOp::Mul, &Expr::binary(BinOp::FloorDiv, &up, &whole)?, &whole)
 }
 
-/// Number of axes of the text; `None` if it fits any number.
+/// Number of axes that the text requires; `None` if it fits any number.
 pub(super) fn rank(text: &str) -> Result<Option<usize>, NotationFault> {
     let mut cursor = Cursor::new(text.trim());
     let (name, _) = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -113,7 +114,7 @@ pub(super) fn rank(text: &str) -> Result<Option<usize>, NotationFault> {
     Ok((name == "layout_stride").then_some(values.len()))
 }
 
-/// Parses `<12, 1>`, or nothing.
+/// Parses template arguments such as `<12, 1>`; empty if there are none.
 fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<(i128, Span)>, NotationFault> {
     let mut values = Vec::new();
     if cursor.rest().starts_with("::") {

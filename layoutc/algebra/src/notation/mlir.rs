@@ -1,8 +1,8 @@
-//! MLIR's memory layouts: `affine_map<(d0, d1) -> (d0 floordiv 4, d1, d0 mod 4)>`, `strided<[8, 1]>`.
+//! MLIR's memory layouts: `affine_map<(d0, d1) -> (d0 floordiv 4, d1, d0 mod 4)>` and `strided<[8, 1]>`.
 //!
-//! Source: MLIR, affine maps and the strided layout attribute. The results of a map are the storage axes, row-major, as
-//! in -normalize-memrefs. MLIR accepts maps that are not injective. An offset, which moves the first element, is not
-//! supported.
+//! Source: MLIR, affine maps and the strided layout attribute. The results of a map are the storage axes in
+//! row-major order, as in -normalize-memrefs. MLIR also accepts maps that are not injective. An offset, which
+//! moves the first element, is not supported.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -17,10 +17,10 @@ use crate::map::{IndexMap, MapItem, unique};
 use crate::symbol::Axis;
 use crate::text::cursor::Cursor;
 
-/// Maximum nesting depth of parentheses.
+/// Maximum nesting depth of parentheses in an expression.
 const MAX_DEPTH: usize = 256;
 
-/// Applies the map or the strides.
+/// Applies the affine map or the strides of a memory layout to the current axes.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -71,7 +71,8 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Names of the dimensions, and true if they may have any extents, which a strided layout does not allow.
+/// Names of the dimensions of a memory layout, and true if they may have any extents, which a strided layout
+/// does not allow.
 pub(super) fn dimensions(text: &str) -> Result<(Vec<String>, bool), NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -85,7 +86,8 @@ pub(super) fn dimensions(text: &str) -> Result<(Vec<String>, bool), NotationFaul
     Ok((names(&mut cursor)?, true))
 }
 
-/// Strided layout of a dense row-major tensor: `strided<[8, 1]>`.
+/// Strided layout of a dense row-major tensor with these axes, such as `strided<[8, 1]>`; `None` if an extent
+/// is symbolic or a stride overflows.
 fn dense(axes: &[Axis]) -> Option<String> {
     let mut strides = Vec::new();
     let mut next = 1_i128;
@@ -97,7 +99,7 @@ fn dense(axes: &[Axis]) -> Option<String> {
     Some(format!("strided<[{}]>", strides.join(", ")))
 }
 
-/// Parses `<[8, 1]>` or `<[8, 1], offset: 0>`.
+/// Parses the strides of `<[8, 1]>` or `<[8, 1], offset: 0>`.
 fn strided(cursor: &mut Cursor<'_>) -> Result<Vec<Expr>, NotationFault> {
     cursor.token("<")?;
     cursor.token("[")?;
@@ -139,7 +141,7 @@ fn fixed(cursor: &mut Cursor<'_>, what: &str) -> Result<(i128, Span), NotationFa
     cursor.expect_number(what)
 }
 
-/// Parses `(d0, d1)`.
+/// Parses the names of dimensions, such as `(d0, d1)`.
 fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>, NotationFault> {
     cursor.token("(")?;
     let mut names: Vec<String> = Vec::new();
@@ -186,7 +188,7 @@ fn results(cursor: &mut Cursor<'_>, names: &[String]) -> Result<Vec<Expr>, Notat
     Ok(results)
 }
 
-/// Adds MLIR's operator as help to the fault of a C-style one.
+/// Adds MLIR's operator as help to a fault at an operator of C.
 fn operators(fault: NotationFault, cursor: &Cursor<'_>) -> NotationFault {
     match cursor.peek() {
         Some('/') => fault.help("write a quotient as `d0 floordiv 4`"),
@@ -287,7 +289,8 @@ fn factor(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Exp
     }
 }
 
-/// Name of a storage axis, as in the manifest's maps.
+/// Name of the storage axis at `position` with this index, formed as for the maps of manifests: `c_outer` for
+/// a quotient of axis `c`.
 fn derived(index: &Expr, axes: &[Axis], position: usize) -> String {
     let axis = |expr: &Expr| match expr.as_var() {
         Some(Var::Storage(k)) => usize::try_from(k).ok().and_then(|k| axes.get(k)),

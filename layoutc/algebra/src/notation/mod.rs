@@ -1,7 +1,7 @@
-//! Layout notations of other tools, one module each: parses a text into steps of a [`LayoutBuilder`].
+//! Layout notations of other tools, with one module each. A text is parsed into steps of a [`LayoutBuilder`].
 //!
-//! A text that its tool accepts is still an error if it has no meaning, or a meaning that differs from what is written;
-//! the module documents the tool's behavior.
+//! A text that its tool accepts is still an error here if it has no meaning, or a meaning that differs from
+//! what is written. The module of the notation documents the behavior of the tool.
 
 mod axes;
 mod blocks;
@@ -30,7 +30,7 @@ use crate::builder::{BuildError, LayoutBuilder};
 use crate::expr::parse::Span;
 use crate::symbol::Axis;
 
-/// Layout notation of a tool.
+/// Layout notation of another tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the variants are the names of the tools")]
 pub enum Notation {
@@ -47,7 +47,7 @@ pub enum Notation {
 }
 
 impl Notation {
-    /// All notations, in the order of listings.
+    /// All notations, in the order in which they are listed to users.
     pub const ALL: [Self; 10] = [
         Self::Tvm,
         Self::Xla,
@@ -61,7 +61,7 @@ impl Notation {
         Self::Triton,
     ];
 
-    /// Keyword of the notation in manifests and on the command line.
+    /// Keyword that selects the notation in manifests and on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Tvm => "tvm",
@@ -77,7 +77,7 @@ impl Notation {
         }
     }
 
-    /// Example text.
+    /// Example of a text in the notation.
     pub fn example(self) -> &'static str {
         match self {
             Self::Tvm => "NCHW16c",
@@ -93,19 +93,19 @@ impl Notation {
         }
     }
 
-    /// Notation of a keyword.
+    /// Notation with this keyword; `None` if there is none.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|notation| notation.word() == word)
     }
 
-    /// True if a text of the notation is accompanied by named sizes, as in einops.
+    /// True if texts of the notation are accompanied by named sizes, as those of einops are.
     pub fn takes_sizes(self) -> bool {
         self == Self::Einops
     }
 }
 
 impl NotationFault {
-    /// Adds an example of the notation as help to a syntax fault without help.
+    /// Adds an example of the notation as help, if this is a syntax fault without help.
     #[must_use]
     pub fn or_example(self, notation: Notation) -> Self {
         if self.kind != NotationFaultKind::Syntax || self.help.is_some() {
@@ -115,13 +115,13 @@ impl NotationFault {
     }
 }
 
-/// Reason that a text cannot be applied.
+/// Reason why a text cannot be applied to a layout under construction.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotationError {
-    /// A fault of the text.
+    /// The text is invalid, or does not fit the axes.
     #[error(transparent)]
     Fault(#[from] NotationFault),
-    /// The steps of the text cannot follow those already applied.
+    /// The steps of the text cannot follow those that were applied before.
     #[error(transparent)]
     Build(#[from] BuildError),
 }
@@ -138,27 +138,28 @@ impl From<crate::step::StepError> for NotationError {
     }
 }
 
-/// A note on a valid text.
+/// Note to the user about a valid text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
-    /// Byte range of the note.
+    /// Byte range of the text that the note is about.
     pub span: Span,
-    /// Message for the user.
+    /// Message of the note.
     pub message: String,
-    /// A change that works.
+    /// Change of the text or its use that avoids the problem.
     pub help: String,
 }
 
-/// Declarations of a text that are not layout steps.
+/// Information in a text that is not part of the layout.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NotationExtras {
-    /// Notes on differences to the notation's own tool.
+    /// Notes on differences between the layout and what the tool of the notation does.
     pub remarks: Vec<Remark>,
-    /// Memory space, from 1: XLA's `S(n)`.
+    /// Memory space that the text declares, from 1, with its byte range: `S(n)` of XLA. `None` for the default
+    /// one.
     pub memory_space: Option<(Span, i128)>,
 }
 
-/// Applies `text` to the current axes. `sizes` are the named sizes that accompany it.
+/// Applies `text` as steps to the current axes. `sizes` are the named sizes that accompany the text.
 ///
 /// ```
 /// use layoutc_algebra::notation::{Notation, apply};
@@ -174,7 +175,7 @@ pub struct NotationExtras {
 /// ```
 ///
 /// # Errors
-/// [`NotationError`]; the builder may then contain some of the text's steps.
+/// [`NotationError`]; the builder may then contain some of the steps of the text.
 pub fn apply(
     notation: Notation,
     text: &str,
@@ -199,8 +200,8 @@ pub fn apply(
     })
 }
 
-/// Position of the axis for each letter of a text: by name, ignoring case, if every letter names an axis; by position
-/// if none does. `letters` are distinct, ignoring case.
+/// Position of the axis that each letter of a text stands for. Letters bind to axes by name, ignoring case,
+/// if every letter names an axis, and by position if none does. `letters` are distinct, ignoring case.
 fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, NotationFault> {
     let named = |letter: char| {
         axes.iter().position(|axis| {
@@ -227,7 +228,8 @@ fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, N
     Ok(found.into_iter().enumerate().map(|(k, axis)| axis.unwrap_or(k)).collect())
 }
 
-/// Fault of a text for a different number of axes; `what` is the noun that it has `given` of: `letter`.
+/// Fault of a text that is written for another number of axes. The text has `given` of the noun `what`, such
+/// as `letter`.
 fn count_fault(given: usize, what: &str, axes: &[Axis], span: Span) -> NotationFault {
     let names = axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ");
     let counted = |count: usize, one: &str, many: &str| match count {
@@ -242,7 +244,7 @@ fn count_fault(given: usize, what: &str, axes: &[Axis], span: Span) -> NotationF
     fault.help(format!("write {wanted}, one for each axis"))
 }
 
-/// Extent for a message.
+/// Extent of an axis, worded for a message.
 fn shown(axis: &Axis) -> String {
     axis.extent
         .as_const()

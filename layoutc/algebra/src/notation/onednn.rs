@@ -1,8 +1,9 @@
-//! oneDNN's format tags: `aBcd16b`, `ABcd4b16a4b`.
+//! Format tags of oneDNN: `aBcd16b`, `ABcd4b16a4b`.
 //!
-//! Source: oneDNN, format tags: first the outer letters, major to minor, in upper case if the axis has blocks; then the
-//! blocks, outermost first. An axis is padded to the product of its blocks. Letters are axes by position: `a` is the
-//! first. Names by role, such as `nChw16c`, are tags with other letters.
+//! Source: oneDNN, format tags. A tag starts with the outer letters, major to minor, in upper case if the
+//! axis has blocks. The blocks follow, outermost first. An axis is padded to the product of its blocks.
+//! Letters stand for axes by position: `a` is the first. Names by role, such as `nChw16c`, are tags with
+//! other letters.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -12,13 +13,13 @@ use crate::builder::LayoutBuilder;
 use crate::expr::parse::Span;
 use crate::text::cursor::Cursor;
 
-/// Maximum rank in oneDNN.
+/// Maximum number of axes in oneDNN.
 const MAX_RANK: usize = 12;
 
-/// Letters by role, in axis order: of activations, weights, and recurrent networks.
+/// Letters of tags that name axes by role, in axis order: for activations, weights, and recurrent networks.
 const ROLES: &[&str] = &["ncdhw", "goidhw", "tnc", "ldnc", "ldigo", "x"];
 
-/// Applies the map of the tag.
+/// Applies the tag, as an index map, to the current axes.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -38,15 +39,15 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Letters of the axes, in axis order.
+/// Letters that stand for the axes in the tag, in axis order.
 pub(super) fn letters(text: &str) -> Result<Vec<char>, NotationFault> {
     let rank = parse(text)?.outer.len();
     Ok(letters_of(text).into_iter().take(rank).collect())
 }
 
-/// A parsed tag; axes by position.
+/// Parsed format tag, with axes given by position.
 struct FormatTag {
-    /// Axes in text order, with true for those with blocks.
+    /// Axes in the order of the outer letters, each with true if it has blocks.
     outer: Vec<(usize, bool)>,
     inner: Vec<(usize, i128)>,
 }
@@ -113,7 +114,8 @@ fn parse(text: &str) -> Result<FormatTag, NotationFault> {
     Ok(FormatTag { outer, inner })
 }
 
-/// Letters of the axes in this tag: `a`, `b`, …, or those of a role if all letters belong to one.
+/// Letters that may stand for axes in this tag, in axis order: `a`, `b`, …, or those of one role if all its
+/// letters belong to the role.
 fn letters_of(text: &str) -> Vec<char> {
     let own = |role: &str| {
         let is_used = |c: &char| text.chars().any(|used| used.eq_ignore_ascii_case(c));

@@ -1,9 +1,9 @@
-//! Triton's linear layouts: `{register: [[0, 1]], lane: [[0, 2], [1, 0]]} -> {dim0: 2, dim1: 4}`, or the lines that
-//! Triton prints.
+//! Linear layouts of Triton, as a dictionary
+//! `{register: [[0, 1]], lane: [[0, 2], [1, 0]]} -> {dim0: 2, dim1: 4}`, or as the lines that Triton prints.
 //!
-//! Source: Triton, `LinearLayout`: gives the image of each power of two of the input dimensions; all other images are
-//! XORs. Sizes are powers of two. Triton's layouts map hardware indices to the tensor: if the outputs are the tensor's
-//! axes, the layout is inverted.
+//! Source: Triton, `LinearLayout`. The text gives the image of each power of two along the input dimensions;
+//! all other images are XORs of these. Sizes are powers of two. Triton's layouts map hardware indices to the
+//! tensor: if the outputs are the axes of the tensor, the layout is inverted.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -17,10 +17,11 @@ use crate::map::{IndexMap, MapItem};
 use crate::symbol::Axis;
 use crate::text::cursor::Cursor;
 
-/// Maximum total number of bits of the inputs, and of the outputs.
+/// Maximum total number of index bits of the inputs, and of the outputs.
 const MAX_BITS: usize = 62;
 
-/// An input dimension: its name, and the image of each power of two, with one number per output.
+/// Input dimension of a linear layout: its name, and the image of each power of two, with one index per
+/// output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct LinearInput {
     name: String,
@@ -28,21 +29,21 @@ struct LinearInput {
     images: Vec<Vec<i128>>,
 }
 
-/// A linear layout over GF(2).
+/// Layout that is linear over GF(2): each output index is an XOR of images of input bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct LinearLayout {
     inputs: Vec<LinearInput>,
-    /// Names and sizes of the outputs; sizes are powers of two.
+    /// Names and sizes of the output dimensions. Sizes are powers of two.
     outputs: Vec<(String, i128)>,
 }
 
-/// Names and sizes of the inputs.
+/// Names and sizes of the input dimensions of a linear layout.
 pub(super) fn inputs(text: &str) -> Result<Vec<(String, Option<i128>)>, NotationFault> {
     let inputs = parse(text)?.inputs.into_iter();
     Ok(inputs.map(|input| (input.name, Some(1 << input.images.len()))).collect())
 }
 
-/// Applies the map of the layout, or of its inverse.
+/// Applies the linear layout, or its inverse, as an index map to the current axes.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -75,7 +76,7 @@ fn position(axes: &[Axis], name: &str) -> Option<usize> {
     axes.iter().position(|axis| axis.name == name)
 }
 
-/// Axis of each dimension: by name, or all by position.
+/// Position of the axis that each dimension stands for: all by name, or all by position.
 fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>, NotationFault> {
     let fault = |message: String| NotationFault::axes(0..text.len(), message);
     if dims.len() != axes.len() {
@@ -101,7 +102,7 @@ fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>
     Ok(bound)
 }
 
-/// Map with one item per output: the XOR of the inputs' bit segments, moved to their images.
+/// Index map with one item per output dimension: the XOR of segments of input bits, each moved to its image.
 fn map(linear: &LinearLayout, bound: &[usize], axes: &[Axis]) -> Result<IndexMap, ExprError> {
     let mut items = Vec::new();
     for (k, (name, size)) in linear.outputs.iter().enumerate() {
@@ -129,7 +130,7 @@ fn map(linear: &LinearLayout, bound: &[usize], axes: &[Axis]) -> Result<IndexMap
     Ok(IndexMap { items, separators: Vec::new() })
 }
 
-/// Consecutive bits of an input that are consecutive in an output too.
+/// Consecutive bits of an input index whose images are consecutive bits of an output index.
 struct BitSegment {
     input: usize,
     from: usize,
@@ -154,7 +155,7 @@ impl BitSegment {
     }
 }
 
-/// Bit segments of an output, most significant first.
+/// Bit segments that contribute to an output dimension, those with the most significant image first.
 fn runs(linear: &LinearLayout, output: usize) -> Vec<BitSegment> {
     let mut runs: Vec<BitSegment> = Vec::new();
     for (input, of) in linear.inputs.iter().enumerate() {
@@ -177,7 +178,8 @@ fn runs(linear: &LinearLayout, output: usize) -> Vec<BitSegment> {
     runs
 }
 
-/// Inverse of the layout, by Gauss-Jordan elimination over rows (image, XOR of input bits).
+/// Inverse of a linear layout, by Gauss-Jordan elimination over GF(2). Each row pairs an image with the XOR
+/// of the input bits that produce it.
 fn inverse(linear: &LinearLayout, text: &str) -> Result<LinearLayout, NotationFault> {
     let refuse = |message: &str| {
         let fault = NotationFault::value(0..text.len(), message);
@@ -215,12 +217,12 @@ fn inverse(linear: &LinearLayout, text: &str) -> Result<LinearLayout, NotationFa
     Ok(LinearLayout { inputs, outputs })
 }
 
-/// Number of bits of an index below `size`, a power of two.
+/// Number of bits of the indices in `0..size`, for a power of two `size`.
 fn bits_of(size: i128) -> usize {
     usize::try_from(size.trailing_zeros()).unwrap_or(0)
 }
 
-/// Concatenates numbers of the given widths, the first one lowest.
+/// Concatenates numbers with these widths in bits to one number, the first one in the lowest bits.
 fn pack_bits(numbers: &[i128], widths: &[usize]) -> i128 {
     let (mut whole, mut start) = (0, 0);
     for (number, width) in numbers.iter().zip(widths) {
@@ -230,7 +232,7 @@ fn pack_bits(numbers: &[i128], widths: &[usize]) -> i128 {
     whole
 }
 
-/// Splits a number into fields of the given widths, the first one lowest.
+/// Splits a number into fields with these widths in bits, the first one from the lowest bits.
 fn unpack_bits(mut whole: i128, widths: &[usize]) -> Vec<i128> {
     let mut numbers = Vec::new();
     for width in widths {
@@ -240,7 +242,7 @@ fn unpack_bits(mut whole: i128, widths: &[usize]) -> Vec<i128> {
     numbers
 }
 
-/// Parses a layout in either form.
+/// Parses a linear layout in dictionary form or line form.
 fn parse(text: &str) -> Result<LinearLayout, NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -287,7 +289,7 @@ fn parse(text: &str) -> Result<LinearLayout, NotationFault> {
     Ok(LinearLayout { inputs, outputs })
 }
 
-/// Sizes of unnamed outputs: the smallest that their images allow.
+/// Names and sizes of unnamed output dimensions. The sizes are the smallest that the images allow.
 fn smallest(inputs: &[LinearInput], count: usize) -> Vec<(String, i128)> {
     let size = |k: usize| {
         let images = inputs.iter().flat_map(|input| &input.images);
@@ -297,7 +299,7 @@ fn smallest(inputs: &[LinearInput], count: usize) -> Vec<(String, i128)> {
     (0..count).map(|k| (format!("dim{k}"), size(k))).collect()
 }
 
-/// Parses `{register: [[0, 1], [0, 2]], lane: []}`.
+/// Parses the input dimensions in dictionary form, such as `{register: [[0, 1], [0, 2]], lane: []}`.
 fn dictionary(cursor: &mut Cursor<'_>) -> Result<Vec<LinearInput>, NotationFault> {
     let mut inputs: Vec<LinearInput> = Vec::new();
     each(cursor, "{", "}", &mut |cursor| {
@@ -323,7 +325,7 @@ fn add(inputs: &mut Vec<LinearInput>, input: LinearInput) -> Result<(), Notation
     Ok(())
 }
 
-/// Parses `-> {dim0: 16, dim1: 16}`, if present.
+/// Parses the output dimensions `-> {dim0: 16, dim1: 16}`; `None` if they are absent.
 fn outputs_after(cursor: &mut Cursor<'_>) -> Result<Option<Vec<(String, i128)>>, NotationFault> {
     cursor.skip_blanks();
     if !cursor.eat("->") {
@@ -339,7 +341,7 @@ fn outputs_after(cursor: &mut Cursor<'_>) -> Result<Option<Vec<(String, i128)>>,
     Ok(Some(outputs))
 }
 
-/// Parses a size, which must be a power of two.
+/// Parses the size of a dimension, which must be a power of two.
 fn size(cursor: &mut Cursor<'_>) -> Result<i128, NotationFault> {
     cursor.skip_blanks();
     let (size, span) = cursor.expect_number("a size")?;
@@ -350,7 +352,7 @@ fn size(cursor: &mut Cursor<'_>) -> Result<i128, NotationFault> {
     Err(fault.help("linear layouts have only powers of two; write the map: `map \"…\"`"))
 }
 
-/// Parses a list `open item, item close`; allows a trailing comma.
+/// Parses a list of items, separated by commas, between `open` and `close`. A trailing comma is allowed.
 fn each(
     cursor: &mut Cursor<'_>,
     open: &str,
@@ -370,7 +372,7 @@ fn each(
     Ok(())
 }
 
-/// Parses a name, optionally in quotes.
+/// Parses the name of a dimension, optionally in quotes.
 fn name(cursor: &mut Cursor<'_>) -> Result<(String, Span), NotationFault> {
     cursor.skip_blanks();
     let quote = ["'", "\""].into_iter().find(|quote| cursor.eat(quote));
@@ -385,7 +387,7 @@ fn name(cursor: &mut Cursor<'_>) -> Result<(String, Span), NotationFault> {
     Ok((name, span))
 }
 
-/// Parses `[0, 1]` or `(0, 1)`.
+/// Parses the image of an input bit: `[0, 1]` or `(0, 1)`.
 fn image(cursor: &mut Cursor<'_>) -> Result<Vec<i128>, NotationFault> {
     let mut image = Vec::new();
     cursor.skip_blanks();
@@ -398,10 +400,11 @@ fn image(cursor: &mut Cursor<'_>) -> Result<Vec<i128>, NotationFault> {
     Ok(image)
 }
 
-/// Inputs, and the outputs if they are named.
+/// Input dimensions of a linear layout, and its output dimensions if the text names them.
 type LinearDims = (Vec<LinearInput>, Option<Vec<(String, i128)>>);
 
-/// Parses lines `- lane=1 -> (0, 2)`, and `where out dims are: [dim0 (size 16), dim1 (size 16)]`.
+/// Parses the line form: lines `- lane=1 -> (0, 2)`, and
+/// `where out dims are: [dim0 (size 16), dim1 (size 16)]`.
 fn lines(cursor: &mut Cursor<'_>) -> Result<LinearDims, NotationFault> {
     let mut inputs: Vec<LinearInput> = Vec::new();
     loop {

@@ -1,9 +1,9 @@
-//! TVM's layout letters: `NCHW16c`, `OHWI[4o4i]`.
+//! Layout letters of TVM: `NCHW16c`, `OHWI[4o4i]`.
 //!
-//! Source: TVM, `s_tir/data_layout.cc`. An upper-case letter is an axis, `16c` a block of 16 of axis C, `[4o4i]` a
-//! storage axis of extent 16 that packs two blocks, major first. Like TVM, pads to whole blocks. Unlike TVM, maps
-//! packed blocks of unequal factors correctly (TVM's index leaves the tensor), and rejects repeated letters and
-//! trailing digits.
+//! Source: TVM, `s_tir/data_layout.cc`. An upper-case letter is an axis, `16c` a block of 16 of axis C, and
+//! `[4o4i]` a storage axis of extent 16 that packs two blocks, major first. Axes are padded to whole blocks,
+//! as in TVM. Unlike TVM, packed blocks of unequal factors are mapped correctly (TVM's index leaves the
+//! tensor), and repeated letters and trailing digits are rejected.
 
 use alloc::format;
 use alloc::string::String;
@@ -15,7 +15,7 @@ use crate::builder::LayoutBuilder;
 use crate::expr::parse::Span;
 use crate::text::cursor::Cursor;
 
-/// A letter, with its factor if it is a block.
+/// Letter of an axis, or of a block of an axis if it has a factor.
 #[derive(Debug)]
 struct TvmLetter {
     name: char,
@@ -23,7 +23,7 @@ struct TvmLetter {
     span: Span,
 }
 
-/// Applies the map of the letters.
+/// Applies the letters, as an index map, to the current axes.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -51,7 +51,8 @@ pub(super) fn apply(
     Ok(NotationExtras { remarks, ..NotationExtras::default() })
 }
 
-/// Remark on TVM's inverse map for packed blocks of unequal factors, if there are any.
+/// Remark that TVM's inverse map is wrong for packed blocks of unequal factors; `None` if the factors are
+/// equal.
 fn unequal_factors_remark(text: &str, packed: &[TvmLetter]) -> Option<Remark> {
     let (first, last) = (packed.first()?, packed.last()?);
     if packed.iter().all(|letter| letter.factor == first.factor) {
@@ -70,13 +71,13 @@ fn unequal_factors_remark(text: &str, packed: &[TvmLetter]) -> Option<Remark> {
     })
 }
 
-/// Letters of the axes, in text order.
+/// Letters of the axes, without those of blocks, in the order of the text.
 pub(super) fn letters(text: &str) -> Result<Vec<char>, NotationFault> {
     let primal = |letter: &TvmLetter| letter.factor.is_none().then_some(letter.name);
     Ok(parse(text)?.iter().flatten().filter_map(primal).collect())
 }
 
-/// Letters of each storage axis.
+/// Letters of each storage axis, in the order of the text; several if it packs blocks.
 fn parse(text: &str) -> Result<Vec<Vec<TvmLetter>>, NotationFault> {
     let mut cursor = Cursor::new(text);
     if text.is_empty() {
@@ -111,7 +112,7 @@ fn parse(text: &str) -> Result<Vec<Vec<TvmLetter>>, NotationFault> {
     Ok(dims)
 }
 
-/// Parses `16c`.
+/// Parses a block such as `16c`.
 fn block(cursor: &mut Cursor<'_>) -> Result<TvmLetter, NotationFault> {
     let start = cursor.at();
     let Some((factor, digits)) = cursor.number()? else {
@@ -145,7 +146,7 @@ fn block(cursor: &mut Cursor<'_>) -> Result<TvmLetter, NotationFault> {
     }
 }
 
-/// Capitalizes the letters that are not blocks: `NC4c` for `nc4c`.
+/// Text with the letters that are not blocks in upper case: `NC4c` for `nc4c`.
 fn with_capitals(text: &str) -> String {
     let mut before = ' ';
     let capital = |c: char| {

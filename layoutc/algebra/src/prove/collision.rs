@@ -1,4 +1,4 @@
-//! Candidate collisions from undetermined digits, tried before any enumeration.
+//! Candidate collisions predicted from undetermined digits. They are tried before any enumeration.
 
 use alloc::vec::Vec;
 
@@ -6,16 +6,17 @@ use super::decode::DecodeFailure;
 use super::enumerate::EnumerationDomain;
 use crate::expr::{Expr, Var};
 
-/// Number of start points along an axis from which a step is tried.
+/// Number of start indices along an axis from which a step is tried.
 const STARTS: i128 = 8;
 
-/// Maximum number of steps that are combined in threes.
+/// Maximum number of steps from which all triples are tried.
 const MOST_OF_THREE: usize = 16;
 
-/// Two points of a component.
+/// Two points of a component, each with one index per axis of the component.
 pub(super) type PointPair = (Vec<i128>, Vec<i128>);
 
-/// Two points that differ only in undetermined digits, if they collide.
+/// Two points that differ only in digits that no target determines, if they have equal targets; `None` if no
+/// candidate collides.
 pub(super) fn predicted_collision(
     domain: &EnumerationDomain<'_>,
     undecided: &DecodeFailure,
@@ -61,8 +62,8 @@ pub(super) fn predicted_collision(
     lost.chain(turned).find(&collide).or_else(|| collision_by_steps(domain, undecided, &collide))
 }
 
-/// Two points that differ by one step along an axis, or by one step along each of two, in the same or opposite
-/// directions, if they collide; tried from a few start points.
+/// Two colliding points that differ by one step along one axis, or along each of two axes in the same or
+/// opposite directions. Steps are tried from at most `STARTS` start indices; `None` if no candidate collides.
 fn collision_by_steps(
     domain: &EnumerationDomain<'_>,
     undecided: &DecodeFailure,
@@ -101,7 +102,7 @@ fn collision_by_steps(
     along_three(domain, &steps, collide)
 }
 
-/// Two points that differ by a step along each of three axes.
+/// Two colliding points that differ by one step along each of three axes; `None` if no candidate collides.
 fn along_three(
     domain: &EnumerationDomain<'_>,
     steps: &[(usize, i128)],

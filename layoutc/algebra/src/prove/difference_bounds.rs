@@ -1,8 +1,10 @@
-//! Ranges of indices that subtract: `x + y - y` spans no more than `x`, which syntactic intervals miss.
+//! Ranges of index expressions that contain differences: `x + y - y` has the range of `x`, which interval
+//! arithmetic on the expression misses.
 //!
-//! Terms of a sum that share axes with a subtracted term form a group, which is bounded as a whole: by enumeration if
-//! it has few index tuples, otherwise by the normal form. The normal form is computed with unbounded axes (only
-//! `axis >= 0` is known), so that `e % k` keeps spanning a whole block. Other terms keep their syntactic interval.
+//! Terms of a sum that share axes with a subtracted term form a group, which is bounded as a whole: by
+//! enumeration if it has few index tuples, otherwise by the normal form. The normal form is computed with
+//! unbounded axes (only `axis >= 0` is known), so that the range of `e % k` remains a whole block of `k`
+//! values. The other terms keep the interval that the expression gives.
 
 use alloc::vec::Vec;
 
@@ -13,13 +15,13 @@ use crate::normal_form::simplify::{Facts, Interval};
 use crate::normal_form::written_extent::{interval, negated, operation};
 use crate::prove::{EnumerationDomain, extremes};
 
-/// Practically unbounded extent; sums of products with it still fit 128 bits.
+/// Extent that stands for an unbounded axis. Sums of products with it still fit 128 bits.
 const ANY: i128 = 1 << 62;
 
-/// Largest number of index tuples that are enumerated.
+/// Maximum number of index tuples that are enumerated to bound a group of terms.
 const VISITED: i128 = 1 << 16;
 
-/// Interval of an index of a map.
+/// Interval that contains all values of an index expression of a map, given the ranges of its variables.
 pub(crate) fn interval_of_index(
     expr: &Expr,
     range: &dyn Fn(Var) -> Option<Interval>,
@@ -38,7 +40,8 @@ pub(crate) fn interval_of_index(
     DifferenceBounds { range, facts, free }.interval(expr)
 }
 
-/// True if the expression subtracts, except inside a remainder, which always spans its whole block.
+/// True if the expression contains a difference or a negation outside of remainders. A remainder ranges over
+/// a whole block in any case.
 fn subtracts(expr: &Expr) -> bool {
     match expr.node() {
         ExprNode::Const(value) => *value < 0,
@@ -48,24 +51,24 @@ fn subtracts(expr: &Expr) -> bool {
     }
 }
 
-/// A term of a sum, with its sign.
+/// Term of a sum, with a flag whether it is subtracted.
 #[derive(Clone)]
 struct SignedTerm {
     expr: Expr,
     is_subtracted: bool,
 }
 
-/// Terms connected by shared axes.
+/// Terms of a sum that are connected by shared axes.
 struct TermGroup {
     terms: Vec<SignedTerm>,
     vars: Vec<Var>,
 }
 
-/// Interval analysis of indices that subtract, given the ranges of their variables.
+/// Interval analysis of index expressions that contain differences, given the ranges of their variables.
 struct DifferenceBounds<'a> {
     range: &'a dyn Fn(Var) -> Option<Interval>,
     facts: &'a Facts,
-    /// Facts about unbounded axes.
+    /// Facts under which all axes are unbounded.
     free: Facts,
 }
 
@@ -127,7 +130,8 @@ impl DifferenceBounds<'_> {
         }
     }
 
-    /// Exact bounds by enumeration; `None` if a symbol occurs or there are more than [`VISITED`] index tuples.
+    /// Exact bounds of an expression by enumeration of its variables; `None` if it contains a variable other than
+    /// `Var::Storage`, a range is symbolic, or there are more than [`VISITED`] index tuples.
     fn bounds_by_enumeration(
         &self,
         expr: &Expr,
@@ -170,7 +174,7 @@ impl DifferenceBounds<'_> {
         self.intersect(sum, self.bounds_of_poly(&self.quotients_as_digits(&form)?)?)
     }
 
-    /// Bounds of a normal form: the sum of the intervals of its terms.
+    /// Bounds of a polynomial: the sum of the intervals of its terms.
     fn bounds_of_poly(&self, form: &Poly) -> Result<Interval, ExprError> {
         let mut sum = Interval { low: Poly::zero(), high: Poly::zero() };
         for (monomial, coefficient) in form.terms() {
@@ -184,7 +188,8 @@ impl DifferenceBounds<'_> {
         Ok(sum)
     }
 
-    /// The tighter bound on each side, where the order is provable.
+    /// Intersection of two intervals: on each side the tighter bound, or that of `a` where the order is not
+    /// provable.
     fn intersect(&self, a: Interval, b: Interval) -> Result<Interval, ExprError> {
         let raises = self.facts.at_least_zero(&b.low.sub(&a.low)?)?;
         let lowers = self.facts.at_least_zero(&a.high.sub(&b.high)?)?;
@@ -194,8 +199,8 @@ impl DifferenceBounds<'_> {
         })
     }
 
-    /// Rewrites `x % k` to `x - x // k * k`, then folds subtracted quotients into digits: `y % 8 - y % 4` becomes `y //
-    /// 4 % 2 * 4`.
+    /// Rewrites `x % k` to `x - x // k * k`, then combines subtracted quotients with others to digits:
+    /// `y % 8 - y % 4` becomes `y // 4 % 2 * 4`.
     fn quotients_as_digits(&self, form: &Poly) -> Result<Poly, ExprError> {
         let mut sum = Poly::zero();
         for (monomial, coefficient) in form.terms() {
@@ -218,7 +223,8 @@ impl DifferenceBounds<'_> {
         Ok(sum)
     }
 
-    /// Folds one subtracted quotient into a digit; `None` if none folds.
+    /// Combines one subtracted quotient with a less coarse quotient of the same dividend to a digit; `None` if no
+    /// quotient can be combined.
     fn fold_subtracted_quotient(&self, sum: &Poly) -> Result<Option<Poly>, ExprError> {
         let quotients: Vec<(&Poly, i128, i128)> = sum.terms().filter_map(quotient).collect();
         for (x, divisor, coefficient) in quotients.iter().filter(|(.., c)| *c < 0) {
@@ -243,7 +249,7 @@ impl DifferenceBounds<'_> {
     }
 }
 
-/// Flattens a sum into signed terms.
+/// Appends the terms of a nested sum or difference to `terms`, each with its sign.
 fn collect_terms(expr: &Expr, is_subtracted: bool, terms: &mut Vec<SignedTerm>) {
     match expr.node() {
         ExprNode::Bin(BinOp::Add, a, b) => {
@@ -259,7 +265,7 @@ fn collect_terms(expr: &Expr, is_subtracted: bool, terms: &mut Vec<SignedTerm>) 
     }
 }
 
-/// Connected components of the terms, by shared axes.
+/// Connected components of the terms of a sum; two terms are connected if they share an axis.
 fn groups(terms: &[SignedTerm]) -> Vec<TermGroup> {
     let mut groups: Vec<TermGroup> = Vec::new();
     for term in terms {
@@ -280,12 +286,12 @@ fn groups(terms: &[SignedTerm]) -> Vec<TermGroup> {
     groups
 }
 
-/// Number of terms with a negative coefficient.
+/// Number of terms of the sum with a negative coefficient.
 fn negative_terms(sum: &Poly) -> usize {
     sum.terms().filter(|(_, coefficient)| *coefficient < 0).count()
 }
 
-/// `(x, k, c)` if the term is `x // k * c` with a constant `k`.
+/// `(x, k, c)` if the term is `c * (x // k)` with a constant `k`; `None` otherwise.
 fn quotient((monomial, coefficient): (&Monomial, i128)) -> Option<(&Poly, i128, i128)> {
     match &**monomial {
         [Atom::Op(BinOp::FloorDiv, x, k)] => Some((x, k.as_constant()?, coefficient)),

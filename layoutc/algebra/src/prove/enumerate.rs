@@ -1,7 +1,7 @@
-//! Exact enumeration of all points of a component.
+//! Exact enumeration of all points of a component, to prove that no two share a slot.
 //!
-//! Points are evaluated in blocks along one axis, and every slot is one bit. If the slots exceed one window of bits,
-//! the points are swept once per window.
+//! Points are evaluated in blocks along one axis, and every slot is marked by one bit. If there are more
+//! slots than bits in a window, the points are evaluated once per window.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -18,31 +18,31 @@ mod sweep;
 pub(crate) use first::first_nonzero;
 use sweep::{SlotSweep, narrow};
 
-/// Maximum number of points enumerated: 2^30.
+/// Maximum number of points that are enumerated, 2^30; beyond it the claim is undecided.
 pub const MAX_POINTS: i128 = 1 << 30;
-/// Maximum number of slots of an enumeration: 2^37.
+/// Maximum number of slots of an enumeration, 2^37; beyond it the claim is undecided.
 pub const MAX_SLOTS: i128 = 1 << 37;
-/// Slots per window: 2^31, 256 MiB of bits.
+/// Number of slots per window, 2^31: 256 MiB of bits.
 const WINDOW: i128 = 1 << 31;
-/// Maximum number of points of the corner that is searched first.
+/// Maximum number of points of the corner of the box that is searched first for a collision.
 const CORNER_POINTS: i128 = 1 << 16;
 
-/// A box of points and its targets: `targets[k]` is an index below `slots[k]`, over `Var::Axis(axes[j])` below
-/// `extents[j]`.
+/// Box of points and the targets to enumerate: `targets[k]` is an index below `slots[k]`, over
+/// `Var::Axis(axes[j])` below `extents[j]`.
 #[derive(Debug, Clone)]
 pub(crate) struct EnumerationDomain<'a> {
     pub(crate) axes: &'a [usize],
     pub(crate) extents: &'a [i128],
     pub(crate) targets: &'a [Expr],
     pub(crate) slots: &'a [i128],
-    /// Conditions, affine in every axis: only points at which all are non-negative count.
+    /// Conditions of the domain, affine in every axis: only points at which all are non-negative are enumerated.
     pub(crate) within: &'a [Expr],
 }
 
-/// Result of an enumeration.
+/// Result of enumerating the points of a box.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EnumerationResult {
-    /// No two points share a slot.
+    /// No two points of the box share a slot.
     Injective,
     /// The first point in row-major order whose slot is taken, preceded by the earlier point in that slot.
     Collision(Vec<i128>, Vec<i128>),
@@ -60,7 +60,7 @@ impl EnumerationDomain<'_> {
     }
 }
 
-/// Checks that the points of a box have distinct slots.
+/// Checks by enumeration that no two points of a box share a slot.
 pub(crate) fn enumerate(
     domain: &EnumerationDomain<'_>,
     machine: &dyn Executor,
@@ -89,7 +89,8 @@ pub(crate) fn enumerate(
     Ok(collision.unwrap_or(EnumerationResult::Injective))
 }
 
-/// A collision within a corner of the box, the first one in row-major order.
+/// First collision, in row-major order of its second point, within a corner of the box that has at most
+/// `most` points; `None` if there is none, or slot numbers leave 64 bits.
 pub(crate) fn sample_collision(
     domain: &EnumerationDomain<'_>,
     most: i128,
@@ -118,7 +119,7 @@ pub(crate) fn sample_collision(
     Ok(first.map(|(second, first)| (point(first), point(second))))
 }
 
-/// Halves the longest extent until the box has at most `most` points.
+/// Extents of a corner of the box: the longest extent is halved until the corner has at most `most` points.
 fn corner_of(extents: &[i128], most: i128) -> Vec<i128> {
     let mut corner = extents.to_vec();
     while corner.iter().fold(1_i128, |n, e| n.saturating_mul(*e)) > most {
@@ -134,7 +135,7 @@ fn longest(extents: &[i128]) -> usize {
     extents.iter().enumerate().max_by_key(|(_, e)| **e).map_or(0, |(k, _)| k)
 }
 
-/// True if any two points share a slot.
+/// True if any two points of the box share a slot.
 fn collides(domain: &EnumerationDomain<'_>, machine: &dyn Executor) -> Result<bool, ExprError> {
     let sweep = SlotSweep::new(domain, longest(domain.extents));
     let rows = sweep.rows();
@@ -172,13 +173,15 @@ fn collides(domain: &EnumerationDomain<'_>, machine: &dyn Executor) -> Result<bo
     Ok(false)
 }
 
-/// The word and the bit of a slot in a window; `None` if it is outside.
+/// Position of the word and mask of the bit that mark a slot in a window; `None` if the slot is outside the
+/// window.
 fn bit_of(slot: i64, window: (i64, i64)) -> Option<(usize, u64)> {
     let at = (window.0..window.1).contains(&slot).then(|| slot - window.0)?;
     Some((usize::try_from(at >> 6).ok()?, 1_u64 << (at & 63)))
 }
 
-/// Marks slots; returns false and sets `collided` if one is marked already.
+/// Marks the slots inside the window as taken. At a slot that is taken already, sets `collided` and returns
+/// false.
 fn mark_all(bits: &[AtomicU64], window: (i64, i64), slots: &[i64], collided: &AtomicBool) -> bool {
     for slot in slots {
         let Some((word, bit)) = bit_of(*slot, window) else { continue };
@@ -191,7 +194,7 @@ fn mark_all(bits: &[AtomicU64], window: (i64, i64), slots: &[i64], collided: &At
     true
 }
 
-/// The first collision in row-major order.
+/// First collision in row-major order of its second point; `None` if there is none.
 fn first_collision(domain: &EnumerationDomain<'_>) -> Result<Option<EnumerationResult>, ExprError> {
     let sweep = SlotSweep::new(domain, domain.extents.len().saturating_sub(1));
     let slots = domain.slot_count();
@@ -231,7 +234,7 @@ fn first_collision(domain: &EnumerationDomain<'_>) -> Result<Option<EnumerationR
     Ok(None)
 }
 
-/// The point with the given targets, by linear search.
+/// Point of the box whose targets have the values `wanted`, by linear search; `None` if there is none.
 pub(crate) fn find(
     domain: &EnumerationDomain<'_>,
     wanted: &[i128],
@@ -254,15 +257,15 @@ pub(crate) fn find(
     Ok(None)
 }
 
-/// Number of points at which the conditions hold.
+/// Number of points of a box at which all conditions hold.
 pub(crate) struct PointCount {
     pub(crate) count: i128,
-    /// The first such point of the sweep.
+    /// First such point in the order of the sweep; `None` if there is none.
     pub(crate) first: Option<Vec<i128>>,
 }
 
-/// Counts the points of a box at which the conditions hold, one row at a time; `None` if the box has more than
-/// [`MAX_POINTS`].
+/// Counts the points of a box at which all conditions hold, one row at a time; `None` if the box has more
+/// than [`MAX_POINTS`] points.
 pub(crate) fn count(domain: &EnumerationDomain<'_>) -> Result<Option<PointCount>, ExprError> {
     if domain.points() > MAX_POINTS {
         return Ok(None);
@@ -282,11 +285,11 @@ pub(crate) fn count(domain: &EnumerationDomain<'_>) -> Result<Option<PointCount>
     Ok(Some(counted))
 }
 
-/// Minimum and maximum, each with the first point that attains it.
+/// Minimum and maximum of a target, each with the first point at which it occurs.
 pub(crate) type Extremes = [(i128, Vec<i128>); 2];
 
-/// Minimum and maximum of the first target over a box, with the first points that attain them; `None` if the box is
-/// empty or exceeds [`MAX_POINTS`].
+/// Minimum and maximum of the first target over a box, each with the first point at which it occurs; `None`
+/// if the box is empty or has more than [`MAX_POINTS`] points.
 pub(crate) fn extremes(domain: &EnumerationDomain<'_>) -> Result<Option<Extremes>, ExprError> {
     if domain.points() > MAX_POINTS || domain.points() < 1 {
         return Ok(None);

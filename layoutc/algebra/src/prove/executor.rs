@@ -1,18 +1,18 @@
-//! Execution of proofs: parallelism, and a cache of enumeration results. The algebra provides [`SequentialExecutor`];
-//! callers with threads or a cache implement [`Executor`].
+//! Execution of proofs: parallel work, and a cache of enumeration results. The algebra provides
+//! [`SequentialExecutor`]; callers with threads or a cache implement [`Executor`].
 
 use alloc::string::String;
 
-/// Minimum number of points for which an enumeration result is cached.
+/// Minimum number of points of an enumeration whose result is cached.
 const MEMORABLE: i128 = 1 << 16;
 
-/// Runs and caches proofs.
+/// Service that runs parallel parts of proofs and caches their results.
 pub trait Executor: Sync {
     /// Calls `work(k)` for every k in `0..pieces`, in any order, and returns when all have returned.
     fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync));
 
-    /// True if `question` is cached as answered with yes. The text does not identify the program: a cache must not
-    /// outlive the build that filled it. Forgetting an answer only costs time.
+    /// True if the cache holds the answer yes to `question`. The text of a question does not identify the
+    /// program, so a cache must not outlive the build that filled it. Forgetting an answer only costs time.
     fn knows(&self, _question: &str) -> bool {
         false
     }
@@ -21,7 +21,8 @@ pub trait Executor: Sync {
     fn learn(&self, _question: &str) {}
 }
 
-/// Truth of a property of `points` points, from the cache or by calling `visit`.
+/// Truth of a property of `points` points, from the cache or by calling `visit`. Only true results of large
+/// enumerations are cached.
 ///
 /// # Errors
 /// Errors of `visit`.
@@ -45,7 +46,7 @@ pub(super) fn prove_cached<E>(
     Ok(holds)
 }
 
-/// Runs sequentially, without a cache.
+/// Executor that runs all work sequentially and caches nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct SequentialExecutor;
 

@@ -1,5 +1,5 @@
-//! Proofs that a map is injective, one independent component at a time: by digits (including XORs and remainders), by
-//! elimination for symbolic weights, and by exact enumeration.
+//! Proofs that a map is injective, one independent component of axes at a time: by digits (including XORs and
+//! remainders), by elimination for symbolic weights, and by exact enumeration.
 
 pub(crate) mod difference_bounds;
 
@@ -29,72 +29,76 @@ pub use enumerate::{MAX_POINTS, MAX_SLOTS};
 pub use executor::{Executor, SequentialExecutor};
 pub(crate) use symbolic_strides::order;
 
-/// An error from proving a map injective.
+/// Reason why a map is not proven injective.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InjectivityError {
-    /// Two elements share a slot.
+    /// Two elements have equal values of all targets.
     #[error("elements {first:?} and {second:?} share the slot {target:?}")]
     NotInjective {
-        /// The logical index of one element.
+        /// Logical index of one of the two elements.
         first: Vec<i128>,
-        /// The logical index of the other.
+        /// Logical index of the other element.
         second: Vec<i128>,
-        /// Their common index, one entry per target.
+        /// Common values of the targets at both elements, one entry per target.
         target: Vec<i128>,
-        /// Values of the symbols for which they collide.
+        /// Values of the symbols for which the two elements collide.
         symbols: Vec<i128>,
-        /// Digits that no target determines, if digits could be read.
+        /// Digits that no target determines; empty if the targets could not be decomposed into digits.
         lost: Vec<UndeterminedDigit>,
-        /// The targets that read the axes of the collision.
+        /// Positions of the targets that read the axes of the collision.
         targets: Vec<usize>,
-        /// The proof technique that found the collision.
+        /// Proof technique that found the collision.
         proof: ProofMethod,
     },
-    /// Neither proven nor refuted.
+    /// Injectivity is neither proven nor refuted.
     #[error("neither proven nor refuted")]
     Unproven {
-        /// The axes of the undecided component.
+        /// Positions of the logical axes of the undecided component.
         axes: Vec<usize>,
-        /// The targets that read them.
+        /// Positions of the targets that read these axes.
         targets: Vec<usize>,
-        /// Number of points; `None` if it depends on a symbol.
+        /// Number of points of the component; `None` if it depends on a symbol.
         points: Option<i128>,
-        /// Number of slots; `None` if it depends on a symbol.
+        /// Number of slots of the component; `None` if it depends on a symbol.
         slots: Option<i128>,
     },
-    /// The independent checker rejects the certificate.
+    /// The independent checker rejects the certificate of the proof.
     #[error("invalid certificate: {0}")]
     Certificate(#[from] check::CertificateError),
-    /// An expression is too large, or a value out of range.
+    /// An expression is too large, or a value is out of range.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// The statement to prove: the targets, each below its slots, are injective over `Var::Axis`.
+/// Statement to prove: the targets, as functions of the logical indices `Var::Axis`, are injective as a tuple
+/// and target `k` stays below `slots[k]`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Claim<'a> {
     pub(crate) extents: &'a [Expr],
     pub(crate) targets: &'a [Expr],
     pub(crate) slots: &'a [Expr],
     pub(crate) facts: &'a Facts,
-    /// Conditions of the domain over `Var::Axis`: all are non-negative exactly on elements.
+    /// Conditions of the domain over `Var::Axis`: an index tuple is an element exactly if all are non-negative.
     pub(crate) within: &'a [Expr],
-    /// The index of one element, used in witnesses for the axes of other components. Empty is index 0 on every axis.
+    /// Logical index of one element, used in witnesses for the axes of other components. An empty slice means
+    /// index 0 on every axis.
     pub(crate) origin: &'a [i128],
 }
 
-/// A proof that the targets determine the axes.
+/// Proof that the targets determine the logical indices.
 #[derive(Debug, Clone)]
 pub(crate) struct InjectivityProof {
     pub(crate) proof: ProofMethod,
-    /// One index per axis over `Var::Storage(k)`, k the position of a target; `None` under enumeration.
+    /// Inverse of the map: one logical index per axis, over `Var::Storage(k)` with `k` the position of a target;
+    /// `None` if proven by enumeration.
     pub(crate) inverse: Option<Vec<Expr>>,
     pub(crate) digits: Option<Digits>,
-    /// True if every target is a weighted sum of the digits.
+    /// True if every target is a weighted sum of the digits in `digits`.
     pub(crate) is_read: bool,
 }
 
-/// A connected set of axes and the targets that read them; no other target reads these axes.
+/// Set of axes connected by targets or conditions, and the targets that read them. No other target reads
+/// these axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Component {
     pub(crate) axes: Vec<usize>,
@@ -102,20 +106,20 @@ pub(crate) struct Component {
 }
 
 impl Component {
-    /// The conditions that read its axes.
+    /// Conditions among `conditions` that read an axis of the component.
     pub(crate) fn within(&self, conditions: &[Expr]) -> Vec<Expr> {
         conditions_on(&self.axes, conditions)
     }
 }
 
-/// The conditions that read any of these axes.
+/// Conditions that read any of the axes at these positions.
 pub(crate) fn conditions_on(axes: &[usize], conditions: &[Expr]) -> Vec<Expr> {
     let is_read = |var| matches!(var, Var::Axis(axis) if usize::try_from(axis).is_ok_and(|axis| axes.contains(&axis)));
     conditions.iter().filter(|condition| condition.mentions(&is_read)).cloned().collect()
 }
 
-/// Splits a claim into independent components, ordered by their first axis. Axes that share a target or a condition are
-/// in one component; targets without axes are in none.
+/// Independent components of a claim, ordered by their first axis. Axes that share a target or a condition
+/// are in one component; targets that read no axis are in none.
 pub(crate) fn components(axes: usize, targets: &[Expr], within: &[Expr]) -> Vec<Component> {
     let mut groups: Vec<Component> =
         (0..axes).map(|axis| Component { axes: alloc::vec![axis], targets: Vec::new() }).collect();
@@ -143,20 +147,20 @@ pub(crate) fn components(axes: usize, targets: &[Expr], within: &[Expr]) -> Vec<
     groups
 }
 
-/// The provers to use.
+/// Provers that may be used, from the most to the fewest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProverLevel {
-    /// All.
+    /// All provers: digits, elimination and enumeration.
     All,
-    /// All but those with derived digits.
+    /// All provers, but no proof by digits whose normal form contains derived digits.
     Sums,
-    /// Only those that read no digits.
+    /// Elimination and enumeration only, without digits.
     Elimination,
     /// Enumeration only.
     None,
 }
 
-/// Proves a claim, or refutes it with a witness.
+/// Proves that the targets of a claim are injective, or refutes it with two colliding elements.
 pub(crate) fn prove(
     claim: Claim<'_>,
     rules: ProverLevel,
@@ -218,7 +222,7 @@ pub(crate) fn prove(
 }
 
 enum DigitProof {
-    /// `is_sum`: every target is a weighted sum of the digits.
+    /// `is_sum` is true if every target is a weighted sum of the digits.
     Solved {
         digits: Digits,
         decoded: decode::AxisSolution,
@@ -265,8 +269,8 @@ fn by_digits(
     }
 }
 
-/// The axes of a component over `Var::Storage(k)`, k the position of a target in the claim; `None` if no prover short
-/// of enumeration determines them.
+/// Logical indices of a component over `Var::Storage(k)`, where `k` is the position of a target in the claim;
+/// `None` if no prover other than enumeration determines them.
 pub(crate) fn solve_axes(
     claim: Claim<'_>,
     component: &Component,
@@ -280,7 +284,7 @@ pub(crate) fn solve_axes(
     decoded.axes.into_iter().map(own).collect::<Result<Vec<_>, _>>().map(Some)
 }
 
-/// Handles symbolic weights and divisors, which digits cannot express.
+/// Proves a component by elimination, for symbolic weights and divisors that digits cannot express.
 fn by_elimination(claim: Claim<'_>, component: &Component) -> Result<DigitProof, ExprError> {
     if claim.facts.symbols().is_empty() {
         return Ok(DigitProof::Unreadable);
@@ -296,7 +300,8 @@ fn by_elimination(claim: Claim<'_>, component: &Component) -> Result<DigitProof,
     }
 }
 
-/// Renumbers targets from positions in the component to positions in the claim.
+/// Renumbers targets in `index` from positions in the component to positions in the claim, listed in
+/// `targets`.
 fn rename_targets(index: &Expr, targets: &[usize]) -> Result<Expr, ExprError> {
     index.substitute(&|var| match var {
         Var::Storage(k) => {
@@ -340,7 +345,7 @@ fn merge(all: &mut Digits, read: Digits, component: &Component) {
     }
 }
 
-/// Sets the constants of targets that read no axis.
+/// Sets the constants of the linear forms of targets that read no axis.
 fn constant_targets(claim: Claim<'_>, all: &mut Digits) -> Result<(), ExprError> {
     for (target, form) in claim.targets.iter().zip(&mut all.targets) {
         if let Some(value) = claim.facts.simplify(target)?.as_const()
@@ -352,7 +357,7 @@ fn constant_targets(claim: Claim<'_>, all: &mut Digits) -> Result<(), ExprError>
     Ok(())
 }
 
-/// The value of an axis or a symbol.
+/// Value of an axis or a symbol in an assignment; `None` for other variables or if it has no value.
 pub(crate) fn value_of(var: Var, axes: &[i128], symbols: &[i128]) -> Option<i128> {
     match var {
         Var::Axis(k) => axes.get(usize::try_from(k).ok()?).copied(),
@@ -361,7 +366,7 @@ pub(crate) fn value_of(var: Var, axes: &[i128], symbols: &[i128]) -> Option<i128
     }
 }
 
-/// Joins names as text: `n, h and w`.
+/// Joins names as an English list: `n, h and w`.
 pub fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),

@@ -1,4 +1,5 @@
-//! Sums with symbolic weights: `i * cols + j` determines both indices if `cols` is at least the extent of `j`.
+//! Sums with symbolic weights: `i * cols + j` determines both indices if `cols` is at least the extent of
+//! `j`.
 
 use alloc::vec::Vec;
 
@@ -7,7 +8,7 @@ use crate::digits::{Chain, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::normal_form::simplify::Facts;
 
-/// The component with every axis as a single digit, for the checker.
+/// Digits of a component in which every axis is a single digit, as a hint for the checker.
 pub(super) fn whole(claim: Claim<'_>, component: &Component) -> Digits {
     let mut all = Digits::default();
     for axis in &component.axes {
@@ -21,8 +22,8 @@ pub(super) fn whole(claim: Claim<'_>, component: &Component) -> Digits {
     all
 }
 
-/// Positions of the `(weight, extent)` pairs by descending weight; `None` unless each weight provably exceeds the span
-/// of all smaller ones.
+/// Positions of the `(weight, extent)` pairs, ordered by descending weight; `None` unless each weight
+/// provably exceeds the span of all terms with smaller weights.
 pub(crate) fn order(
     weighed: &[(&Expr, &Expr)],
     facts: &Facts,

@@ -1,4 +1,5 @@
-//! Components that no rule decides: enumerated in full if static, sampled for some values of the symbols otherwise.
+//! Decision of components that neither digits nor elimination prove: enumerated in full if static, sampled
+//! for some values of the symbols otherwise.
 
 use alloc::vec::Vec;
 
@@ -14,7 +15,7 @@ use crate::layout::symbol_values::samples;
 /// Maximum number of points sampled per assignment of the symbols.
 const SAMPLE_POINTS: i128 = 1 << 14;
 
-/// Proves a component by enumeration, or returns the reason why not.
+/// Proves a component by enumeration, or returns the collision or the reason why it remains unproven.
 pub(super) fn decide(
     claim: Claim<'_>,
     component: &Component,
@@ -49,7 +50,7 @@ pub(super) fn decide(
     Err(unproven())
 }
 
-/// True if the component is a single axis with a target of the form `w*a + c`, `w != 0`.
+/// True if the component is a single axis `a` with a target of the form `w*a + c`, `w != 0`.
 fn is_lone_axis(claim: Claim<'_>, component: &Component) -> bool {
     let [axis] = component.axes.as_slice() else { return false };
     let Some(var) = u32::try_from(*axis).ok().map(Var::Axis) else { return false };
@@ -57,13 +58,13 @@ fn is_lone_axis(claim: Claim<'_>, component: &Component) -> bool {
     targets.filter_map(|target| linear_coefficients(target, var)).any(|(weight, _)| weight != 0)
 }
 
-/// True if any of the chosen expressions contains a symbol.
+/// True if any of the expressions at the positions `of` contains a symbol.
 fn is_symbolic(exprs: &[Expr], of: &[usize]) -> bool {
     let chosen = of.iter().filter_map(|k| exprs.get(*k));
     chosen.into_iter().any(|expr| expr.mentions(&|var| matches!(var, Var::Symbol(_))))
 }
 
-/// A component with the symbols replaced by values.
+/// Component with every symbol replaced by a value.
 struct StaticComponent {
     extents: Vec<i128>,
     targets: Vec<Expr>,
@@ -103,7 +104,8 @@ impl StaticComponent {
     }
 }
 
-/// Enumerates a component without symbols; `symbols` complete the witness.
+/// Enumerates a component without symbols; `symbols` are values for the symbols of other components, used in
+/// the witness.
 fn at_values(
     claim: Claim<'_>,
     component: &Component,
@@ -137,7 +139,7 @@ fn at_values(
     }
 }
 
-/// Samples a component for these values of the symbols.
+/// Searches a component for a collision among sampled points, for these values of the symbols.
 fn sampled(
     claim: Claim<'_>,
     component: &Component,
@@ -164,7 +166,8 @@ fn sampled(
     }
 }
 
-/// True if two points have equal targets; a target outside its slots may alias another slot number.
+/// True if two points have equal values of all targets. Equal slot numbers do not imply this, since a target
+/// outside its slots may alias another slot number.
 fn share(domain: &EnumerationDomain<'_>, (first, second): &PointPair) -> bool {
     let value = |point: &[i128], target: &Expr| {
         target.evaluate(&|var| match var {
@@ -182,7 +185,8 @@ fn share(domain: &EnumerationDomain<'_>, (first, second): &PointPair) -> bool {
     })
 }
 
-/// The error for a collision in a component; the other axes are at the origin of the claim.
+/// Error for a collision between two points of a component. The indices of other axes are those of the origin
+/// of the claim.
 fn refuse(
     claim: Claim<'_>,
     component: &Component,

@@ -1,5 +1,5 @@
-//! Independent components of a layout without a closed-form inverse. Most components have an inverse of their own; the
-//! search for an element is limited to those that do not.
+//! Decomposition of a layout without a closed-form inverse into independent components. Most components have
+//! an inverse of their own, and the search for an element is limited to those that do not.
 
 use alloc::vec::Vec;
 
@@ -9,37 +9,38 @@ use crate::layout::physical::groups;
 use crate::normal_form::simplify::Facts;
 use crate::prove::{Claim, components, solve_axes};
 
-/// A connected set of axes and the targets that read them; no other target reads these axes.
+/// Connected set of axes and the targets that read them; no other target reads these axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutComponent {
-    /// Logical axes, ascending.
+    /// Positions of the logical axes of the component, ascending.
     pub axes: Vec<usize>,
-    /// Positions in [`LayoutDecomposition::targets`], ascending.
+    /// Positions in [`LayoutDecomposition::targets`] of the targets that read these axes, ascending.
     pub targets: Vec<usize>,
-    /// Domain conditions on these axes, over `Var::Axis`: each is at least 0 on elements.
+    /// Conditions of the domain on these axes, over `Var::Axis`: all are non-negative exactly on elements.
     pub within: Vec<Expr>,
-    /// One index per axis over `Var::Storage(k)`, k a position in the targets; `None` if it must be searched for. On
-    /// slots without an element it may return any index, even one outside the extents.
+    /// Index of each axis of the component over `Var::Storage(k)`, where `k` is a position in the targets; `None`
+    /// if the index must be searched for. For slots without an element the indices are arbitrary, and may be
+    /// outside the extents.
     pub inverse: Option<Vec<Expr>>,
 }
 
-/// A layout as independent components.
+/// Layout decomposed into independent components.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutDecomposition {
-    /// Indices over `Var::Axis` that identify an element: the storage indices, or the offset alone if explicit strides
-    /// determine it.
+    /// Indices over `Var::Axis` that identify an element: the storage indices, or the offset alone if explicit
+    /// strides determine the placement.
     pub targets: Vec<Expr>,
     /// Number of values of each target.
     pub slots: Vec<Expr>,
-    /// The value of each target at a physical index, over `Var::Physical`. In a gap between storage axes the value is
-    /// out of range, or belongs to a neighboring slot.
+    /// Value of each target at a slot, over `Var::Physical`. In a gap between storage axes the value is out of
+    /// range, or belongs to a neighboring slot.
     pub at: Vec<Expr>,
-    /// The components, ordered by their first axis.
+    /// Components of the layout, ordered by their first axis.
     pub components: Vec<LayoutComponent>,
 }
 
 impl Layout {
-    /// Splits the layout into independent components, to search for the element at a physical index.
+    /// Decomposes the layout into independent components, to search for the element in a slot.
     ///
     /// # Errors
     /// [`ExprError`] when an expression would be too large.
@@ -86,7 +87,7 @@ impl Layout {
         Ok(LayoutDecomposition { targets, slots, at, components: parts })
     }
 
-    /// Extents of the logical axes as facts.
+    /// Facts about the symbols and the extents of the logical axes.
     pub(crate) fn facts(&self) -> Result<Facts, ExprError> {
         let mut facts = Facts::new(&self.symbols);
         for (k, axis) in (0_u32..).zip(&self.logical) {
@@ -95,7 +96,7 @@ impl Layout {
         Ok(facts)
     }
 
-    /// The targets in terms of `Var::Physical`.
+    /// Value of each target at a slot, over `Var::Physical`.
     fn targets_at(&self, strided: bool) -> Result<Vec<Expr>, ExprError> {
         use crate::expr::BinOp::{FloorDiv, Mod, Sub};
         let physical = |g: usize| {

@@ -1,4 +1,4 @@
-//! Numeric lookup: the location of an element, and the element at a physical index.
+//! Lookup with numbers: the location of an element, and the element in a slot.
 
 use alloc::vec::Vec;
 
@@ -9,18 +9,18 @@ use crate::layout::Layout;
 use crate::prove::{EnumerationDomain, find, value_of};
 use crate::query::decomposition::{LayoutComponent, LayoutDecomposition};
 
-/// Location of an element.
+/// Location of an element in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElementLocation {
-    /// One index per storage axis.
+    /// Indices of the element along the storage axes.
     pub storage: Vec<i128>,
-    /// One index per physical axis.
+    /// Indices of the element along the physical axes.
     pub physical: Vec<i128>,
-    /// Offset in the flat buffer, in elements.
+    /// Offset of the element in the flat buffer, in elements.
     pub offset: i128,
 }
 
-/// An error from looking up an element.
+/// Reason why an element or a slot cannot be looked up.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ElementLocationError {
     /// The number of coordinates differs from the number of axes.
@@ -31,26 +31,26 @@ pub enum ElementLocationError {
         /// Number of axes.
         axes: usize,
     },
-    /// A coordinate that is negative, or not below its extent.
+    /// A coordinate is negative, or not below the extent of its axis.
     #[error("coordinate {axis} is {value}, outside the extent {extent}")]
     OutOfBounds {
         /// Position of the axis.
         axis: usize,
-        /// The coordinate.
+        /// Value of the coordinate.
         value: i128,
-        /// The extent of the axis.
+        /// Extent of the axis.
         extent: i128,
     },
-    /// An index of the logical box that the domain excludes.
+    /// The domain of the layout excludes the logical index.
     #[error("index outside the domain")]
     NoElement,
-    /// Evaluation fails.
+    /// An expression of the layout cannot be evaluated.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
 impl Layout {
-    /// Location of the element at `logical`; `symbols` holds the value of every symbol.
+    /// Location of the element at logical index `logical`. `symbols` contains the value of every symbol.
     ///
     /// # Errors
     /// [`ElementLocationError`].
@@ -74,7 +74,7 @@ impl Layout {
         })
     }
 
-    /// True if an index of the logical box is an element, that is, in the domain.
+    /// True if a logical index within the shape is an element, that is, in the domain.
     ///
     /// # Errors
     /// [`ExprError`].
@@ -83,7 +83,8 @@ impl Layout {
         self.domain.as_ref().map_or(Ok(true), |domain| domain.evaluate(&at))
     }
 
-    /// The element at `physical`, or `None` for padding.
+    /// Logical index of the element at the physical indices `physical`; `None` if the slot is padding. `symbols`
+    /// contains the value of every symbol.
     ///
     /// # Errors
     /// [`ElementLocationError`].
@@ -106,7 +107,8 @@ impl Layout {
         Ok(Some(inverse.iter().map(|index| index.evaluate(&at)).collect::<Result<_, _>>()?))
     }
 
-    /// Like [`Layout::element_at`] without an inverse expression: component by component.
+    /// Element in a slot of a layout without an inverse expression, found component by component; `None` if the
+    /// slot is padding.
     fn search(
         &self,
         physical: &[i128],
@@ -148,7 +150,8 @@ impl Layout {
         Ok((place.physical == physical).then_some(logical))
     }
 
-    /// The indices of a component's axes at which its targets have the values `wanted`; `None` if there are none.
+    /// Indices along the axes of a component at which its targets have the values `wanted`; `None` if there are
+    /// none.
     fn solve_component(
         &self,
         part: &LayoutComponent,
@@ -196,7 +199,8 @@ impl Layout {
         Ok(find(&domain, &wanted)?)
     }
 
-    /// True if the storage indices cannot be read off the offset: strides that do not nest or are 0, or symbols.
+    /// True if the offset does not determine the storage indices by division: strides are 0, do not nest, or
+    /// contain symbols.
     pub(crate) fn is_strided(&self) -> bool {
         let slots =
             self.storage.iter().try_fold(1_i128, |n, a| n.checked_mul(a.extent.as_const()?));

@@ -1,4 +1,5 @@
-//! Questions that a proven layout answers: elements and slots, parts, the comparison of two.
+//! Queries on a proven layout: lookup of elements and slots, decomposition into components, and comparison
+//! with another layout.
 
 pub mod decomposition;
 pub mod equivalence;

@@ -1,23 +1,23 @@
-//! Conversions of a placement between XLA's three forms.
+//! Conversions of a device placement between the three forms of XLA.
 
 use super::inexpressible::ShardingInexpressible;
 use super::named::NamedSharding;
 use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, TensorSharding, TiledSharding};
 
-/// A form of XLA's sharding texts.
+/// Form of XLA's sharding texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ShardingForm {
-    /// Tiles, and a list of devices: `{devices=[2,2]0,1,2,3}`.
+    /// Numbers of tiles with a list of devices: `{devices=[2,2]0,1,2,3}`.
     V1,
-    /// Tiles, and an iota of devices: `{devices=[2,2]<=[4]}`.
+    /// Numbers of tiles with an iota of devices: `{devices=[2,2]<=[4]}`.
     V2,
-    /// Axes of a mesh: `{mesh['a'=2,'b'=2], [{'a'}, {'b'}]}`.
+    /// Named axes of a mesh: `{mesh['a'=2,'b'=2], [{'a'}, {'b'}]}`.
     V3,
 }
 
 impl TensorSharding {
-    /// Converts to another form.
+    /// Converts the sharding to another form of XLA.
     ///
     /// # Errors
     /// [`ShardingInexpressible`]: the form cannot express the sharding.
@@ -33,7 +33,7 @@ impl TensorSharding {
 }
 
 impl DevicePlacement {
-    /// Rank of the tensor; `None` if the placement fits any rank.
+    /// Number of axes of the tensor; `None` if the placement fits any rank.
     pub fn rank(&self) -> Option<usize> {
         match self {
             Self::Tiled(tiled) => Some(tiled.rank()),
@@ -42,7 +42,7 @@ impl DevicePlacement {
         }
     }
 
-    /// Number of devices; `None` if the placement fits any number.
+    /// Number of devices of the placement; `None` if it fits any number.
     pub fn devices(&self) -> Option<i64> {
         match self {
             Self::Tiled(tiled) => Some(tiled.devices()),
@@ -52,7 +52,7 @@ impl DevicePlacement {
         }
     }
 
-    /// Converts to the form without a mesh: untiled, or in tiles.
+    /// Converts the placement to a form without a mesh: tiles, or the whole tensor.
     ///
     /// # Errors
     /// [`ShardingInexpressible::Devices`] if the devices would have to be listed and are too many.
@@ -77,7 +77,8 @@ impl DevicePlacement {
     }
 }
 
-/// Lists the devices of tiles. XLA does not accept a list of one device.
+/// Converts the device order of tiles to a list. Tiles on one device become replicated, because XLA does not
+/// accept a list of one device.
 fn with_device_list(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpressible> {
     let DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }) = placement else {
         return Ok(placement);
@@ -89,7 +90,7 @@ fn with_device_list(placement: DevicePlacement) -> Result<DevicePlacement, Shard
     Ok(DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }))
 }
 
-/// Converts the devices of tiles to an iota.
+/// Converts the device order of tiles to an iota.
 fn with_device_range(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpressible> {
     let DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }) = placement else {
         return Ok(placement);

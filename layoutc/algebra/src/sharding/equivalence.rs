@@ -1,4 +1,4 @@
-//! Equivalence of shardings: the same elements on the same devices.
+//! Equivalence of shardings: whether they place the same elements on the same devices.
 
 use alloc::vec::Vec;
 
@@ -8,10 +8,11 @@ use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, Subgroup, TensorSharding, TiledSharding};
 
 impl TensorSharding {
-    /// True if both place every element on the same devices, and are in the same group.
+    /// True if both shardings place every element on the same devices, and are in the same shard group.
     ///
-    /// Ignored are the names of mesh axes, the permission to shard an axis further, and the order of devices within a
-    /// `manual` or `unreduced` subgroup; the rank is not. As in XLA, tiles on one device are the whole tensor.
+    /// The comparison ignores the names of mesh axes, the permission to shard an axis further, and the order of
+    /// devices within a `manual` or `unreduced` subgroup, but not the rank. As in XLA, tiles on one device are
+    /// the whole tensor.
     ///
     /// # Errors
     /// [`ShardingInexpressible::Devices`] if the devices would have to be listed and are too many.
@@ -28,7 +29,7 @@ impl TensorSharding {
     }
 }
 
-/// Tiles on one device are a replicated tensor.
+/// Placement with tiles on one device replaced by a replicated tensor.
 fn whole(placement: DevicePlacement) -> DevicePlacement {
     match placement {
         DevicePlacement::Tiled(tiled) if tiled.devices() == 1 => DevicePlacement::Replicated,
@@ -36,8 +37,8 @@ fn whole(placement: DevicePlacement) -> DevicePlacement {
     }
 }
 
-/// Canonical order: sorts the devices of each `manual` or `unreduced` subgroup by those of the first tile. An iota if
-/// there is one.
+/// Canonical device order of tiles: the devices of each `manual` or `unreduced` subgroup are sorted by those
+/// of the first tile. The result is an iota if there is one.
 fn normal(tiled: &TiledSharding) -> Result<DeviceOrder, ShardingInexpressible> {
     let iota = tiled.order.iota();
     let is_plain = tiled.subgroups.iter().all(|kind| *kind == Subgroup::Replicated);
@@ -70,8 +71,9 @@ fn normal(tiled: &TiledSharding) -> Result<DeviceOrder, ShardingInexpressible> {
     Ok(DeviceOrder::List(list))
 }
 
-/// Permutes the positions of one subgroup, alike in every tile: ascending by the least device that the first tile has
-/// at a position. A tile has `tile` devices; the subgroup has `size` positions, `step` devices apart.
+/// Permutes the positions of one subgroup, alike in every tile, so that the least devices at these positions
+/// in the first tile are ascending. A tile has `tile` devices. The subgroup has `size` positions, `step`
+/// devices apart.
 fn relabeled(list: &[i64], tile: usize, size: usize, step: usize) -> Vec<i64> {
     let place = |k: usize| k / step.max(1) % size;
     let first = list.get(..tile).unwrap_or_default();

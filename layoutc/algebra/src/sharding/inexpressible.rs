@@ -1,4 +1,4 @@
-//! Reasons that a sharding has no equivalent in another form.
+//! Reasons why a sharding has no equivalent in another form or language.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,51 +8,51 @@ use thiserror::Error;
 use super::iota::{IotaError, TileBoundaryError};
 use super::order::LISTED;
 
-/// Feature of a sharding that the requested form lacks.
+/// Feature of a sharding that the requested form cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ShardingInexpressible {
-    /// A list of devices that is too long.
+    /// The devices would have to be listed, and are too many.
     #[error("a list of {devices} devices: at most {LISTED} are listed")]
     Devices {
-        /// Number of devices.
+        /// Number of devices of the sharding.
         devices: i64,
     },
-    /// An order of devices that no row-major mesh has.
+    /// No row-major mesh has this order of devices.
     #[error("this order of devices: {0}")]
     Order(#[from] IotaError),
-    /// Tiles that end within a run of devices.
+    /// The boundaries of tiles fall inside a digit of the device order.
     #[error("these tiles: {0}")]
     Uncut(#[from] TileBoundaryError),
-    /// A shard group.
+    /// The sharding belongs to a shard group.
     #[error("`shard_as` and `shard_like`")]
     Group,
-    /// A tensor that is manual or unreduced as a whole, without a mesh.
+    /// The whole tensor is manual or unreduced, and there is no mesh.
     #[error("`{{{word}}}` without a mesh")]
     Mesh {
-        /// XLA's keyword.
+        /// Keyword of XLA for the placement.
         word: &'static str,
     },
-    /// A sharding that is still unknown.
+    /// The sharding is not determined yet.
     #[error("`{{unknown}}`")]
     Unknown,
-    /// The whole tensor on one device.
+    /// The whole tensor is on one device.
     #[error("all of a tensor on device {device}")]
     Maximal {
-        /// Device number.
+        /// Number of that device.
         device: i64,
     },
-    /// Devices whose contents the program manages.
+    /// The program manages the contents of some devices.
     #[error("`manual` devices, whose contents the program manages")]
     Manual,
-    /// A rank that differs from the tensor's.
+    /// The rank of the sharding differs from that of the tensor.
     #[error("{} for {}", axes(*given), axes(*wanted))]
     Rank {
-        /// Rank of the sharding.
+        /// Number of axes of the sharding.
         given: usize,
-        /// Rank of the tensor.
+        /// Number of axes of the tensor.
         wanted: usize,
     },
-    /// A name that the target language cannot quote.
+    /// The target language cannot quote the name of a mesh axis.
     #[error("a mesh axis named `{name}`")]
     Name {
         /// Name of the mesh axis.
@@ -61,7 +61,7 @@ pub enum ShardingInexpressible {
 }
 
 impl ShardingInexpressible {
-    /// A change that works.
+    /// Change of the sharding or of its text that avoids the problem.
     pub fn help(&self) -> String {
         match self {
             Self::Devices { .. } => "write the range: `<=[8]`, `<=[2,4]T(1,0)`".into(),

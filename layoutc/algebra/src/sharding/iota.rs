@@ -1,20 +1,22 @@
-//! Device orders given by a reshaped and transposed iota, in mixed radix digits: independent of the number of devices.
+//! Device orders given by a reshaped and transposed iota. They are stored as mixed-radix digits, at a size
+//! independent of the number of devices.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use thiserror::Error;
 
-/// A digit of a device number: `size` devices at distance `stride`.
+/// Digit of a device number in an order: `size` values with weight `stride`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceDigit {
-    /// Number of values, at least 2 in a normalized order.
+    /// Number of values of the digit, at least 2 in a normalized order.
     pub size: i64,
-    /// Weight in the device number.
+    /// Weight of the digit in the device number.
     pub stride: i64,
 }
 
-/// Order `arange(count).reshape(r).transpose(t).ravel()` of the devices `0..count`.
+/// Device order that is a reshaped and transposed iota: `arange(count).reshape(r).transpose(t).ravel()`, an
+/// order of the devices `0..count`.
 ///
 /// Stored as digits, major to minor: `r` = [2, 4], `t` = [1, 0] gives the digits (size 4, stride 1), (size 2, stride
 /// 4), which is 0, 4, 1, 5, 2, 6, 3, 7. Digits of size 1 are dropped and contiguous digits are merged, so equal orders
@@ -26,21 +28,21 @@ pub struct IotaOrder {
     digits: Vec<DeviceDigit>,
 }
 
-/// The boundaries of an axis' tiles do not fall on boundaries of digits.
+/// Error that the boundaries between the tiles of an axis do not fall on boundaries of digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the {tiles} tiles of axis {axis} do not divide {size} devices of stride {stride}")]
 pub struct TileBoundaryError {
-    /// Position of the axis; subgroups follow the axes of the tensor.
+    /// Position of the axis. Subgroups are counted after the axes of the tensor.
     pub axis: usize,
-    /// Number of tiles of the axis.
+    /// Number of tiles along the axis.
     pub tiles: i64,
-    /// Size of the digit that the tiles do not divide.
+    /// Number of values of the digit that the tiles do not divide.
     pub size: i64,
-    /// Stride of that digit.
+    /// Weight of that digit in the device number.
     pub stride: i64,
 }
 
-/// Reason that a list of devices is not a reshaped and transposed iota.
+/// Reason why a list of devices is not a reshaped and transposed iota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum IotaError {
     /// The list does not start with device 0.
@@ -49,29 +51,29 @@ pub enum IotaError {
         /// First device of the list.
         device: i64,
     },
-    /// A device that breaks the digits that the preceding ones establish.
+    /// A device contradicts the digits that the preceding devices establish.
     #[error("device {device} is at position {place}, where a row-major mesh has {expected}")]
     Step {
-        /// Position in the list.
+        /// Position of the device in the list.
         place: i64,
         /// Device at that position.
         device: i64,
-        /// Device that the digits predict.
+        /// Device that the digits predict at that position.
         expected: i64,
     },
-    /// The established digits do not divide the length of the list.
+    /// The digits that the first devices establish do not divide the length of the list.
     #[error("the first {row} devices form rows, but {count} devices are not a multiple of them")]
     Row {
-        /// Product of the established digits' sizes.
+        /// Number of devices that these digits cover.
         row: i64,
-        /// Number of devices.
+        /// Number of devices in the list.
         count: i64,
     },
 }
 
 impl IotaOrder {
-    /// Order of `reshape` and `transpose`. `None` if `transpose` is not a permutation of the positions in `reshape`, a
-    /// size is below 1, or the number of devices overflows 64 bits.
+    /// Device order for the shape `reshape` and the permutation `transpose`. `None` if `transpose` is not a
+    /// permutation of the positions in `reshape`, a size is below 1, or the number of devices overflows 64 bits.
     pub fn new(reshape: &[i64], transpose: &[usize]) -> Option<Self> {
         let mut strides = vec![0; reshape.len()];
         let mut count = 1_i64;
@@ -91,12 +93,12 @@ impl IotaOrder {
         taken.into_iter().all(|taken| taken).then(|| Self::of(&digits))
     }
 
-    /// Ascending order of the devices `0..count`; `count` is at least 1.
+    /// Ascending order of the devices `0..count`, where `count` is at least 1.
     pub fn row_major(count: i64) -> Self {
         Self::of(&[DeviceDigit { size: count, stride: 1 }])
     }
 
-    /// Order of these digits, major to minor: all digits of an order, or some of them.
+    /// Device order of these digits, major to minor. They may be all digits of an order, or some of them.
     pub(super) fn of(digits: &[DeviceDigit]) -> Self {
         let mut merged: Vec<DeviceDigit> = Vec::with_capacity(digits.len());
         for digit in digits.iter().filter(|digit| digit.size > 1) {
@@ -110,7 +112,7 @@ impl IotaOrder {
         Self { digits: merged }
     }
 
-    /// Finds the order of a permutation of `0..count`.
+    /// Finds the reshaped and transposed iota that equals `list`, a permutation of `0..count`.
     ///
     /// # Errors
     /// [`IotaError`] if the permutation is not a reshaped and transposed iota.
@@ -147,17 +149,17 @@ impl IotaOrder {
         }
     }
 
-    /// Digits, major to minor.
+    /// Digits of the device number, major to minor.
     pub fn digits(&self) -> &[DeviceDigit] {
         &self.digits
     }
 
-    /// Number of devices.
+    /// Number of devices in the order.
     pub fn count(&self) -> i64 {
         self.digits.iter().map(|digit| digit.size).product()
     }
 
-    /// Device at a position in the order; `None` if out of range.
+    /// Device at position `place` of the order; `None` if the position is out of range.
     pub fn device(&self, place: i64) -> Option<i64> {
         if place < 0 {
             return None;
@@ -171,13 +173,13 @@ impl IotaOrder {
         (rest == 0).then_some(device)
     }
 
-    /// Shape of the iota before the transpose: as few sizes as possible, `[count]` for the identity.
+    /// Shape of the iota before it is transposed, with as few sizes as possible; `[count]` for the identity.
     pub fn reshape(&self) -> Vec<i64> {
         let sizes: Vec<i64> = self.by_stride().iter().map(|digit| digit.size).collect();
         if sizes.is_empty() { vec![1] } else { sizes }
     }
 
-    /// Permutation of the reshaped axes; `[0]` for the identity.
+    /// Permutation of the axes of the reshaped iota; `[0]` for the identity.
     pub fn transpose(&self) -> Vec<usize> {
         let sorted = self.by_stride();
         let place =
@@ -192,8 +194,8 @@ impl IotaOrder {
         sorted
     }
 
-    /// Splits the digits among axes of `counts` tiles, whose product is the number of devices; no digits for a count of
-    /// 1.
+    /// Splits the digits among the axes, where axis `k` has `counts[k]` tiles and the product of the counts is
+    /// the number of devices. An axis with a count of 1 gets no digits.
     ///
     /// # Errors
     /// [`TileBoundaryError`] if a count ends within a digit that it does not divide.
@@ -225,7 +227,7 @@ impl IotaOrder {
     }
 }
 
-/// Error for the first device that differs from the established digits, which are ordered minor to major.
+/// Error for the first device that contradicts the established digits, which are ordered minor to major.
 fn broken(list: &[i64], digits: &[DeviceDigit], count: i64) -> IotaError {
     let rows: Vec<DeviceDigit> = digits.iter().rev().copied().collect();
     let begun = IotaOrder { digits: rows };

@@ -1,4 +1,4 @@
-//! Python expressions for JAX: `jax.make_mesh`, `PartitionSpec`, `NamedSharding`.
+//! Shardings as Python expressions for JAX: `jax.make_mesh`, `PartitionSpec`, `NamedSharding`.
 //!
 //! Source: JAX, `partition_spec.py`, `named_sharding.py` and `mesh.py`. An axis sharded over one mesh axis has its
 //! name, over several a tuple, over none `None`. Trailing `None`s, optional in JAX, are written to show the rank.
@@ -12,8 +12,9 @@ use super::mesh::{Mesh, MeshAxis};
 use super::mesh_sharding::MeshSharding;
 use super::placement::{DevicePlacement, TensorSharding};
 
-/// Python expression of a placement: `NamedSharding(…)`, or `SingleDeviceSharding(…)` for one device. Refers to a
-/// variable `mesh` if the placement has none. `rank` as in [`MeshSharding::of`].
+/// Python expression of a placement: `NamedSharding(…)`, or `SingleDeviceSharding(…)` for one device. It
+/// refers to a variable `mesh` if the placement has no mesh. `rank` has the same meaning as in
+/// [`MeshSharding::of`].
 ///
 /// # Errors
 /// [`ShardingInexpressible`] for a group, a name that cannot be quoted, or a placement that [`MeshSharding::of`]
@@ -38,7 +39,7 @@ pub fn expression(
     }
 }
 
-/// `jax.make_mesh((2, 4), ('x', 'y'))`
+/// Python expression that creates a mesh, such as `jax.make_mesh((2, 4), ('x', 'y'))`.
 ///
 /// # Errors
 /// [`ShardingInexpressible::Name`].
@@ -48,7 +49,8 @@ pub fn make_mesh(mesh: &Mesh) -> Result<String, ShardingInexpressible> {
     Ok(format!("jax.make_mesh({}, {})", tuple(&sizes), tuple(&names)))
 }
 
-/// `PartitionSpec('x', None, ('y', 'z'))`
+/// Python expression of the mesh axes that shard each tensor axis, such as
+/// `PartitionSpec('x', None, ('y', 'z'))`.
 ///
 /// # Errors
 /// [`ShardingInexpressible::Name`].
@@ -75,7 +77,7 @@ pub fn partition_spec(meshed: &MeshSharding) -> Result<String, ShardingInexpress
     Ok(format!("PartitionSpec({})", entries.join(", ")))
 }
 
-/// Python tuple.
+/// Python tuple of these entries, as text.
 fn tuple(entries: &[String]) -> String {
     match entries {
         [entry] => format!("({entry},)"),
@@ -83,7 +85,7 @@ fn tuple(entries: &[String]) -> String {
     }
 }
 
-/// Axis name as a Python string.
+/// Name of a mesh axis as a Python string literal.
 fn quoted(axis: &MeshAxis) -> Result<String, ShardingInexpressible> {
     if axis.name.chars().any(|c| c.is_control() || matches!(c, '\'' | '"' | '\\')) {
         return Err(ShardingInexpressible::Name { name: axis.name.clone() });

@@ -1,7 +1,7 @@
-//! A mesh of devices, and the shards of a tensor on it.
+//! Meshes of devices, and the shards of a tensor on a mesh.
 //!
-//! Devices are numbered row-major over the axes of the mesh. Several mesh axes may shard one axis of a tensor, major
-//! first; over the remaining mesh axes the shards are replicated.
+//! Devices are numbered row-major over the axes of the mesh. Several mesh axes may shard one axis of a
+//! tensor, major first. The shards are replicated over the remaining mesh axes.
 
 use alloc::string::String;
 use alloc::vec;
@@ -12,26 +12,27 @@ use thiserror::Error;
 
 use super::replicas::ReplicaDevices;
 
-/// An axis of a mesh.
+/// Axis of a mesh of devices.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MeshAxis {
-    /// Name of the axis.
+    /// Name of the mesh axis.
     pub name: String,
-    /// Number of devices along the axis, at least 1.
+    /// Number of devices along the mesh axis, at least 1.
     pub size: i64,
 }
 
-/// Grid of devices, numbered row-major.
+/// Mesh: a grid of devices, numbered row-major.
 ///
-/// With `x` = 2 and `y` = 4, device 6 has the coordinates (1, 2).
+/// With axes `x` of size 2 and `y` of size 4, device 6 has the coordinates (1, 2).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Mesh {
-    /// Axes, major to minor.
+    /// Axes of the mesh, major to minor.
     pub axes: Vec<MeshAxis>,
 }
 
 impl Mesh {
-    /// Number of devices, 1 for a mesh without axes. `None` if a size is below 1 or the product overflows 64 bits.
+    /// Number of devices of the mesh, 1 for a mesh without axes. `None` if a size is below 1 or the product
+    /// overflows 64 bits.
     pub fn devices(&self) -> Option<i64> {
         self.axes.iter().try_fold(1_i64, |count, axis| match axis.size {
             1.. => count.checked_mul(axis.size),
@@ -39,7 +40,7 @@ impl Mesh {
         })
     }
 
-    /// Coordinates of a device, one per axis; `None` if there is no such device.
+    /// Coordinates of a device, one per mesh axis; `None` if there is no such device.
     pub fn coordinates(&self, device: i64) -> Option<Vec<i64>> {
         if !(0..self.devices()?).contains(&device) {
             return None;
@@ -53,7 +54,7 @@ impl Mesh {
         Some(coordinates)
     }
 
-    /// Device at coordinates, one per axis; `None` if there is none.
+    /// Device at these coordinates, one per mesh axis; `None` if there is none.
     pub fn device(&self, coordinates: &[i64]) -> Option<i64> {
         self.devices()?;
         if coordinates.len() != self.axes.len() {
@@ -66,39 +67,39 @@ impl Mesh {
     }
 }
 
-/// Reason that mesh axes cannot shard a tensor.
+/// Reason why mesh axes cannot shard a tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ShardingError {
     /// The mesh has no valid number of devices.
     #[error("the mesh has an axis without devices, or more devices than 64 bits can count")]
     Mesh,
-    /// A position that is not an axis of the mesh.
+    /// A position does not belong to an axis of the mesh.
     #[error("axis {axis} is sharded over mesh axis {position}, but the mesh has rank {axes}")]
     Unknown {
-        /// Axis of the tensor.
+        /// Position of the tensor axis.
         axis: usize,
-        /// Position of the mesh axis.
+        /// Position that is not a mesh axis.
         position: usize,
-        /// Number of mesh axes.
+        /// Number of axes of the mesh.
         axes: usize,
     },
-    /// A mesh axis that is used twice.
+    /// A mesh axis shards the tensor twice.
     #[error("mesh axis {position} shards both axis {first} and axis {second}")]
     Twice {
         /// Position of the mesh axis.
         position: usize,
-        /// Axis of the tensor with the first use.
+        /// Position of the tensor axis of the first use.
         first: usize,
-        /// Axis of the tensor with the second use, which may be the same.
+        /// Position of the tensor axis of the second use, which may be the same.
         second: usize,
     },
 }
 
-/// Assignment of mesh axes to the axes of a tensor.
+/// Sharding of a tensor: the mesh axes that shard each axis of the tensor.
 ///
-/// An axis of extent `E` is split into `P` parts, the product of its mesh axes' sizes. Part `k` holds the indices
-/// `min(k * c, E)..min((k + 1) * c, E)` with `c = ceil(E / P)`: 4 devices hold 3, 3, 3 and 1 of 10 elements, and 2, 2,
-/// 1 and 0 of 5.
+/// An axis of extent `E` is split into `P` parts, where `P` is the product of the sizes of its mesh axes.
+/// Part `k` contains the indices `min(k * c, E)..min((k + 1) * c, E)` with `c = ceil(E / P)`: of 10 elements,
+/// 4 devices get 3, 3, 3 and 1; of 5 elements, they get 2, 2, 1 and 0.
 ///
 /// Source: XLA, `HloSharding::TileOffsetForDevice` and `TileLimitForDevice` in `hlo_sharding.cc`; the order within a
 /// list is that of JAX's `PartitionSpec`, major first.
@@ -108,11 +109,11 @@ pub struct Sharding {
 }
 
 impl Sharding {
-    /// Creates a sharding from the positions of the mesh axes that shard each axis of a tensor, major first. The tensor
-    /// is replicated over mesh axes in no list.
+    /// Creates a sharding from the positions of the mesh axes that shard each axis of a tensor, major first. The
+    /// tensor is replicated over mesh axes that are in no list.
     ///
     /// # Errors
-    /// [`ShardingError`] for an invalid mesh, an unknown position, or one that is used twice.
+    /// [`ShardingError`] for an invalid mesh, an unknown position, or a position that is used twice.
     pub fn new(mesh: &Mesh, over: Vec<Vec<usize>>) -> Result<Self, ShardingError> {
         mesh.devices().ok_or(ShardingError::Mesh)?;
         let mut cut: Vec<Option<usize>> = vec![None; mesh.axes.len()];
@@ -130,7 +131,7 @@ impl Sharding {
         Ok(Self { over })
     }
 
-    /// Like [`Sharding::new`] for lists that are known to be disjoint and within the mesh.
+    /// Creates a sharding from lists of positions that are known to be disjoint and within the mesh.
     pub(super) fn of_disjoint(over: Vec<Vec<usize>>) -> Self {
         Self { over }
     }
@@ -140,13 +141,14 @@ impl Sharding {
         &self.over
     }
 
-    /// Positions of the mesh axes that shard nothing, in the order of the mesh.
+    /// Positions of the mesh axes that shard no axis of the tensor, in the order of the mesh.
     pub fn repeated(&self, mesh: &Mesh) -> Vec<usize> {
         let cuts = |position: &usize| self.over.iter().flatten().any(|cut| cut == position);
         (0..mesh.axes.len()).filter(|position| !cuts(position)).collect()
     }
 
-    /// Number of parts of each axis, 1 if no mesh axis shards it; `None` if the sharding belongs to another mesh.
+    /// Number of parts of each tensor axis, 1 if no mesh axis shards it; `None` if the sharding belongs to
+    /// another mesh.
     pub fn parts(&self, mesh: &Mesh) -> Option<Vec<i64>> {
         mesh.devices()?;
         let size = |position: &usize| mesh.axes.get(*position).map(|axis| axis.size);
@@ -156,8 +158,8 @@ impl Sharding {
         self.over.iter().map(parts).collect()
     }
 
-    /// Extents of the largest part, which device 0 holds; `None` as in [`Sharding::parts`], or if there is not one
-    /// non-negative extent per axis.
+    /// Extents of the largest shard, which is on device 0. `None` if the sharding belongs to another mesh, or if
+    /// there is not one non-negative extent per tensor axis.
     pub fn part_extents(&self, mesh: &Mesh, extents: &[i128]) -> Option<Vec<i128>> {
         let parts = self.parts(mesh)?;
         let fit = parts.len() == extents.len() && extents.iter().all(|extent| *extent >= 0);
@@ -165,7 +167,8 @@ impl Sharding {
         fit.then(|| cut().collect())
     }
 
-    /// Position of a device's part along each axis; `None` if there is no such device, or as in [`Sharding::parts`].
+    /// Position of the part of a device along each tensor axis; `None` if there is no such device, or the
+    /// sharding belongs to another mesh.
     pub fn coordinates(&self, mesh: &Mesh, device: i64) -> Option<Vec<i64>> {
         self.parts(mesh)?;
         let at = mesh.coordinates(device)?;
@@ -177,8 +180,8 @@ impl Sharding {
         self.over.iter().map(part).collect()
     }
 
-    /// Index range of a device along each axis, in elements; an empty range holds nothing. `None` as in
-    /// [`Sharding::coordinates`] and [`Sharding::part_extents`].
+    /// Index range that a device holds along each tensor axis, in elements; its shard has no elements if a range
+    /// is empty. `None` in the cases of [`Sharding::coordinates`] and [`Sharding::part_extents`].
     pub fn bounds(&self, mesh: &Mesh, device: i64, extents: &[i128]) -> Option<Vec<Range<i128>>> {
         let largest = self.part_extents(mesh, extents)?;
         let at = self.coordinates(mesh, device)?;
@@ -189,8 +192,8 @@ impl Sharding {
         at.into_iter().zip(largest).zip(extents).map(range).collect()
     }
 
-    /// Devices that hold the element at an index, ascending. `None` if there is no such element, or as in
-    /// [`Sharding::part_extents`].
+    /// Devices that hold the element at a logical index, ascending. `None` if there is no such element, or in the
+    /// cases of [`Sharding::part_extents`].
     pub fn owners(&self, mesh: &Mesh, extents: &[i128], index: &[i128]) -> Option<ReplicaDevices> {
         let largest = self.part_extents(mesh, extents)?;
         let is_inside = |(extent, index): (&i128, &i128)| (0..*extent).contains(index);
@@ -210,9 +213,9 @@ impl Sharding {
     }
 }
 
-/// Extent `ceil(extent / parts)` of the largest part, in elements; `parts` is at least 1.
+/// Extent of the largest of `parts` parts of an axis, `ceil(extent / parts)` elements; `parts` is at least 1.
 ///
-/// 10 elements in 4 parts give 3.
+/// For example, 10 elements in 4 parts give 3.
 pub fn part_extent(extent: i128, parts: i64) -> i128 {
     let parts = i128::from(parts.max(1));
     extent / parts + i128::from(extent % parts > 0)

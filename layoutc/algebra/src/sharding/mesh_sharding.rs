@@ -1,4 +1,4 @@
-//! Conversion between placements and shardings on a row-major mesh.
+//! Conversion between device placements and shardings on a row-major mesh.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,20 +12,20 @@ use super::named::{AxisRef, AxisSharding, NamedSharding};
 use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, Subgroup};
 
-/// A tensor on a row-major mesh.
+/// Sharding of a tensor together with its row-major mesh.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeshSharding {
-    /// Mesh of the devices.
+    /// Mesh of the devices, numbered row-major.
     pub mesh: Mesh,
-    /// Mesh axes that shard the tensor.
+    /// Mesh axes that shard each axis of the tensor.
     pub sharding: Sharding,
-    /// Positions of the mesh axes over which devices hold partial sums, ascending.
+    /// Positions of the mesh axes over which the devices hold partial sums, ascending.
     pub unreduced: Vec<usize>,
 }
 
 impl MeshSharding {
-    /// Converts a placement to a mesh whose devices are numbered row-major. `rank` is used if the placement fits any
-    /// rank, with a default of 0.
+    /// Converts a placement to a mesh whose devices are numbered row-major. `rank` is the number of axes of a
+    /// tensor whose placement fits any rank; `None` means 0.
     ///
     /// A mesh axis that is split, or whose devices have several strides, becomes several axes `a_0`, `a_1`, …, major
     /// first. Tiles get axes as in [`NamedSharding::of_tiled`]. An order of devices that no row-major mesh has is an
@@ -79,7 +79,8 @@ impl MeshSharding {
         Ok(Self { mesh, sharding: Sharding::of_disjoint(over), unreduced })
     }
 
-    /// Placement by mesh axis names: the tensor is replicated over the mesh axes that do not shard it.
+    /// Placement of the tensor by names of mesh axes. The tensor is replicated over the mesh axes that neither
+    /// shard it nor carry partial sums.
     pub fn named(&self) -> NamedSharding {
         let part = |position: &usize| AxisRef {
             axis: *position,
@@ -107,11 +108,11 @@ impl MeshSharding {
     }
 }
 
-/// An axis of the row-major mesh: devices at a constant stride.
+/// Axis of the row-major mesh, along which devices have a constant stride.
 struct DeviceRow {
-    /// Part of the named mesh's axis that it comes from.
+    /// Part of an axis of the named mesh that it comes from.
     part: AxisRef,
-    /// Position among the digits of that part, major first.
+    /// Position among the device digits of that part, major first.
     number: usize,
     size: i64,
     stride: i64,
@@ -137,7 +138,8 @@ fn rows(named: &NamedSharding) -> Result<Vec<DeviceRow>, ShardingInexpressible> 
     Ok(rows)
 }
 
-/// Names of the axes: unchanged if an axis has one row, else with a number appended.
+/// Names of the axes of the row-major mesh: that of the named mesh if its axis is not split, otherwise with a
+/// number appended.
 fn names(named: &NamedSharding, rows: &[DeviceRow]) -> Vec<String> {
     let axis = |row: &DeviceRow| row.part.axis;
     let own =

@@ -1,8 +1,10 @@
-//! Sharding: a mesh of devices with named axes, and the mesh axes that shard each axis of a tensor.
+//! Sharding of tensors: a mesh of devices with named axes, and the mesh axes that shard each axis of a
+//! tensor.
 //!
-//! Describes the part of the logical tensor on each device, not its layout there. A [`Mesh`] numbers its devices
-//! row-major. XLA's texts allow any order: they parse to a [`DevicePlacement`], which stores the order, and convert to
-//! a mesh ([`MeshSharding`]) if the order is row-major.
+//! A sharding describes the part of the logical tensor on each device, not its layout there. A [`Mesh`]
+//! numbers its devices row-major. XLA's texts allow any order of devices: they parse to a
+//! [`DevicePlacement`], which stores the order, and convert to a mesh ([`MeshSharding`]) if the order is
+//! row-major.
 //!
 //! ```
 //! use layoutc_algebra::{Error, Mesh, MeshAxis, Sharding};

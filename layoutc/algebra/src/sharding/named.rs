@@ -1,4 +1,4 @@
-//! Sharding over the named axes of a mesh: XLA's third form.
+//! Shardings over the named axes of a mesh, the third form of XLA.
 
 use alloc::format;
 use alloc::vec;
@@ -10,14 +10,15 @@ use super::mesh::{Mesh, MeshAxis};
 use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, Subgroup, TiledSharding, tiled};
 
-/// A mesh axis or a sub-axis: `'b':(2)4` is the digit of size 4 below the leading 2 of an axis `b` of size 2 * 4 * m.
+/// Reference to a mesh axis or a sub-axis of it: `'b':(2)4` is the digit of size 4 below the leading 2 of an
+/// axis `b` of size 2 * 4 * m.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AxisRef {
     /// Position of the axis in the mesh.
     pub axis: usize,
     /// Product of the sizes above the sub-axis.
     pub before: i64,
-    /// Number of devices along it, at most the size of the axis.
+    /// Number of devices along the sub-axis, at most the size of the axis.
     pub size: i64,
 }
 
@@ -28,34 +29,35 @@ impl AxisRef {
     }
 }
 
-/// Mesh axes that shard an axis of a tensor.
+/// Mesh axes that shard one axis of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AxisSharding {
-    /// Mesh axes and sub-axes, major first.
+    /// Mesh axes and sub-axes that shard the tensor axis, major first.
     pub parts: Vec<AxisRef>,
-    /// True if XLA may shard the axis further.
+    /// True if XLA may shard the tensor axis further.
     pub is_open: bool,
 }
 
-/// Sharding of a tensor on a mesh.
+/// Sharding of a tensor over the named axes of a mesh.
 ///
-/// [`super::xla::parse`] and [`NamedSharding::of_tiled`] return valid ones: sub-axes divide their axes, and no two
-/// overlap.
+/// Shardings that [`super::xla::parse`] and [`NamedSharding::of_tiled`] return are valid: sub-axes divide
+/// their axes, and no two overlap.
 ///
 /// Source: XLA, `NamedSharding` in `named_sharding.h`, `Mesh` and `AxisRef` in `mesh_and_axis.h`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedSharding {
     pub(super) mesh: Mesh,
-    /// Devices in row-major order of the axes.
+    /// Devices of the mesh, in row-major order of its axes.
     pub(super) order: DeviceOrder,
-    /// Mesh axes of each axis of the tensor; empty: unsharded, of any rank.
+    /// Mesh axes that shard each axis of the tensor; empty for an unsharded tensor of any rank.
     pub(super) cuts: Vec<AxisSharding>,
-    /// Mesh axes of each [`Subgroup`], in the order of the mesh. The tensor is replicated over mesh axes in no list.
+    /// Mesh axes of each [`Subgroup`], in the order of the mesh. The tensor is replicated over mesh axes that are
+    /// in no list.
     pub(super) shared: [(Subgroup, Vec<AxisRef>); 3],
 }
 
 impl NamedSharding {
-    /// Replicated over an unspecified mesh.
+    /// Sharding of a tensor that is replicated over an unspecified mesh.
     pub(super) fn replicated() -> Self {
         Self {
             mesh: Mesh::default(),
@@ -70,27 +72,27 @@ impl NamedSharding {
         &self.mesh
     }
 
-    /// Devices in row-major order of the mesh's axes.
+    /// Devices of the mesh, in row-major order of its axes.
     pub fn order(&self) -> &DeviceOrder {
         &self.order
     }
 
-    /// Mesh axes of each axis of the tensor; empty: unsharded, of any rank.
+    /// Mesh axes that shard each axis of the tensor; empty for an unsharded tensor of any rank.
     pub fn cuts(&self) -> &[AxisSharding] {
         &self.cuts
     }
 
-    /// True if XLA may shard some axis further.
+    /// True if XLA may shard some axis of the tensor further.
     pub fn is_open(&self) -> bool {
         self.cuts.iter().any(|cut| cut.is_open)
     }
 
-    /// Mesh axes listed for a kind of subgroup.
+    /// Mesh axes that are listed for a kind of subgroup.
     pub fn shared(&self, kind: Subgroup) -> &[AxisRef] {
         self.shared.iter().find(|row| row.0 == kind).map_or(&[], |row| row.1.as_slice())
     }
 
-    /// Common refinement of the mesh axes and all sub-axes, in the order of the mesh.
+    /// Common refinement of the mesh axes and all sub-axes of the sharding, in the order of the mesh.
     pub(super) fn refined(&self) -> Vec<AxisRef> {
         let cut = self.cuts.iter().flat_map(|cut| &cut.parts);
         let all: Vec<AxisRef> =
@@ -115,7 +117,7 @@ impl NamedSharding {
         refined
     }
 
-    /// Converts to tiles.
+    /// Converts the sharding to tiles; a tensor that no mesh axis shards becomes replicated.
     ///
     /// Source: XLA, `HloSharding::V3ToV2Sharding` in `hlo_sharding.cc`.
     ///
@@ -153,8 +155,8 @@ impl NamedSharding {
         tiled(counts, self.order.transposed(&sizes, &places)?, kinds)
     }
 
-    /// Converts tiles to a mesh with axes `axis_0`, `axis_1`, …. The mesh is row-major if the order allows it; else the
-    /// tile counts are its axes, in the given order of devices.
+    /// Converts tiles to a mesh with axes `axis_0`, `axis_1`, …. The mesh is row-major if the device order allows
+    /// it. Otherwise its axes have the numbers of tiles as sizes, with the device order of the tiles.
     ///
     /// Source: XLA, `HloSharding::ToNamedSharding` in `hlo_sharding.cc`.
     pub fn of_tiled(tiled: &TiledSharding) -> Self {
@@ -193,7 +195,7 @@ impl NamedSharding {
     }
 }
 
-/// A digit for each count above 1, as if the tiles were numbered row-major.
+/// Device digit for each number of tiles above 1, as if the tiles were numbered row-major.
 fn by_count(counts: &[i64]) -> Vec<Vec<DeviceDigit>> {
     let mut next = 1;
     let mut digits = vec![Vec::new(); counts.len()];

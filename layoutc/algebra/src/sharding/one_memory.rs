@@ -1,4 +1,4 @@
-//! A sharded tensor as one layout: the shards of all devices in one memory with an additional physical axis.
+//! Sharded tensors as one layout: the shards of all devices in one memory with an additional physical axis.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,12 +10,12 @@ use crate::normal_form::simplify::Facts;
 use crate::symbol::Axis;
 
 impl Layout {
-    /// The whole tensor, each shard once, in the memory that holds the shards one after another, and the number of
-    /// leading storage axes that number the shards and are named like the mesh axes. Every shard has this layout; the
-    /// shards hold disjoint parts of the tensor and take disjoint ranges of the memory, so that the result is injective
-    /// as this layout is.
+    /// Layout of the whole tensor, with each shard once, in a memory that contains the shards one after another.
+    /// Also returns the number of leading storage axes that number the shards, which are named like the mesh
+    /// axes. Every shard has this layout. The shards hold disjoint parts of the tensor and take disjoint ranges
+    /// of the memory, so that the result is injective as this layout is.
     ///
-    /// `whole` are the axes of the tensor; sharded ones have constant extents.
+    /// `whole` lists the axes of the tensor; sharded ones have constant extents.
     ///
     /// # Errors
     /// [`ExprError::Unbound`] unless this layout has the extents of the largest shard, all elements and no symbols along
@@ -36,15 +36,15 @@ impl Layout {
 struct ShardingAxis {
     name: String,
     size: i128,
-    /// Tensor axis.
+    /// Position of the tensor axis that it shards.
     axis: usize,
-    /// Shards of the tensor axis between neighbors along the mesh axis.
+    /// Number of shards along the tensor axis between neighbors along the mesh axis.
     below: i128,
-    /// Stride along the mesh axis, in shards.
+    /// Distance between neighbors along the mesh axis, in shards of the memory.
     stride: i128,
 }
 
-/// Mesh axes that shard an axis, major to minor.
+/// Mesh axes that shard an axis of the tensor, major to minor.
 fn cutters(mesh: &Mesh, sharding: &Sharding) -> Vec<ShardingAxis> {
     let size = |position: &usize| mesh.axes.get(*position).map_or(1, |a| i128::from(a.size));
     let mut found: Vec<ShardingAxis> = Vec::new();
@@ -139,13 +139,14 @@ impl ShardsInOneMemory<'_> {
         })
     }
 
-    /// Extent of a shard along an axis, at least 1.
+    /// Extent of a shard along a tensor axis, at least 1.
     fn extent(&self, axis: usize) -> i128 {
         let extent = self.shard.logical.get(axis).and_then(|axis| axis.extent.as_const());
         extent.unwrap_or(1).max(1)
     }
 
-    /// Number of indices of a mesh axis' range along its tensor axis: the shards below it, whole.
+    /// Number of indices along the tensor axis between neighbors along a mesh axis: the shards in between count
+    /// as whole.
     fn range(&self, cutter: &ShardingAxis) -> Result<Expr, ExprError> {
         let range = self.extent(cutter.axis).checked_mul(cutter.below);
         range.map(number).ok_or(ExprError::Overflow)
@@ -164,7 +165,7 @@ impl ShardsInOneMemory<'_> {
         self.cutters.iter().any(|cutter| cutter.axis == axis)
     }
 
-    /// Coordinate of an element along a mesh axis.
+    /// Coordinate of an element along a mesh axis, as an expression over the index of the element.
     fn place(&self, cutter: &ShardingAxis) -> Result<Expr, ExprError> {
         let axis = u32::try_from(cutter.axis).unwrap_or(u32::MAX);
         let by = self.range(cutter)?;
@@ -172,7 +173,7 @@ impl ShardsInOneMemory<'_> {
         Expr::binary(BinOp::Mod, &place, &number(cutter.size))
     }
 
-    /// Rewrites an expression over the shard's indices to the whole tensor's indices.
+    /// Rewrites an expression over the indices of a shard to an expression over the indices of the whole tensor.
     fn inside(&self, expr: &Expr) -> Result<Expr, ExprError> {
         expr.substitute(&|var| {
             let Var::Axis(k) = var else { return None };
@@ -185,7 +186,8 @@ impl ShardsInOneMemory<'_> {
         exprs.iter().map(|expr| self.inside(expr)).collect()
     }
 
-    /// Inverse map to the whole tensor's indices, and the predicate for elements, over the physical indices.
+    /// Inverse map to the indices of the whole tensor, and the predicate for slots with an element, both over the
+    /// physical indices.
     fn inverse(&self) -> Result<(Option<Vec<Expr>>, Option<Predicate>), ExprError> {
         let later = |expr: &Expr| {
             expr.substitute(&|var| match var {

@@ -1,4 +1,4 @@
-//! Order of devices: a list, or a reshaped and transposed iota.
+//! Orders of devices: a list, or a reshaped and transposed iota.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,17 +9,17 @@ use super::iota::{DeviceDigit, IotaError, IotaOrder};
 /// Maximum number of devices in a list.
 pub const LISTED: i64 = 1 << 20;
 
-/// Devices of tiles, in row-major order of the tiles: a permutation of `0..count`.
+/// Devices of tiles in row-major order of the tiles: a permutation of `0..count`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceOrder {
-    /// Reshaped and transposed iota: XLA's second form.
+    /// Reshaped and transposed iota, as in the second form of XLA.
     Iota(IotaOrder),
-    /// Explicit list: XLA's first form.
+    /// Explicit list of devices, as in the first form of XLA.
     List(Vec<i64>),
 }
 
 impl DeviceOrder {
-    /// Number of devices.
+    /// Number of devices in the order.
     pub fn count(&self) -> i64 {
         match self {
             Self::Iota(iota) => iota.count(),
@@ -27,7 +27,7 @@ impl DeviceOrder {
         }
     }
 
-    /// Device at a position; `None` if out of range.
+    /// Device at position `place` of the order; `None` if the position is out of range.
     pub fn device(&self, place: i64) -> Option<i64> {
         match self {
             Self::Iota(iota) => iota.device(place),
@@ -35,7 +35,7 @@ impl DeviceOrder {
         }
     }
 
-    /// Explicit list of the devices.
+    /// Explicit list of the devices, in order.
     ///
     /// # Errors
     /// [`ShardingInexpressible::Devices`] if there are more than [`LISTED`].
@@ -49,7 +49,7 @@ impl DeviceOrder {
         }
     }
 
-    /// The order as a reshaped and transposed iota.
+    /// Order as a reshaped and transposed iota.
     ///
     /// # Errors
     /// [`IotaError`] if it is not one.
@@ -60,8 +60,8 @@ impl DeviceOrder {
         }
     }
 
-    /// Order for tiles with permuted axes: axis `k` of the result is axis `places[k]`. An iota stays one if its digits
-    /// end at tile boundaries, as in XLA.
+    /// Device order for tiles with permuted axes: axis `k` of the result is axis `places[k]`, where `counts` are
+    /// the numbers of tiles before. An iota stays an iota if its digits end at tile boundaries, as in XLA.
     ///
     /// # Errors
     /// Errors of [`DeviceOrder::list`].
@@ -99,7 +99,8 @@ impl DeviceOrder {
         Ok(Self::List((0..self.count()).filter_map(device).collect()))
     }
 
-    /// Sorts the devices of each chunk of `group`. An iota stays one if its digits end at chunk boundaries, as in XLA.
+    /// Device order with the devices of each chunk of `group` devices sorted. An iota stays an iota if its digits
+    /// end at chunk boundaries, as in XLA.
     ///
     /// # Errors
     /// Errors of [`DeviceOrder::list`].

@@ -6,76 +6,76 @@ use super::inexpressible::ShardingInexpressible;
 use super::named::NamedSharding;
 use super::order::DeviceOrder;
 
-/// Parsed sharding text.
+/// Parsed sharding text of XLA.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShardingText {
     /// Sharding of a single tensor.
     One(TensorSharding),
-    /// Shardings of a tuple's leaves.
+    /// Shardings of the leaves of a tuple, in order.
     Tuple(Vec<TensorSharding>),
 }
 
-/// Placement of a tensor, and its shard group.
+/// Sharding of a tensor: its placement on devices, and its shard group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorSharding {
-    /// Devices of the tensor's elements.
+    /// Placement of the elements of the tensor on devices.
     pub placement: DevicePlacement,
-    /// Shard group, if any.
+    /// Shard group of the tensor; `None` if it is in none.
     pub group: Option<ShardGroup>,
 }
 
-/// Group of tensors that are sharded alike.
+/// Group of tensors that are sharded alike, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShardGroup {
-    /// `shard_as`: all tensors have the same sharding.
+    /// Group in which all tensors have the same sharding, written `shard_as`.
     As(i64),
-    /// `shard_like`: all tensors follow one of them.
+    /// Group in which all tensors follow the sharding of one of them, written `shard_like`.
     Like(i64),
 }
 
 /// Placement of a tensor on devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DevicePlacement {
-    /// The whole tensor on every device.
+    /// The whole tensor is on every device.
     Replicated,
-    /// The whole tensor on one device.
+    /// The whole tensor is on one device.
     Maximal {
-        /// Device number.
+        /// Number of that device.
         device: i64,
     },
-    /// Like `Maximal`, in the third form.
+    /// The whole tensor is on one device, written in the third form of XLA.
     MaximalMesh {
-        /// Device number.
+        /// Number of that device.
         device: i64,
     },
-    /// Managed by the program.
+    /// The program manages which elements are on which device.
     Manual,
-    /// Not determined yet.
+    /// The placement is not determined yet.
     Unknown,
-    /// A partial sum on every device.
+    /// Every device has a partial sum of the whole tensor.
     Unreduced,
-    /// Tiles, by counts.
+    /// The tensor is split into tiles, with a number of tiles per axis.
     Tiled(TiledSharding),
-    /// Sharded over named mesh axes.
+    /// The tensor is sharded over named mesh axes.
     Named(NamedSharding),
 }
 
-/// Contents of the devices that share a tile, in the order in which XLA prints them.
+/// What the devices that share a tile contain, in the order in which XLA prints subgroups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subgroup {
-    /// Managed by the program.
+    /// The program manages the contents of the devices.
     Manual,
-    /// Partial sums.
+    /// Each device has a partial sum of the tile.
     Unreduced,
-    /// Copies.
+    /// Each device has a copy of the tile.
     Replicated,
 }
 
 impl Subgroup {
-    /// All kinds, in order.
+    /// All kinds of subgroups, in the order in which XLA prints them.
     pub const ALL: [Self; 3] = [Self::Manual, Self::Unreduced, Self::Replicated];
 
-    /// XLA's keyword.
+    /// Keyword of XLA for the kind of subgroup.
     pub fn word(self) -> &'static str {
         match self {
             Self::Manual => "manual",
@@ -84,7 +84,7 @@ impl Subgroup {
         }
     }
 
-    /// Placement of an untiled tensor of this kind.
+    /// Placement of an untiled tensor that is of this kind as a whole.
     fn whole(self) -> DevicePlacement {
         match self {
             Self::Manual => DevicePlacement::Manual,
@@ -94,53 +94,54 @@ impl Subgroup {
     }
 }
 
-/// Sharding in tiles.
+/// Sharding of a tensor in tiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TiledSharding {
-    /// Number of tiles of each axis, then size of each subgroup.
+    /// Number of tiles of each tensor axis, followed by the size of each subgroup.
     pub(super) counts: Vec<i64>,
-    /// Devices, in row-major order of `counts`.
+    /// Devices of the tiles, in row-major order of `counts`.
     pub(super) order: DeviceOrder,
-    /// Kinds of the trailing counts: each at most once, ascending.
+    /// Kinds of the trailing counts, which are subgroups: each kind at most once, ascending.
     pub(super) subgroups: Vec<Subgroup>,
 }
 
 impl TiledSharding {
-    /// Rank of the tensor.
+    /// Number of axes of the tensor.
     pub fn rank(&self) -> usize {
         self.counts.len().saturating_sub(self.subgroups.len())
     }
 
-    /// Number of tiles of each axis of the tensor.
+    /// Number of tiles along each axis of the tensor.
     pub fn tiles(&self) -> &[i64] {
         self.counts.get(..self.rank()).unwrap_or_default()
     }
 
-    /// Number of devices.
+    /// Number of devices of the sharding.
     pub fn devices(&self) -> i64 {
         self.order.count()
     }
 
-    /// Kind and size of each subgroup.
+    /// Kind and size of each subgroup, in the order of the counts.
     pub fn subgroups(&self) -> impl Iterator<Item = (Subgroup, i64)> {
         let sizes = self.counts.iter().skip(self.rank()).copied();
         self.subgroups.iter().copied().zip(sizes)
     }
 
-    /// Number of tiles of each axis, then size of each subgroup.
+    /// Number of tiles of each tensor axis, followed by the size of each subgroup.
     pub fn counts(&self) -> &[i64] {
         &self.counts
     }
 
-    /// Devices, in row-major order of the counts.
+    /// Devices of the tiles, in row-major order of the counts.
     pub fn order(&self) -> &DeviceOrder {
         &self.order
     }
 }
 
-/// Normal form of tiles on the devices of `order`, in row-major order of `counts`, of which the trailing ones are
-/// `subgroups`: drops subgroups of size 1, merges those of one kind, orders them by [`Subgroup`], and sorts the devices
-/// of a replicated subgroup. An untiled tensor is replicated, manual or unreduced as a whole.
+/// Normal form of tiles on the devices of `order`, which is in row-major order of `counts`; the trailing
+/// counts are those of `subgroups`. Drops subgroups of size 1, merges those of one kind, orders them by
+/// [`Subgroup`], and sorts the devices of a replicated subgroup. An untiled tensor becomes replicated, manual
+/// or unreduced as a whole.
 ///
 /// Counts are at least 1, their product is the number of devices, and there are at least as many as subgroups.
 ///

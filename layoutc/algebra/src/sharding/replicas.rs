@@ -1,21 +1,23 @@
-//! Devices that hold one element.
+//! Devices that hold the same element.
 
 use alloc::vec::Vec;
 
 use super::mesh::Mesh;
 
-/// Iterator over the devices that hold the same shard, ascending. Computes them one by one, as they may be many.
+/// Iterator over the devices that hold the same shard, ascending. Devices are computed one by one, as they
+/// may be many.
 #[derive(Debug, Clone)]
 pub struct ReplicaDevices {
     first: i64,
-    /// Size and stride of each mesh axis over which the shard is replicated, minor to major.
+    /// Size and device stride of each mesh axis over which the shard is replicated, minor to major.
     free: Vec<(i64, i64)>,
     next: i64,
     count: i64,
 }
 
 impl ReplicaDevices {
-    /// Replicas of device `first` over the mesh axes at `positions`.
+    /// Devices that are reached from device `first` along the mesh axes at `positions`; `None` for an invalid
+    /// mesh.
     pub(super) fn new(mesh: &Mesh, first: i64, positions: &[usize]) -> Option<Self> {
         mesh.devices()?;
         let mut free = Vec::with_capacity(positions.len());
@@ -30,7 +32,7 @@ impl ReplicaDevices {
         Some(Self { first, free, next: 0, count })
     }
 
-    /// Number of devices left.
+    /// Number of devices that the iterator has not returned yet.
     pub fn left(&self) -> i64 {
         self.count - self.next
     }

@@ -1,4 +1,4 @@
-//! Shards of a tensor, and their devices.
+//! Shards of a tensor, and the devices that hold them.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -7,25 +7,25 @@ use super::inexpressible::ShardingInexpressible;
 use super::mesh::part_extent;
 use super::placement::{DevicePlacement, Subgroup, TiledSharding};
 
-/// A shard of a tensor, and the devices that hold it.
+/// Shard of a tensor, and the devices that hold it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorShard {
-    /// Devices in the order of the placement; empty: all devices.
+    /// Devices that hold the shard, in the order of the placement; empty if all devices do.
     pub devices: Vec<i64>,
-    /// Index range along each axis, in elements.
+    /// Index range of the shard along each tensor axis, in elements.
     pub bounds: Vec<Range<i128>>,
 }
 
 impl TensorShard {
-    /// Extents of the shard, in elements.
+    /// Extents of the shard along the tensor axes, in elements.
     pub fn extents(&self) -> Vec<i128> {
         self.bounds.iter().map(|range| range.end - range.start).collect()
     }
 }
 
 impl DevicePlacement {
-    /// Shards of a tensor with these non-negative extents, in row-major order, with their devices. `most` limits the
-    /// number of devices.
+    /// Shards of a tensor with these non-negative extents, in row-major order, each with its devices. `most` is
+    /// the maximum number of devices.
     ///
     /// # Errors
     /// [`ShardingInexpressible::Rank`], [`ShardingInexpressible::Manual`], [`ShardingInexpressible::Unknown`], and

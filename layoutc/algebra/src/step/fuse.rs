@@ -1,4 +1,4 @@
-//! `fuse h w as=hw`: fuses adjacent axes into one.
+//! The step `fuse h w as=hw`, which fuses adjacent axes into one.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,7 +8,8 @@ use crate::expr::BinOp;
 use crate::map::IndexMap;
 use crate::symbol::Axis;
 
-/// Fuses the axes `fused`, adjacent in this order, to `h * extent(w) + w`, named `into` or `h_w`.
+/// Fuses the axes named `fused`, which must be adjacent in this order, to an axis with index
+/// `h * extent(w) + w`. Its name is `into`, or by default `h_w`.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`], [`StepError::TooFewAxes`], [`StepError::NotAdjacent`].

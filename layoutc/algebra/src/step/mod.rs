@@ -1,5 +1,6 @@
-//! Layout steps, one per file. A step returns an [`IndexMap`] on the current axes; the checks that apply to every map
-//! (extents, negative indices, proofs) run where the map is applied (see [`crate::builder`]).
+//! Layout steps, one per file. A step returns an [`IndexMap`] on the current axes. Checks that apply to every
+//! map, such as those of extents and negative indices, are made where the map is applied (see
+//! [`crate::builder`]).
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -22,13 +23,13 @@ pub use pad::{pad_around, pad_to_multiple};
 pub use split::split;
 pub use tile::{TileExtent, tile};
 
-/// An error in the arguments of a step.
+/// Reason why the arguments of a step are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StepError {
-    /// An unknown axis.
+    /// No current axis has this name.
     #[error("unknown axis `{name}`; the axes are {}", axes.join(", "))]
     UnknownAxis {
-        /// The name.
+        /// Name that is not an axis.
         name: String,
         /// Names of the current axes.
         axes: Vec<String>,
@@ -36,42 +37,42 @@ pub enum StepError {
     /// An axis is named twice.
     #[error("axis `{0}` is repeated")]
     RepeatedAxis(String),
-    /// `order` omits axes.
+    /// The step `order` omits axes.
     #[error("`order` omits {}", .0.join(", "))]
     MissingAxes(Vec<String>),
-    /// `order` has two `...`.
+    /// The step `order` contains `...` twice.
     #[error("`...` is repeated")]
     TwoEllipses,
-    /// `fuse` of axes that are not adjacent in this order.
+    /// The axes of a step `fuse` are not adjacent in this order.
     #[error("`{first}` and `{second}` are not adjacent in this order")]
     NotAdjacent {
-        /// The first axis.
+        /// Name of the first axis.
         first: String,
-        /// The axis that should follow it.
+        /// Name of the axis that should follow it directly.
         second: String,
     },
-    /// `fuse` of fewer than two axes.
+    /// The step `fuse` has fewer than two axes.
     #[error("`fuse` needs at least two axes")]
     TooFewAxes,
-    /// A tile without an extent, or one that ends in `*`.
+    /// A tile has no extents, or ends in `*`.
     #[error(
         "a tile needs at least one extent, and its last entry cannot be `*`: there is nothing to merge into"
     )]
     TrailingStar,
-    /// The number of names differs from the number of axes to name.
+    /// The number of names differs from the number of axes to be named.
     #[error("{given} names for {wanted} axes: {}", wanted_axes.join(", "))]
     NameCount {
         /// Number of names given.
         given: usize,
         /// Number of names needed.
         wanted: usize,
-        /// The axes to name.
+        /// Default names of the axes to be named.
         wanted_axes: Vec<String>,
     },
-    /// More than [`MAX_AXES`] axes.
+    /// The layout would have more than [`MAX_AXES`] axes.
     #[error("the layout would have {0} storage axes; the limit is {MAX_AXES}")]
     TooManyAxes(usize),
-    /// An expression is too large, or a value out of range.
+    /// An expression is too large, or a value is out of range.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
@@ -79,7 +80,7 @@ pub enum StepError {
 /// Maximum number of axes of a layout.
 pub const MAX_AXES: usize = 64;
 
-/// The position of the axis `name`.
+/// Position of the axis with this name.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`].
@@ -92,12 +93,12 @@ fn names(axes: &[Axis]) -> Vec<String> {
     axes.iter().map(|axis| axis.name.clone()).collect()
 }
 
-/// The index of the current axis at `position`.
+/// Index along the current axis at `position`, as an expression.
 fn current(position: usize) -> Expr {
     Expr::var(Var::Storage(u32::try_from(position).unwrap_or(u32::MAX)))
 }
 
-/// An item that passes a current axis through unchanged.
+/// Map item that keeps the current axis at `position` unchanged.
 fn identity_item(axes: &[Axis], position: usize) -> MapItem {
     let (name, extent) = match axes.get(position) {
         Some(axis) => (axis.name.clone(), Some(axis.extent.clone())),
@@ -114,7 +115,7 @@ fn binary(op: BinOp, a: &Expr, b: &Expr) -> Result<Expr, StepError> {
     Ok(Expr::binary(op, a, b)?)
 }
 
-/// A map of these items without separators, at most [`MAX_AXES`].
+/// Index map of these items, without separators; an error if there are more than [`MAX_AXES`].
 fn map_of(items: Vec<MapItem>) -> Result<IndexMap, StepError> {
     if items.len() > MAX_AXES {
         return Err(StepError::TooManyAxes(items.len()));

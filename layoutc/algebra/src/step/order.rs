@@ -1,4 +1,4 @@
-//! `order a b c`: permutes axes by name, outermost first.
+//! The step `order a b c`, which permutes axes by name, outermost first.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,16 +7,16 @@ use super::{StepError, find_axis, identity_item, map_of};
 use crate::map::IndexMap;
 use crate::symbol::Axis;
 
-/// An entry of `order`.
+/// Entry in the arguments of the step `order`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OrderEntry {
-    /// An axis by name.
+    /// Axis with this name.
     Axis(String),
-    /// `...`: all axes that are not named, in their current order.
+    /// All axes that are not named, in their current order, written as `...`.
     Others,
 }
 
-/// Permutes the axes; each is named exactly once, or covered by `...`.
+/// Permutes the axes to the order of `places`. Each axis must be named exactly once, or covered by `...`.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`], [`StepError::RepeatedAxis`], [`StepError::MissingAxes`], [`StepError::TwoEllipses`].

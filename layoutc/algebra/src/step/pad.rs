@@ -1,11 +1,11 @@
-//! `pad c multiple=8` and `pad h before=1 after=1`: padding of an axis.
+//! The steps `pad c multiple=8` and `pad h before=1 after=1`, which pad an axis.
 
 use super::{StepError, binary, find_axis, identity_item, map_of};
 use crate::expr::{BinOp, Expr};
 use crate::map::IndexMap;
 use crate::symbol::Axis;
 
-/// Rounds the extent of `name` up to a multiple: 30 to a multiple of 8 is 32.
+/// Rounds the extent of the axis `name` up to a multiple: 30 to a multiple of 8 is 32.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`].
@@ -21,7 +21,7 @@ pub fn pad_to_multiple(axes: &[Axis], name: &str, multiple: &Expr) -> Result<Ind
     map_of(items)
 }
 
-/// Adds `before` slots below index 0 of `name` and `after` slots above its last index.
+/// Adds `before` slots before index 0 of the axis `name`, and `after` slots after its last index.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`].

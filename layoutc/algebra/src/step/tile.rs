@@ -1,7 +1,7 @@
-//! `tile 8 128`: XLA tiling of the minor-most axes.
+//! The step `tile 8 128`, which tiles the minor-most axes as XLA does.
 //!
-//! Source: XLA, tiled layout: a tile acts on a suffix of the current shape, which becomes prefix ++ ceil(d / t) ++ t;
-//! `*` merges an axis into the next more minor one first.
+//! Source: XLA, tiled layout. A tile acts on a suffix of the current shape, which becomes prefix ++ ceil(d /
+//! t) ++ t; before that, `*` merges an axis into the next more minor one.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -13,26 +13,27 @@ use crate::expr::{BinOp, Expr};
 use crate::map::{IndexMap, unique};
 use crate::symbol::Axis;
 
-/// An entry of a tile.
+/// Entry of a tile for one axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TileExtent {
-    /// `*`: merge this axis into the next more minor one.
+    /// Merge of this axis into the next more minor one, written as `*`.
     Merge,
-    /// The tile's extent along this axis.
+    /// Extent of the tile along this axis.
     Extent(Expr),
 }
 
-/// An axis to be tiled, after merging.
+/// Axis that is tiled, after axes have been merged into it.
 struct TiledAxis {
     name: String,
     index: Expr,
     tile: Expr,
 }
 
-/// Tiles the last `tile.len()` axes. A tile longer than the rank implies leading axes of extent 1, named `unit0`, ….
-/// The grid axes are named `<axis>_outer` and those within the tile `<axis>_inner`, or by `names`: all grid axes first.
+/// Tiles the last `tile.len()` axes. A tile longer than the rank implies leading axes of extent 1, named
+/// `unit0`, …. The grid axes come first and are named `<axis>_outer`, then the axes within the tile, named
+/// `<axis>_inner`; `names` replaces these names.
 ///
-/// [3, 5] under the tile [2, 2] becomes [2, 3, 2, 2]; (2, 3) maps to (1, 1, 0, 1).
+/// For example, [3, 5] under the tile [2, 2] becomes [2, 3, 2, 2], and the index (2, 3) becomes (1, 1, 0, 1).
 ///
 /// # Errors
 /// [`StepError::TrailingStar`], [`StepError::NameCount`], [`StepError::TooManyAxes`].
@@ -73,7 +74,7 @@ pub fn tile(axes: &[Axis], tile: &[TileExtent], names: &[String]) -> Result<Inde
     map_of(items)
 }
 
-/// The axes after merging; entries beyond the rank apply to axes of extent 1.
+/// Axes to be tiled, after merging. Entries of the tile beyond the rank apply to axes of extent 1.
 fn merge(axes: &[Axis], prefix: usize, tile: &[TileExtent]) -> Result<Vec<TiledAxis>, StepError> {
     let units = tile.len().saturating_sub(axes.len());
     let mut bodies = Vec::new();

@@ -1,11 +1,11 @@
-//! Sequential reader of a text.
+//! Sequential reader for parsers of notations.
 
 use alloc::format;
 
 use super::NotationFault;
 use crate::expr::parse::Span;
 
-/// Read position in a text.
+/// Reader of a text, which keeps the position up to which it is read.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
@@ -17,22 +17,22 @@ impl<'a> Cursor<'a> {
         Self { text, at: 0 }
     }
 
-    /// Offset in bytes.
+    /// Read position, as a byte offset in the text.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// Unread text.
+    /// Rest of the text that is not read yet.
     pub(crate) fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Next character.
+    /// Next character, which is not consumed; `None` at the end of the text.
     pub(crate) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    /// Consumes the next character.
+    /// Consumes the next character and returns it with its byte range; `None` at the end of the text.
     pub(crate) fn next(&mut self) -> Option<(char, Span)> {
         let c = self.peek()?;
         let start = self.at;
@@ -47,7 +47,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Consumes white space, and comments as in C.
+    /// Consumes white space and comments, which are written as in C.
     pub(crate) fn skip_comments(&mut self) {
         loop {
             self.skip_blanks();
@@ -66,7 +66,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Consumes `word` if it is next.
+    /// Consumes `word` if the text continues with it; false otherwise.
     pub(crate) fn eat(&mut self, word: &str) -> bool {
         let is_next = self.rest().starts_with(word);
         if is_next {
@@ -75,7 +75,7 @@ impl<'a> Cursor<'a> {
         is_next
     }
 
-    /// Consumes characters that satisfy `test`.
+    /// Consumes all next characters that satisfy `test`, and returns them with their byte range.
     pub(crate) fn take_while(&mut self, test: impl Fn(char) -> bool) -> (&'a str, Span) {
         let start = self.at;
         while self.peek().is_some_and(&test) {
@@ -84,7 +84,7 @@ impl<'a> Cursor<'a> {
         (self.text.get(start..self.at).unwrap_or_default(), start..self.at)
     }
 
-    /// Consumes a decimal integer; `None` if there is none.
+    /// Consumes a decimal integer; `None` if the text does not continue with one.
     pub(crate) fn number(&mut self) -> Result<Option<(i128, Span)>, NotationFault> {
         let (digits, span) = self.take_while(|c| c.is_ascii_digit());
         if digits.is_empty() {
@@ -99,18 +99,18 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Consumes `word`, or reports it as missing.
+    /// Consumes `word`; a fault if the text does not continue with it.
     pub(crate) fn expect(&mut self, word: &str) -> Result<(), NotationFault> {
         if self.eat(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
     }
 
-    /// Consumes white space, then `word`, or reports it as missing.
+    /// Consumes white space, then `word`; a fault if the text does not continue with it.
     pub(crate) fn token(&mut self, word: &str) -> Result<(), NotationFault> {
         self.skip_blanks();
         self.expect(word)
     }
 
-    /// Consumes an integer, or reports `what` as missing.
+    /// Consumes an integer; a fault that expects `what` if the text does not continue with one.
     pub(crate) fn expect_number(&mut self, what: &str) -> Result<(i128, Span), NotationFault> {
         match self.number()? {
             Some(number) => Ok(number),
@@ -118,12 +118,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reports unread text.
+    /// Checks that the whole text is read; a fault otherwise.
     pub(crate) fn expect_end(&mut self) -> Result<(), NotationFault> {
         if self.rest().is_empty() { Ok(()) } else { Err(self.expected("the end of the text")) }
     }
 
-    /// Fault at the current position, where `what` is expected.
+    /// Fault at the read position, where `what` was expected.
     pub(crate) fn expected(&self, what: &str) -> NotationFault {
         match self.peek() {
             Some(c) => {
@@ -143,7 +143,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Truncates a long word for a message.
+/// Word shortened to 24 characters for a message.
 fn short(word: &str) -> alloc::string::String {
     let mut shown: alloc::string::String = word.chars().take(24).collect();
     if word.chars().nth(24).is_some() {

@@ -1,4 +1,4 @@
-//! Texts of foreign notations: their faults, and a cursor over them.
+//! Faults of texts in notations of other tools, and a reader for such texts.
 
 use alloc::string::String;
 
@@ -8,30 +8,30 @@ use crate::expr::parse::Span;
 
 pub(crate) mod cursor;
 
-/// Class of a fault.
+/// Class of a fault in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotationFaultKind {
     /// The text does not match the grammar.
     Syntax,
-    /// The text does not fit the tensor's axes.
+    /// The text does not fit the axes of the tensor.
     Axes,
-    /// The text matches the grammar but has no meaning.
+    /// The text matches the grammar, but a value in it has no meaning.
     Value,
     /// The text has a meaning that layoutc does not support.
     Unsupported,
 }
 
-/// A fault of a text, with its span.
+/// Fault of a text, with its byte range.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct NotationFault {
     /// Class of the fault.
     pub kind: NotationFaultKind,
-    /// Message for the user.
+    /// Message of the fault for the user.
     pub message: String,
-    /// Byte range of the fault.
+    /// Byte range of the fault in the text.
     pub span: Span,
-    /// A change that works.
+    /// Change of the text that avoids the fault; `None` if none is known.
     pub help: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Polynomials with integer coefficients over atoms: the ring part of the normal form.
+//! Polynomials with integer coefficients over atoms, which represent index expressions in normal form.
 //!
 //! An atom is a variable or a non-ring operation (`//`, `%`, `&`, `^`, min, max, curves) on polynomials in normal form.
 //! Ranges of variables are handled by [`crate::normal_form::simplify`]. Polynomials are cloned often: operands are shared, and
@@ -14,18 +14,18 @@ use core::cmp::Ordering;
 use self::monomial::{Atom, Monomial};
 use crate::expr::{BinOp, ExprError, Var};
 
-/// Maximum number of terms.
+/// Maximum number of terms of a polynomial; beyond it operations fail with `ExprError::TooLarge`.
 const MAX_TERMS: usize = 4096;
-/// Maximum number of steps of a division by a sum of several terms.
+/// Maximum number of steps of a long division by a polynomial of several terms.
 const MAX_DIVISIONS: usize = 256;
-/// Up to this many terms are inserted one by one instead of merged.
+/// Maximum number of terms that are inserted into a polynomial one by one. More terms are merged in one pass.
 const FEW_TERMS: usize = 4;
 
-/// A sum of monomials with nonzero coefficients; empty is 0.
+/// Polynomial: a constant plus a sum of monomials with nonzero coefficients.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Poly {
     constant: i128,
-    /// Sorted by monomial; none is 1.
+    /// Monomials other than 1 with their coefficients, sorted by monomial.
     terms: Vec<(Monomial, i128)>,
 }
 
@@ -48,7 +48,7 @@ impl Poly {
         Self::default()
     }
 
-    /// A static 1 to borrow.
+    /// Static polynomial 1, for borrowing.
     pub(crate) fn one() -> &'static Self {
         static ONE: Poly = Poly { constant: 1, terms: Vec::new() };
         &ONE
@@ -62,7 +62,7 @@ impl Poly {
         Self::term(Monomial::Single(atom), 1)
     }
 
-    /// The atom `a op b`.
+    /// Polynomial that consists of the atom `a op b`.
     pub(crate) fn op(op: BinOp, a: Poly, b: Poly) -> Self {
         Self::atom(Atom::Op(op, Arc::new(a), Arc::new(b)))
     }
@@ -75,13 +75,13 @@ impl Poly {
         Self { constant: 0, terms }
     }
 
-    /// Checks the size; `terms` are sorted, distinct and nonzero.
+    /// Polynomial with these terms, which are sorted, distinct and nonzero; an error if there are too many.
     fn bounded(constant: i128, terms: Vec<(Monomial, i128)>) -> Result<Self, ExprError> {
         let sum = Self { constant, terms };
         if sum.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(sum) }
     }
 
-    /// The terms sorted by monomial, the constant first.
+    /// Nonzero terms as pairs of monomial and coefficient, the constant first, then sorted by monomial.
     pub(crate) fn terms(&self) -> impl DoubleEndedIterator<Item = (&Monomial, i128)> {
         let constant = (self.constant != 0).then_some((&ONE, self.constant));
         let others = self.terms.iter().map(|(monomial, coefficient)| (monomial, *coefficient));
@@ -96,27 +96,27 @@ impl Poly {
         self.as_constant() == Some(0)
     }
 
-    /// The value, if the polynomial is constant.
+    /// Value of a constant polynomial; `None` if it has other terms.
     pub(crate) fn as_constant(&self) -> Option<i128> {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    /// The constant term.
+    /// Constant term of the polynomial, possibly 0.
     pub(crate) fn constant_term(&self) -> i128 {
         self.constant
     }
 
-    /// The term, if there is exactly one.
+    /// Only term of the polynomial; `None` if it has none or several.
     pub(crate) fn as_term(&self) -> Option<(&Monomial, i128)> {
         if self.len() == 1 { self.terms().next() } else { None }
     }
 
-    /// The atom, if the polynomial is a single atom with coefficient 1.
+    /// Atom that the polynomial equals, with coefficient 1; `None` if it has any other form.
     pub(crate) fn as_atom(&self) -> Option<&Atom> {
         self.as_atom_plus_constant().filter(|(_, constant)| *constant == 0).map(|(atom, _)| atom)
     }
 
-    /// `(atom, constant)`, if the polynomial is their sum.
+    /// Atom and constant whose sum the polynomial is; `None` if it has any other form.
     pub(crate) fn as_atom_plus_constant(&self) -> Option<(&Atom, i128)> {
         match self.terms.as_slice() {
             [(Monomial::Single(atom), 1)] => Some((atom, self.constant)),
@@ -133,7 +133,7 @@ impl Poly {
         if self.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(()) }
     }
 
-    /// [`Poly::add_term`] without the size check.
+    /// Adds a term like [`Poly::add_term`], without the check of the number of terms.
     fn put(&mut self, monomial: &Monomial, coefficient: i128) -> Result<(), ExprError> {
         let add = |present: i128| present.checked_add(coefficient).ok_or(ExprError::Overflow);
         if monomial.is_empty() {
@@ -158,17 +158,17 @@ impl Poly {
         self.add_scaled(other, 1)
     }
 
-    /// [`Poly::add`] that reuses the allocation of `self`.
+    /// Sum `self + other`, reusing the allocation of `self`.
     pub(crate) fn add_owned(self, other: &Poly) -> Result<Self, ExprError> {
         self.add_scaled_owned(other, 1)
     }
 
-    /// [`Poly::sub`] that reuses the allocation of `self`.
+    /// Difference `self - other`, reusing the allocation of `self`.
     pub(crate) fn sub_owned(self, other: &Poly) -> Result<Self, ExprError> {
         self.add_scaled_owned(other, -1)
     }
 
-    /// [`Poly::add_scaled`] that reuses the allocation of `self` if `other` has few terms.
+    /// Sum `self + other * factor`, reusing the allocation of `self` if `other` has at most `FEW_TERMS` terms.
     fn add_scaled_owned(mut self, other: &Poly, factor: i128) -> Result<Self, ExprError> {
         if other.terms.len() > FEW_TERMS {
             return self.add_scaled(other, factor);
@@ -179,7 +179,7 @@ impl Poly {
         Self::bounded(self.constant, self.terms)
     }
 
-    /// `self + other * factor`, `factor != 0`.
+    /// Sum `self + other * factor` for a nonzero factor.
     fn add_scaled(&self, other: &Poly, factor: i128) -> Result<Self, ExprError> {
         let scaled = |c: i128| c.checked_mul(factor).ok_or(ExprError::Overflow);
         let sum = |a: i128, b: i128| a.checked_add(b).ok_or(ExprError::Overflow);
@@ -238,8 +238,9 @@ impl Poly {
         Ok(product)
     }
 
-    /// `(quotient, rest)` with `self = divisor * quotient + rest`; the quotient receives every term that the divisor, a
-    /// single term, divides. For a constant divisor the constant term is split with a rest in `0..divisor`.
+    /// Division by a single term: `(quotient, rest)` with `self = divisor * quotient + rest`. The quotient
+    /// receives every term that the divisor divides. For a constant divisor the constant term is split with a
+    /// rest in `0..divisor`.
     pub(crate) fn split_by(&self, divisor: (&Monomial, i128)) -> Result<(Self, Self), ExprError> {
         let (atoms, factor) = divisor;
         if atoms.is_empty() {
@@ -257,7 +258,8 @@ impl Poly {
         Ok((quotient, rest))
     }
 
-    /// Like [`Poly::split_by`] for a divisor of several terms: long division by its leading term.
+    /// Division `(quotient, rest)` by a polynomial, with `self = divisor * quotient + rest`: long division by the
+    /// leading term of the divisor.
     pub(crate) fn divided_by(&self, divisor: &Poly) -> Result<(Self, Self), ExprError> {
         if let Some(term) = divisor.as_term() {
             return self.split_by(term);
@@ -281,7 +283,7 @@ impl Poly {
         Ok((Self::zero(), self.clone()))
     }
 
-    /// [`Poly::split_by`] for a constant divisor.
+    /// Division `(quotient, rest)` by a constant, as by [`Poly::split_by`].
     pub(crate) fn split_by_constant(&self, factor: i128) -> (Self, Self) {
         let mut quotient = Self::constant(self.constant.div_euclid(factor));
         let mut rest = Self::constant(self.constant.rem_euclid(factor));
@@ -295,7 +297,7 @@ impl Poly {
         (quotient, rest)
     }
 
-    /// True if a variable that satisfies `test` occurs.
+    /// True if a variable that satisfies `test` occurs in the polynomial.
     pub(crate) fn mentions(&self, test: &dyn Fn(Var) -> bool) -> bool {
         self.terms.iter().flat_map(|(monomial, _)| monomial.iter()).any(|atom| atom.mentions(test))
     }

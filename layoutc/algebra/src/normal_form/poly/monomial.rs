@@ -1,4 +1,4 @@
-//! Atoms, the indivisible factors of polynomials, and products of them.
+//! Atoms, the indivisible factors of polynomials, and monomials, the products of atoms.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -8,17 +8,18 @@ use core::ops::Deref;
 use crate::expr::{BinOp, Var};
 use crate::normal_form::poly::Poly;
 
-/// A factor that the polynomial ring treats as indivisible.
+/// Factor of a monomial that the polynomial ring treats as indivisible.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Atom {
-    /// A variable. `Var::Symbol(k)` is the symbol divided by its declared multiple.
+    /// Variable. `Var::Symbol(k)` stands for the symbol divided by its declared multiple.
     Var(Var),
-    /// `//`, `%`, `&`, `^`, min, max or a Hilbert curve operation on two polynomials; never a ring operation.
+    /// Operation on two polynomials that is not a ring operation: `//`, `%`, `&`, `^`, min, max or a Hilbert
+    /// curve operation.
     Op(BinOp, Arc<Poly>, Arc<Poly>),
 }
 
 impl Atom {
-    /// True if a variable that satisfies `test` occurs.
+    /// True if a variable that satisfies `test` occurs in the atom.
     pub(crate) fn mentions(&self, test: &dyn Fn(Var) -> bool) -> bool {
         match self {
             Atom::Var(var) => test(*var),
@@ -26,13 +27,14 @@ impl Atom {
         }
     }
 
-    /// True if all variables are symbols.
+    /// True if all variables of the atom are symbols.
     pub(crate) fn is_symbolic(&self) -> bool {
         !self.mentions(&|var| !matches!(var, Var::Symbol(_)))
     }
 }
 
-/// A product of atoms, sorted; empty is 1. Dereferences to the slice of its atoms, and is ordered like it.
+/// Product of atoms, sorted; the empty product is 1. Dereferences to the slice of its atoms, and is ordered
+/// like it.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Monomial {
     #[default]
@@ -91,7 +93,7 @@ impl Monomial {
         }
     }
 
-    /// The product of all atoms except the one at `at`.
+    /// Product of all atoms except the one at position `at`.
     pub(crate) fn without(&self, at: usize) -> Self {
         if self.len() < 2 {
             return Self::One;
@@ -100,7 +102,7 @@ impl Monomial {
         others.map(|(_, atom)| atom.clone()).collect::<Vec<_>>().into()
     }
 
-    /// `self / divisor`, if every atom of the divisor occurs.
+    /// Product of the remaining atoms, `self / divisor`; `None` if an atom of the divisor does not occur.
     pub(crate) fn divided_by(&self, divisor: &Self) -> Option<Self> {
         if divisor.is_empty() {
             return Some(self.clone());

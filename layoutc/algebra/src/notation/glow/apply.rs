@@ -1,4 +1,4 @@
-//! Conversion of a layout string to steps of a builder.
+//! Conversion of a Glow layout string to steps of a builder.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -12,7 +12,7 @@ use crate::builder::LayoutBuilder;
 use crate::expr::parse::Span;
 use crate::map::{IndexMap, identity};
 
-/// Permutes the axes to the order of the letters and aligns them.
+/// Permutes the current axes to the order of the letters in the text, and aligns their strides.
 pub(in crate::notation) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -63,7 +63,8 @@ pub(in crate::notation) fn apply(
     })
 }
 
-/// Positions of the axes of a string with `*`: letters by name, `*` by position.
+/// Positions of the current axes in the order of a layout string that contains `*`. A letter takes the axis
+/// of that name, or the axis at its own position if there is none; a `*` takes the axis at its own position.
 fn any_order(dims: &[SpannedAxis], builder: &LayoutBuilder) -> Result<Vec<usize>, NotationFault> {
     let axes = builder.axes();
     let mut order = Vec::new();

@@ -1,4 +1,4 @@
-//! Editing of a layout string. New extensions are appended to those of the axis, as in Glow.
+//! Editing of a Glow layout string. New extensions are appended to those of the axis, as in Glow.
 
 use alloc::string::{String, ToString};
 
@@ -6,36 +6,36 @@ use thiserror::Error;
 
 use super::layout::{GlowAxis, GlowExtension, GlowLayout};
 
-/// Reason that an edit is refused; the layout is then unchanged.
+/// Reason why an edit of a layout string is refused; the string is then unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GlowEditError {
-    /// An axis that does not exist.
+    /// The position of the axis is not below the rank of the layout.
     #[error("axis {axis} is out of range for a layout of rank {rank}")]
     Axis {
-        /// Requested axis.
+        /// Requested position of the axis.
         axis: usize,
-        /// Rank of the layout.
+        /// Number of axes of the layout.
         rank: usize,
     },
-    /// An alignment of 0.
+    /// The alignment is 0.
     #[error("alignment is 0, expected at least 1")]
     Align,
-    /// A name of an attribute that would not parse.
+    /// The name of the attribute is empty, or contains `:` or `]`, so that the result would not parse.
     #[error("`{name}` is not an attribute name: it is empty, or contains `:` or `]`")]
     Name {
-        /// Requested name.
+        /// Requested name of the attribute.
         name: String,
     },
-    /// A value of an attribute that would not parse.
+    /// The value of the attribute contains `]`, so that the result would not parse.
     #[error("`{value}` is not an attribute value: it contains `]`")]
     Value {
-        /// Requested value.
+        /// Requested value of the attribute.
         value: String,
     },
 }
 
 impl GlowLayout {
-    /// Sets the alignment of the stride of an axis, counted from 0, in bytes; 1 removes it.
+    /// Sets the alignment of the stride of the axis at position `axis`, in bytes; 1 removes the alignment.
     ///
     /// `N[a=16][answer:42]` becomes `N[answer:42][a=32]` for 32, and `N[answer:42]` for 1.
     ///
@@ -53,7 +53,7 @@ impl GlowLayout {
         Ok(())
     }
 
-    /// Sets the attribute `[name:value]` of an axis, counted from 0, replacing one of the same name.
+    /// Sets the attribute `[name:value]` of the axis at position `axis`, replacing an attribute of the same name.
     ///
     /// # Errors
     /// [`GlowEditError::Name`], [`GlowEditError::Value`], [`GlowEditError::Axis`].
@@ -75,7 +75,7 @@ impl GlowLayout {
         Ok(())
     }
 
-    /// Removes the attribute `name` of an axis, counted from 0. Returns true if it existed.
+    /// Removes the attribute `name` of the axis at position `axis`. Returns true if it existed.
     ///
     /// # Errors
     /// [`GlowEditError::Axis`].

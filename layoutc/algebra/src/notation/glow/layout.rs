@@ -1,10 +1,10 @@
-//! Parsed layout strings: axes with their extensions, and their text form.
+//! Parsed Glow layout strings: axes with their extensions, and their text form.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A layout string: axes, major to minor, with their extensions.
+/// Glow layout string: its axes, major to minor, with their extensions.
 ///
 /// Equality includes extensions and their order, but not blanks or an alignment of 1. (Glow drops the extensions after
 /// parsing, and treats `N[a=32]HWC` as `NHWC`.) Printing and parsing round-trip.
@@ -13,59 +13,59 @@ pub struct GlowLayout {
     pub(super) dims: Vec<GlowAxis>,
 }
 
-/// One axis of a string.
+/// Axis of a Glow layout string: a letter with extensions.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct GlowAxis {
     pub(super) letter: char,
     pub(super) extensions: Vec<GlowExtension>,
 }
 
-/// Extension of an axis, in brackets.
+/// Extension of an axis, written in brackets after its letter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum GlowExtension {
-    /// `[a=32]`: the stride of the axis is a multiple of 32 bytes.
+    /// Alignment, `[a=32]`: the stride of the axis is a multiple of 32 bytes.
     Align {
-        /// Alignment in bytes, at least 2.
+        /// Alignment of the stride in bytes, at least 2.
         bytes: u64,
     },
-    /// `[name:value]`: an attribute without a meaning here.
+    /// Attribute, `[name:value]`, which is stored without an interpretation.
     Attribute {
-        /// Text before the first `:`.
+        /// Name of the attribute: the text before the first `:`.
         name: String,
-        /// Text after it, with blanks.
+        /// Value of the attribute: the text after the first `:`, including blanks.
         value: String,
     },
 }
 
 impl GlowLayout {
-    /// Axes, major to minor.
+    /// Axes of the layout, major to minor.
     pub fn dims(&self) -> &[GlowAxis] {
         &self.dims
     }
 
-    /// Number of axes.
+    /// Number of axes of the layout.
     pub fn rank(&self) -> usize {
         self.dims.len()
     }
 }
 
 impl GlowAxis {
-    /// An axis without extensions.
+    /// Axis with this letter and without extensions.
     pub(super) fn new(letter: char) -> Self {
         Self { letter, extensions: Vec::new() }
     }
 
-    /// Letter of the axis, or `*`.
+    /// Letter of the axis, or `*` for any axis.
     pub fn letter(&self) -> char {
         self.letter
     }
 
-    /// True for `*`, which matches any axis.
+    /// True if the letter is `*`, which matches any axis.
     pub fn is_any(&self) -> bool {
         self.letter == '*'
     }
 
-    /// Alignment of the axis' stride in bytes; 1 by default.
+    /// Alignment of the stride of the axis in bytes; 1 if none is written.
     pub fn align(&self) -> u64 {
         let bytes = |extension: &GlowExtension| match extension {
             GlowExtension::Align { bytes } => Some(*bytes),
@@ -74,12 +74,12 @@ impl GlowAxis {
         self.extensions.iter().find_map(bytes).unwrap_or(1)
     }
 
-    /// Extensions in text order.
+    /// Extensions of the axis, in the order of the text.
     pub fn extensions(&self) -> &[GlowExtension] {
         &self.extensions
     }
 
-    /// Names and values of the attributes, in text order.
+    /// Names and values of the attributes of the axis, in the order of the text.
     pub fn attributes(&self) -> impl Iterator<Item = (&str, &str)> {
         self.extensions.iter().filter_map(|extension| match extension {
             GlowExtension::Align { .. } => None,
@@ -87,7 +87,8 @@ impl GlowAxis {
         })
     }
 
-    /// Value of the attribute `name`. Names match as a whole: `[ns:alpha=3]` is not an attribute `a`.
+    /// Value of the attribute `name` of the axis; `None` if there is none. Names match as a whole: `[ns:alpha=3]`
+    /// is not an attribute `a`.
     pub fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes().find(|(own, _)| *own == name).map(|(_, value)| value)
     }

@@ -1,10 +1,10 @@
-//! Glow's layout strings: `N[a=32]HWC`, `*`, `C[ns:anything]`.
+//! Glow's layout strings, such as `N[a=32]HWC`, `*` and `C[ns:anything]`.
 //!
-//! One letter per axis, major to minor; `[a=32]` aligns the stride of the axis to 32 bytes; `[name:value]` is an
-//! attribute, which is stored but not interpreted. `*` is any axis, bound by position. Unlike Glow, which aborts on
-//! some invalid texts and accepts others, every fault is reported with its span. A string can be edited
-//! ([`GlowLayout`]), checked against a tensor ([`check_satisfied`]), and compared with another one
-//! ([`AxisPermutation`]). The requirements of operators are not part of this module.
+//! A string has one letter per axis, major to minor. `[a=32]` aligns the stride of the axis to 32 bytes, and
+//! `[name:value]` is an attribute, which is stored but not interpreted. `*` is any axis, bound by position.
+//! Glow aborts on some invalid texts and accepts others; here every fault is reported with its span. A string
+//! can be edited ([`GlowLayout`]), checked against a tensor ([`check_satisfied`]), and compared with another
+//! one ([`AxisPermutation`]). The requirements of operators are not part of this module.
 //!
 //! Source: Glow, `TensorLayout`.
 

@@ -1,4 +1,4 @@
-//! Parser of layout strings.
+//! Parser of Glow layout strings.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,31 +9,31 @@ use super::layout::{GlowAxis, GlowExtension, GlowLayout};
 use crate::expr::parse::Span;
 use crate::text::cursor::Cursor;
 
-/// Maximum rank of Glow's tensors.
+/// Maximum rank of tensors in Glow.
 pub(in crate::notation) const MAX_DIMS: usize = 6;
 
-/// One axis of a string, with its spans.
+/// Axis of a layout string, with the byte ranges of its parts.
 #[derive(Debug)]
 pub(super) struct SpannedAxis {
     pub(super) dim: GlowAxis,
-    /// Span of the letter.
+    /// Byte range of the letter in the text.
     pub(super) span: Span,
-    /// Spans of the attributes.
+    /// Byte ranges of the attributes in the text, brackets included.
     pub(super) attributes: Vec<Span>,
-    /// True if `[a=…]` is present, even with 1.
+    /// True if the text contains an alignment `[a=…]` for the axis, even of 1.
     is_aligned: bool,
 }
 
-/// Parses a layout string.
+/// Parses a Glow layout string.
 ///
 /// # Errors
-/// [`NotationFault`], with the span of the first fault.
+/// [`NotationFault`]: the first fault of the text, with its span.
 pub fn parse(text: &str) -> Result<GlowLayout, NotationFault> {
     let dims = read(text)?.into_iter().map(|placed| placed.dim).collect();
     Ok(GlowLayout { dims })
 }
 
-/// Parses the axes of a string, with their spans.
+/// Parses the axes of a layout string, with their byte ranges.
 pub(super) fn read(text: &str) -> Result<Vec<SpannedAxis>, NotationFault> {
     let syntax = |span, message: String| NotationFault::syntax(span, message);
     let mut cursor = Cursor::new(text);
@@ -73,7 +73,7 @@ pub(super) fn read(text: &str) -> Result<Vec<SpannedAxis>, NotationFault> {
     }
 }
 
-/// Parses `[a=32]` or `[name:value]`.
+/// Parses an extension `[a=32]` or `[name:value]` of the axis before it.
 fn extension(cursor: &mut Cursor<'_>, placed: &mut SpannedAxis) -> Result<(), NotationFault> {
     let start = cursor.at();
     cursor.next();

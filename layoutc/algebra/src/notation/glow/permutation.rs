@@ -1,7 +1,7 @@
-//! Permutation from one layout to another: a transpose, deduced from the letters.
+//! Permutation of axes that a transpose from one Glow layout to another performs, deduced from the letters.
 //!
-//! `out[i] = in[perm[i]]`: axis `i` of the output is axis `perm[i]` of the input. Glow's tables have the same
-//! direction, but Glow names the result of a transpose by the inverse.
+//! In `out[i] = in[perm[i]]`, axis `i` of the output is axis `perm[i]` of the input. Glow's tables have the
+//! same direction, but Glow names the result of a transpose by the inverse.
 //!
 //! Source: Glow, `TensorLayout.md`, which lists the deduction as future work.
 
@@ -12,45 +12,45 @@ use thiserror::Error;
 
 use super::layout::GlowLayout;
 
-/// A permutation of axes: `out[i] = in[perm[i]]`.
+/// Permutation of axes: axis `i` of the output is axis `perm[i]` of the input.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AxisPermutation {
     perm: Vec<usize>,
 }
 
-/// Operand of a transpose.
+/// Operand of a transpose: its input or its output layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransposeOperand {
-    /// Input layout.
+    /// Input layout of the transpose.
     From,
-    /// Output layout.
+    /// Output layout of the transpose.
     To,
 }
 
-/// Reason that there is no unique permutation. Axes are counted from 0.
+/// Reason why there is no unique permutation from one layout to another. Axes are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PermutationError {
-    /// A `*`, which fits several axes.
+    /// An axis of a layout is `*`, which matches several axes.
     #[error("axis {axis} of the {side} layout is `*`, which matches any axis")]
     Wildcard {
-        /// Layout with the `*`.
+        /// Layout that contains the `*`.
         side: TransposeOperand,
         /// Position of the axis.
         axis: usize,
     },
-    /// A letter of two axes.
+    /// Two axes of one layout have the same letter.
     #[error("axes {first} and {second} of the {side} layout are both `{letter}`")]
     Repeated {
-        /// Layout with the letter.
+        /// Layout that contains the letter twice.
         side: TransposeOperand,
-        /// Repeated letter.
+        /// Letter of both axes.
         letter: char,
-        /// Position of the first axis.
+        /// Position of the first axis with the letter.
         first: usize,
-        /// Position of the second axis.
+        /// Position of the second axis with the letter.
         second: usize,
     },
-    /// Different numbers of axes.
+    /// The two layouts have different numbers of axes.
     #[error("different ranks: {from} in the input, {to} in the output")]
     Rank {
         /// Rank of the input.
@@ -58,20 +58,20 @@ pub enum PermutationError {
         /// Rank of the output.
         to: usize,
     },
-    /// A letter that only one of the layouts has.
+    /// A letter occurs in only one of the two layouts.
     #[error("axis {axis} of the {side} layout is `{letter}`, which the other layout lacks")]
     Letter {
-        /// Layout with the letter.
+        /// Layout that contains the letter.
         side: TransposeOperand,
         /// Letter of the axis.
         letter: char,
         /// Position of the axis.
         axis: usize,
     },
-    /// Numbers that are not a permutation.
+    /// The numbers do not form a permutation.
     #[error("`{perm:?}` is not a permutation: `{axis}` is repeated or out of range")]
     Permutation {
-        /// Numbers as given.
+        /// Numbers as they were given.
         perm: Vec<usize>,
         /// First number that is repeated or out of range.
         axis: usize,
@@ -88,7 +88,7 @@ impl core::fmt::Display for TransposeOperand {
 }
 
 impl AxisPermutation {
-    /// Creates a permutation.
+    /// Creates a permutation from the input axis of each output axis.
     ///
     /// # Errors
     /// [`PermutationError::Permutation`] unless `perm` contains each of `0..perm.len()` once.
@@ -103,7 +103,8 @@ impl AxisPermutation {
         Ok(Self { perm })
     }
 
-    /// Permutation that transposes a tensor of layout `from` to layout `to`, by letters, case-sensitive.
+    /// Permutation that transposes a tensor from layout `from` to layout `to`, by their letters, which are
+    /// case-sensitive.
     ///
     /// From `NHWC` to `NCHW` it is `[0, 3, 1, 2]`. Extensions are ignored: from `NHWC` to `N[a=64]HWC` it is the
     /// identity, although strides differ.
@@ -146,12 +147,12 @@ impl AxisPermutation {
         Self::new(perm)
     }
 
-    /// Input axis of each output axis.
+    /// Position of the input axis of each output axis.
     pub fn perm(&self) -> &[usize] {
         &self.perm
     }
 
-    /// Composition of this permutation and then `next`: `merged[i] = self[next[i]]`.
+    /// Permutation that applies this one and then `next`: `merged[i] = self[next[i]]`.
     ///
     /// # Errors
     /// [`PermutationError::Rank`] if the ranks differ.
@@ -170,7 +171,8 @@ impl AxisPermutation {
         self.perm.iter().enumerate().all(|(k, axis)| k == *axis)
     }
 
-    /// True if any element of a packed, row-major tensor moves. `shape` are the input's extents, outermost first.
+    /// True if the transpose moves any element of a packed, row-major tensor. `shape` contains the extents of the
+    /// input, outermost first.
     ///
     /// No element moves if the axes longer than 1 keep their order, or the tensor is empty: `[1, 3, 0, 2]` of 1×5×1×15
     /// is a reshape.
@@ -187,7 +189,7 @@ impl AxisPermutation {
     }
 }
 
-/// First axis with a letter.
+/// Position of the first axis with this letter; `None` if no axis has it.
 fn place(layout: &GlowLayout, letter: char) -> Option<usize> {
     layout.dims().iter().position(|dim| dim.letter() == letter)
 }

@@ -1,8 +1,9 @@
-//! Check of a tensor against a required layout string.
+//! Check of a tensor against the requirements of a Glow layout string.
 //!
-//! Rank and alignments are checked against the tensor's strides, letters and attributes against the tensor's own
-//! string. All violations are collected. Glow's check succeeds early if both strings have the same letters, without
-//! checking strides; it reads `a=` within an attribute as an alignment, and never compares attributes.
+//! Rank and alignments are checked against the strides of the tensor, letters and attributes against the
+//! layout string of the tensor itself. All violations are collected. Glow's check succeeds early if both
+//! strings have the same letters, without checking strides; it reads `a=` within an attribute as an
+//! alignment, and never compares attributes.
 //!
 //! Source: Glow, `TensorLayoutCommon::isSatisfiedBy`.
 
@@ -13,43 +14,44 @@ use thiserror::Error;
 
 use super::layout::{GlowAxis, GlowLayout};
 
-/// Layout properties of a tensor.
+/// Properties of a tensor that layout requirements refer to.
 #[derive(Debug, Clone, Copy)]
 pub struct GlowTensor<'a> {
-    /// Stride of each axis, in elements.
+    /// Stride of each axis of the tensor, in elements.
     pub strides: &'a [i128],
     /// Size of an element in bits.
     pub element_bits: u32,
-    /// The tensor's own layout string, if any.
+    /// Layout string of the tensor itself; `None` if it has none.
     pub layout: Option<&'a GlowLayout>,
 }
 
-/// Result of the check.
+/// Result of checking a tensor against a required layout string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Satisfaction {
-    /// All requirements are met.
+    /// The tensor meets all requirements.
     Satisfied,
-    /// No requirement is violated, but these attributes, at least one, cannot be checked.
+    /// The tensor violates no requirement, but at least one attribute cannot be checked; lists these attributes.
     Unknown(Vec<UnknownAttribute>),
-    /// These requirements, at least one, are violated; in axis order.
+    /// The tensor violates at least one requirement; lists the violated ones in axis order.
     Unsatisfied(Vec<UnmetRequirement>),
 }
 
-/// A required attribute that the tensor's string lacks: its meaning is known only to its owner.
+/// Required attribute that the layout string of the tensor lacks. Its meaning is known only to those who
+/// defined it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownAttribute {
-    /// Position of the axis.
+    /// Position of the axis with the attribute.
     pub axis: usize,
     /// Name of the attribute.
     pub name: String,
-    /// Required value.
+    /// Required value of the attribute.
     pub value: String,
 }
 
-/// A violated requirement. Axes are counted from 0.
+/// Requirement that a tensor violates. Axes are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UnmetRequirement {
-    /// The tensor has a different rank.
+    /// The number of strides of the tensor differs from the required rank.
     #[error("the tensor has rank {strides}, expected {required}")]
     Rank {
         /// Required rank.
@@ -57,53 +59,53 @@ pub enum UnmetRequirement {
         /// Number of strides of the tensor.
         strides: usize,
     },
-    /// The tensor's own string has a different rank.
+    /// The layout string of the tensor has a different number of axes than required.
     #[error("the tensor's layout has rank {layout}, expected {required}")]
     LayoutRank {
         /// Required rank.
         required: usize,
-        /// Rank of the tensor's string.
+        /// Number of axes in the layout string of the tensor.
         layout: usize,
     },
-    /// A stride that is not a multiple of the alignment.
+    /// The stride of an axis is not a multiple of the required alignment.
     #[error(
         "stride of axis {axis} is {stride} elements of {element_bits} bits, not a multiple of {align} bytes"
     )]
     Align {
         /// Position of the axis.
         axis: usize,
-        /// Required alignment, in bytes.
+        /// Required alignment of the stride, in bytes.
         align: u64,
         /// Stride of the axis, in elements.
         stride: i128,
         /// Size of an element in bits.
         element_bits: u32,
     },
-    /// A different letter.
+    /// The letter of an axis differs from the required one.
     #[error("axis {axis} is `{found}`, expected `{required}`")]
     Letter {
         /// Position of the axis.
         axis: usize,
         /// Required letter.
         required: char,
-        /// Letter in the tensor's string.
+        /// Letter of the axis in the layout string of the tensor.
         found: char,
     },
-    /// An attribute with a different value.
+    /// The value of an attribute differs from the required one.
     #[error("axis {axis} has `[{name}:{found}]`, expected `[{name}:{required}]`")]
     Attribute {
-        /// Position of the axis.
+        /// Position of the axis with the attribute.
         axis: usize,
         /// Name of the attribute.
         name: String,
-        /// Required value.
+        /// Required value of the attribute.
         required: String,
-        /// Value in the tensor's string.
+        /// Value of the attribute in the layout string of the tensor.
         found: String,
     },
 }
 
-/// Checks a tensor against `required`.
+/// Checks a tensor against the requirements of the layout string `required`.
 ///
 /// * Rank: the number of strides, and the rank of the tensor's own string, equal the rank of `required`.
 /// * Alignment: the stride of the axis is a multiple of it, in bytes. Alignments in the tensor's own string are
@@ -145,14 +147,16 @@ pub fn check_satisfied(tensor: &GlowTensor<'_>, required: &GlowLayout) -> Satisf
     }
 }
 
-/// True if `stride` elements are a multiple of `align` bytes. Multiplies remainders to avoid an overflow.
+/// True if a stride of `stride` elements is a multiple of `align` bytes. Multiplies remainders to avoid an
+/// overflow.
 fn is_multiple(stride: i128, element_bits: u32, align: u64) -> bool {
     let align_bits = u128::from(align) * 8;
     let rest = stride.unsigned_abs().checked_rem(align_bits);
     rest.is_some_and(|rest| (rest * u128::from(element_bits)).is_multiple_of(align_bits))
 }
 
-/// Compares letter and attributes of an axis with the tensor's own.
+/// Compares the required letter and attributes of an axis with those in the layout string of the tensor, and
+/// adds differences to `unmet` and attributes that cannot be checked to `unjudged`.
 fn compare(
     axis: usize,
     required: &GlowAxis,

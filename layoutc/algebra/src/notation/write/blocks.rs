@@ -1,4 +1,5 @@
-//! Conversion of strided blocks to nested blocks: the form for exports to letters, tags and patterns.
+//! Conversion of strided blocks to nested blocks, the form in which layouts are exported to letters, tags and
+//! patterns.
 
 use alloc::vec::Vec;
 
@@ -6,7 +7,7 @@ use super::Inexpressible;
 use super::flat::{FlatLayout, StrideGap};
 use crate::layout::Layout;
 
-/// A storage axis: a block of an axis, or without a factor its outer part.
+/// Block of an axis that forms a storage axis. Without a factor, it is the outermost part of the axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TagBlock {
     pub(super) axis: usize,
@@ -14,21 +15,21 @@ pub(super) struct TagBlock {
     pub(super) factor: Option<i128>,
 }
 
-/// Encoding of padding.
+/// How the padding of a layout is expressed in a notation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PaddingEncoding {
-    /// Rounds the top block of an axis up; other padding is a block of an axis of extent 1.
+    /// The outermost block of an axis is rounded up. Other padding becomes a block of an axis of extent 1.
     RoundUp,
-    /// Padding is a block of an axis of extent 1, if there is one.
+    /// All padding becomes a block of an axis of extent 1, if there is such an axis.
     UnitAxis,
-    /// No padding is allowed.
+    /// Layouts with padding are not expressible.
     Reject,
 }
 
-/// Dense blocks of a layout, by descending stride; every axis has one without a factor.
+/// Dense blocks of a layout, by descending stride. Every axis has exactly one block without a factor.
 ///
 /// # Errors
-/// [`Inexpressible`] if there are none.
+/// [`Inexpressible`] if the layout does not consist of dense blocks.
 pub(super) fn blocks(
     flat: &FlatLayout,
     layout: &Layout,
@@ -85,7 +86,8 @@ pub(super) fn blocks(
     Ok(blocks)
 }
 
-/// Adds padding as a block of the axis of extent 1 with the fewest blocks, major to the existing ones.
+/// Expresses padding as a block of the axis of extent 1 that has the fewest blocks so far. The block is major
+/// to the existing ones.
 fn add_single(
     blocks: &mut Vec<TagBlock>,
     single: &[usize],
@@ -99,7 +101,8 @@ fn add_single(
     Ok(())
 }
 
-/// Adds an outer part of one value to an axis without one, after the outer part of the preceding axis.
+/// Adds an outermost part of extent 1 to an axis that has none, after the outermost part of the preceding
+/// axis.
 pub(super) fn add_outer(blocks: &mut Vec<TagBlock>, axis: usize) {
     if blocks.iter().any(|block| block.axis == axis && block.factor.is_none()) {
         return;
@@ -111,15 +114,16 @@ pub(super) fn add_outer(blocks: &mut Vec<TagBlock>, axis: usize) {
     blocks.insert(at, TagBlock { axis, div, factor: None });
 }
 
-/// Axes in the order of their outer parts.
+/// Axes in the order of their outermost parts.
 pub(super) fn order(blocks: &[TagBlock]) -> Vec<usize> {
     blocks.iter().filter(|block| block.factor.is_none()).map(|block| block.axis).collect()
 }
 
-/// Letter of each axis, such that a text with the letters in this order binds to the axes.
+/// Letter of each axis, chosen such that a text with these letters in the given order binds them to the right
+/// axes.
 ///
 /// # Errors
-/// [`Inexpressible::Names`] if letters can bind only by position, and the order is not the identity.
+/// [`Inexpressible::Names`] if letters can bind to axes only by position, and the order is not the identity.
 pub(super) fn letters(order: &[usize], layout: &Layout) -> Result<Vec<char>, Inexpressible> {
     let mut named = Vec::new();
     for axis in &layout.logical {

@@ -1,5 +1,5 @@
-//! Export to CuTe's layouts: one mode per axis, the fastest sub-mode first, with an optional swizzle: `S<3,3,3> o 0 o
-//! (8,64):(64,1)`.
+//! Export to CuTe's layouts, with one mode per axis, the fastest sub-mode first, and an optional swizzle:
+//! `S<3,3,3> o 0 o (8,64):(64,1)`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,10 +15,10 @@ use crate::layout::swizzle::Swizzle;
 use crate::map::{IndexMap, MapItem};
 use crate::prove::Executor;
 
-/// Maximum number of offset bits in the search for a swizzle.
+/// Maximum number of offset bits that are considered in the search for a swizzle.
 const MAX_BITS: i128 = 32;
 
-/// CuTe's text: `((16,4),8):((1,128),16)`.
+/// Layout in CuTe's notation, such as `((16,4),8):((1,128),16)`.
 pub(super) fn write(
     layout: &Layout,
     bits: u32,
@@ -38,7 +38,7 @@ pub(super) fn write(
     }
 }
 
-/// The layout without its swizzle.
+/// The same layout without its swizzle.
 fn before_swizzle(
     layout: &Layout,
     bits: u32,
@@ -66,8 +66,8 @@ fn before_swizzle(
     build().ok_or(Inexpressible::Swizzle)
 }
 
-/// Text of a layout that is linear over GF(2), as strides under the smallest swizzle that maps each bit of an axis to a
-/// single bit of the offset.
+/// Text of a layout that is linear over GF(2): strides under the smallest swizzle with which each bit of an
+/// axis index maps to a single bit of the offset.
 fn linear(layout: &Layout) -> Result<NotationText, Inexpressible> {
     let images = triton::images(layout)?;
     let swizzle = swizzle_of(&images).ok_or(Inexpressible::Swizzle)?;
@@ -93,7 +93,8 @@ fn linear(layout: &Layout) -> Result<NotationText, Inexpressible> {
     Ok(format!("{swizzle} o 0 o {}:{}", tuple(&shapes), tuple(&strides)).into())
 }
 
-/// Swizzle with the fewest bits, then the shortest shift, that maps every image to a power of two.
+/// Swizzle with the fewest bits, then the shortest shift, that maps every image to a power of two; `None` if
+/// there is none.
 fn swizzle_of(images: &[Vec<i128>]) -> Option<Swizzle> {
     let all = || images.iter().flatten();
     let highest = all().map(|image| 128 - image.leading_zeros()).max().unwrap_or(0);
@@ -113,7 +114,7 @@ fn swizzle_of(images: &[Vec<i128>]) -> Option<Swizzle> {
     None
 }
 
-/// Modes of a layout that is a sum of digits.
+/// Shape and strides of a layout whose offset is a sum of strided blocks, as modes of CuTe.
 fn modes(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     let (mut shapes, mut strides) = (Vec::new(), Vec::new());
     for (position, axis) in layout.logical.iter().enumerate() {
@@ -146,7 +147,7 @@ fn tuple(modes: &[String]) -> String {
     }
 }
 
-/// Text of a mode with these parts, or `none`.
+/// Text of a mode with these sub-modes; `none` is the text of a mode without sub-modes.
 fn mode(parts: &[String], none: &str) -> String {
     match parts {
         [] => none.to_string(),

@@ -1,4 +1,4 @@
-//! Export to einops' patterns: `n (c c16) h w -> n c h w c16`, with `c16=16`.
+//! Export to einops' patterns: `n (c c16) h w -> n c h w c16` with the named size `c16=16`.
 
 use alloc::format;
 use alloc::string::String;
@@ -10,7 +10,7 @@ use super::{Inexpressible, NotationText};
 use crate::expr::{BinOp, Expr};
 use crate::layout::Layout;
 
-/// einops' pattern. There is no padding: every block divides its axis.
+/// Layout as an einops pattern. There is no padding: every block divides its axis.
 pub(super) fn write(flat: &FlatLayout, layout: &Layout) -> Result<NotationText, Inexpressible> {
     let blocks = blocks(flat, layout, PaddingEncoding::Reject)?;
     let mut names: Vec<String> = Vec::new();

@@ -1,5 +1,5 @@
-//! Layouts as blocks of axes, each with a stride in the flat buffer: the common form for exports to strides, letters
-//! and tiles.
+//! Layouts as blocks of axes, each with a stride in the flat buffer. This is the common form for exports to
+//! strides, letters and tiles.
 
 use alloc::vec::Vec;
 
@@ -9,36 +9,38 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode};
 use crate::layout::{DigitTargets, Layout};
 use crate::normal_form::simplify::Facts;
 
-/// Size of a block's span, relative to the next larger stride.
+/// How the span of a block compares with the next larger stride.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StrideGap {
-    /// Equal: no padding.
+    /// The next larger stride equals the span of the block: there is no padding.
     Exact,
-    /// The next stride is this number of steps, more than the block's count.
+    /// The next larger stride is this number of strides of the block, more than the block has values.
     Padded(i128),
-    /// Not a whole number of steps, or dependent on a symbol.
+    /// The next larger stride is not a whole number of strides of the block, or depends on a symbol.
     Unknown,
 }
 
-/// A chunk of an axis' digits: `axis // div % count`, or `axis // div` for the top block.
+/// Block of consecutive digits of an axis: `axis // div % count`, or `axis // div` for the most significant
+/// block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StridedBlock {
-    /// Positions of the axes, outermost first; several if they are linearized in row-major order.
+    /// Positions of the axes that the block is part of, outermost first; several if the axes are linearized in
+    /// row-major order.
     pub(super) axes: Vec<usize>,
     pub(super) div: i128,
-    /// True for the most significant block of the axes.
+    /// True for the most significant block of its axes.
     pub(super) is_top: bool,
-    /// Number of values; rounded up for the top block.
+    /// Number of values of the block; rounded up for the most significant block.
     pub(super) count: Expr,
-    /// Stride in elements of the flat buffer.
+    /// Stride of the block in the flat buffer, in elements.
     pub(super) stride: Expr,
     pub(super) room: StrideGap,
-    /// Product of the axes' extents.
+    /// Product of the extents of the axes.
     whole: Expr,
 }
 
 impl StridedBlock {
-    /// Position of the axis, if it is a single one.
+    /// Position of the axis that the block is part of; `None` if it is part of several linearized axes.
     pub(super) fn axis(&self) -> Option<usize> {
         match self.axes.as_slice() {
             [axis] => Some(*axis),
@@ -47,16 +49,16 @@ impl StridedBlock {
     }
 }
 
-/// `ceil(whole / div)`.
+/// Number of blocks of `div` values that cover `whole` values: `ceil(whole / div)`.
 fn blocks(whole: &Expr, div: i128, facts: &Facts) -> Result<Expr, ExprError> {
     let up = Expr::binary(BinOp::Add, whole, &Expr::constant(div - 1))?;
     facts.simplify(&Expr::binary(BinOp::FloorDiv, &up, &Expr::constant(div))?)
 }
 
-/// Blocks of a layout, without those of one value.
+/// Layout as strided blocks in one flat buffer, without blocks that have a single value.
 #[derive(Debug, Clone)]
 pub(super) struct FlatLayout {
-    /// Blocks by ascending stride.
+    /// Blocks of the layout, by ascending stride.
     pub(super) pieces: Vec<StridedBlock>,
     /// Number of slots of the flat buffer.
     pub(super) total: Expr,
@@ -64,10 +66,10 @@ pub(super) struct FlatLayout {
 }
 
 impl FlatLayout {
-    /// Blocks of a layout.
+    /// Decomposes a layout into strided blocks.
     ///
     /// # Errors
-    /// [`Inexpressible`] if the layout is not a sum of digits in one flat buffer.
+    /// [`Inexpressible`] if the offset of the layout is not a sum of digits in one flat buffer.
     pub(super) fn of(layout: &Layout) -> Result<Self, Inexpressible> {
         let ranks = layout.physical_map.len();
         if ranks != 1 {
@@ -93,10 +95,10 @@ impl FlatLayout {
         Ok(flat)
     }
 
-    /// The block of each axis, `None` for an axis of one value.
+    /// The only block of each axis; `None` for an axis of extent 1.
     ///
     /// # Errors
-    /// [`Inexpressible::Blocks`] or [`Inexpressible::Merged`] if an axis has several, or shares one.
+    /// [`Inexpressible::Blocks`] if an axis has several blocks, [`Inexpressible::Merged`] if axes share a block.
     pub(super) fn whole(&self, rank: usize) -> Result<Vec<Option<&StridedBlock>>, Inexpressible> {
         let mut whole = alloc::vec![None; rank];
         for piece in &self.pieces {
@@ -109,8 +111,8 @@ impl FlatLayout {
         Ok(whole)
     }
 
-    /// Sorts by stride. For symbolic strides, follows each block with one of stride `stride * count`, else the provably
-    /// least.
+    /// Sorts the blocks by ascending stride. With symbolic strides, each block is followed by the one whose
+    /// stride equals `stride * count`, or otherwise by the one with the provably least stride.
     fn sort(&mut self) -> Result<(), ExprError> {
         if self.pieces.iter().all(|piece| piece.stride.as_const().is_some()) {
             self.pieces.sort_by_key(|piece| piece.stride.as_const());
@@ -130,7 +132,7 @@ impl FlatLayout {
         Ok(())
     }
 
-    /// Position of the block with a stride.
+    /// Position of the block whose stride provably equals `stride`; `None` if there is none.
     fn position(&self, pieces: &[StridedBlock], stride: &Expr) -> Result<Option<usize>, ExprError> {
         for (k, piece) in pieces.iter().enumerate() {
             if self.facts.proves_eq(&piece.stride, stride)? {
@@ -202,7 +204,7 @@ impl FlatLayout {
     }
 }
 
-/// Reason that a layout has no digits.
+/// Reason why a layout has no digits.
 fn inexpressible_reason(layout: &Layout) -> Inexpressible {
     if layout.storage_map.iter().any(has_bits) {
         Inexpressible::Swizzle
@@ -220,7 +222,8 @@ fn has_bits(expr: &Expr) -> bool {
     }
 }
 
-/// Stride of each digit in the offset, `None` if the digit does not contribute; and the offset of the first element.
+/// Stride of each digit in the offset, `None` for a digit that does not contribute to it, and the offset of
+/// the first element.
 fn strides(
     layout: &Layout,
     digits: &Digits,
@@ -249,7 +252,7 @@ fn strides(
     Ok((strides, first))
 }
 
-/// Blocks of a chain, most significant first.
+/// Blocks that the digits of a chain form, the most significant first.
 fn chain_pieces(
     layout: &Layout,
     digits: &Digits,

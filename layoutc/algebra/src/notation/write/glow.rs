@@ -1,4 +1,4 @@
-//! Export to Glow's layout strings: letters in memory order, with alignments in bytes.
+//! Export to Glow's layout strings: letters in memory order, with alignments of strides in bytes.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,10 +12,10 @@ use crate::expr::{BinOp, Expr, ExprError};
 use crate::layout::Layout;
 use crate::notation::glow::MAX_DIMS;
 
-/// Largest exponent of an alignment that is tried.
+/// Largest exponent of the powers of two that are tried as alignments.
 const MAX_POWER: u32 = 24;
 
-/// Glow's string: `N[a=32]HWC`.
+/// Layout as a Glow string, such as `N[a=32]HWC`.
 pub(super) fn write(
     flat: &FlatLayout,
     layout: &Layout,
@@ -48,7 +48,7 @@ pub(super) fn write(
     Ok(dims.concat().into())
 }
 
-/// Axes by descending stride; an axis of extent 1 follows the preceding axis.
+/// Positions of the axes by descending stride. An axis of extent 1 follows the axis before it.
 fn order(flat: &FlatLayout, whole: &[Option<&StridedBlock>]) -> Vec<usize> {
     let mut order: Vec<usize> = flat.pieces.iter().rev().filter_map(StridedBlock::axis).collect();
     for (axis, _) in whole.iter().enumerate().filter(|(_, piece)| piece.is_none()) {
@@ -58,7 +58,7 @@ fn order(flat: &FlatLayout, whole: &[Option<&StridedBlock>]) -> Vec<usize> {
     order
 }
 
-/// Alignment in bytes that rounds `natural` up to `stride`, if there is one.
+/// Alignment in bytes that rounds the stride `natural` up to `stride`; `None` if none does.
 fn alignment(
     flat: &FlatLayout,
     natural: &Expr,

@@ -10,10 +10,10 @@ use super::{Inexpressible, NotationText};
 use crate::expr::{BinOp, Expr, ExprNode, Var};
 use crate::layout::Layout;
 
-/// Candidates in order of length: a map to the storage axes, strides, and a map to the offset.
+/// Candidate texts for a layout: an affine map to the storage axes, strides, and an affine map to the offset.
 ///
 /// # Errors
-/// [`Inexpressible`] if there are none.
+/// [`Inexpressible`] if there are no candidates.
 pub(super) fn write(layout: &Layout) -> Result<Vec<NotationText>, Inexpressible> {
     let rank = layout.physical_map.len();
     if rank != 1 {
@@ -39,7 +39,7 @@ pub(super) fn write(layout: &Layout) -> Result<Vec<NotationText>, Inexpressible>
     Ok(texts)
 }
 
-/// MLIR's text of an index; `None` if MLIR lacks an operator.
+/// Text of an index in MLIR's affine syntax; `None` if MLIR lacks one of its operators.
 fn sum(index: &Expr) -> Option<String> {
     match index.node() {
         ExprNode::Bin(op @ (BinOp::Add | BinOp::Sub), a, b) => {

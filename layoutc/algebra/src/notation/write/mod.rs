@@ -1,5 +1,5 @@
-//! Export of layouts to foreign notations. Each text is parsed again and proven to be the same map; a layout that the
-//! notation cannot express is an error that names the missing feature.
+//! Export of layouts to notations of other tools. Each text is parsed again and proven to be the same map. A
+//! layout that the notation cannot express is an error that names the missing feature.
 
 mod blocks;
 mod cute;
@@ -26,23 +26,24 @@ use crate::prove::Executor;
 use crate::query::equivalence::{LayoutEquivalence, compare};
 use flat::{FlatLayout, StridedBlock};
 
-/// Element type, as far as a text names it.
+/// Size of an element, and its type if the exported text is to name it.
 #[derive(Debug, Clone, Copy)]
 pub struct ElementFormat<'a> {
     /// Size of an element in bits.
     pub bits: u32,
-    /// Element type as manifests name it, if the text is to include it.
+    /// Element type as manifests name it; `None` if the text should not include it.
     pub dtype: Option<&'a str>,
 }
 
-/// A layout in a foreign notation.
+/// Layout written in the notation of another tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotationText {
-    /// Layout in the notation.
+    /// Text of the layout.
     pub text: String,
-    /// Named sizes that accompany the text.
+    /// Named sizes that accompany the text, as for einops.
     pub sizes: Vec<(String, i128)>,
-    /// True if the text implies the size of the buffer too. Otherwise slots after the last element may be missing.
+    /// True if the text also implies the size of the buffer. Otherwise slots after the last element may be
+    /// missing.
     pub equal_sizes: bool,
 }
 
@@ -52,87 +53,87 @@ impl From<String> for NotationText {
     }
 }
 
-/// Feature of a layout that a notation lacks. Axes are positions in the logical axes.
+/// Feature of a layout that a notation cannot express. Axes are positions in the list of logical axes.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Inexpressible {
-    /// More than one physical axis.
+    /// The layout has more than one physical axis.
     #[error("separators: the memory has {rank} physical axes")]
     Separators {
         /// Number of physical axes.
         rank: usize,
     },
-    /// An index with `^` or `&`.
+    /// An index of the layout contains the bitwise operators `^` or `&`.
     #[error("a swizzle")]
     Swizzle,
-    /// An index that is not a weighted sum of digits.
+    /// An index of the layout is not a weighted sum of digits.
     #[error("an index that is not a sum of digits")]
     NoDigits,
-    /// Padding before the first element.
+    /// There is padding before the first element, so that its offset is not 0.
     #[error("an offset: the first element is not at slot 0")]
     Offset,
-    /// A reversed axis.
+    /// An axis is stored reversed.
     #[error("a negative stride")]
     Reversed {
-        /// Position of the axis.
+        /// Position of the reversed axis.
         axis: usize,
     },
-    /// Blocks of linearized axes.
+    /// Several axes are linearized, and the result is split into blocks.
     #[error("blocks of linearized axes")]
     Merged {
-        /// Positions of the axes.
+        /// Positions of the linearized axes.
         axes: Vec<usize>,
     },
-    /// An axis in several blocks.
+    /// An axis is split into several blocks.
     #[error("blocks of an axis")]
     Blocks {
-        /// Position of the axis.
+        /// Position of the axis that is split.
         axis: usize,
     },
-    /// An axis with more than one block besides the outer one.
+    /// An axis has more than one block besides its outermost part.
     #[error("two blocks of an axis")]
     TwoBlocks {
-        /// Position of the axis.
+        /// Position of the axis with these blocks.
         axis: usize,
     },
-    /// Padding that the notation cannot express.
+    /// The layout has padding that the notation cannot express.
     #[error("this padding")]
     Padding,
-    /// An order of blocks that the notation cannot express.
+    /// The blocks are in an order that the notation cannot express.
     #[error("blocks in this order")]
     Order,
-    /// Symbolic extents or strides.
+    /// Extents or strides depend on symbols.
     #[error("sizes known only at run time")]
     Symbolic,
-    /// Strides that are not whole bytes.
+    /// Strides are not whole numbers of bytes.
     #[error("elements that are not whole bytes")]
     Bits,
-    /// Axes whose names are not letters.
+    /// The names of the axes are not single letters, but the order of the axes requires names.
     #[error("axes whose names are not letters")]
     Names,
-    /// An extent that is not a power of two.
+    /// The extent of an axis is not a power of two.
     #[error("extents that are not powers of two")]
     PowerOfTwo {
-        /// Position of the axis.
+        /// Position of the axis with this extent.
         axis: usize,
     },
-    /// More axes than the notation allows.
+    /// The tensor has more axes than the notation allows.
     #[error("{rank} axes: it has at most {most}")]
     Rank {
-        /// Rank of the tensor.
+        /// Number of axes of the tensor.
         rank: usize,
-        /// Maximum rank of the notation.
+        /// Maximum number of axes in the notation.
         most: usize,
     },
-    /// A tensor of rank 0.
+    /// The tensor has no axes.
     #[error("a tensor without axes")]
     Scalar,
-    /// A tensor without elements.
+    /// The tensor has no elements.
     #[error("a tensor without elements")]
     Empty,
-    /// A domain: indices within the shape that are not elements.
+    /// The layout has a domain, so that some indices within the shape are not elements.
     #[error("a domain: indices that are not elements")]
     Domain,
-    /// The exported text does not parse to the same map.
+    /// No exported text parses to the same map.
     #[error("this layout")]
     RoundTrip,
     /// An error of integer arithmetic.
@@ -146,7 +147,7 @@ impl Inexpressible {
     }
 }
 
-/// Exports a layout to a notation, and proves that the text parses to the same map on the same axes.
+/// Exports a layout to a notation, and proves that the text parses to the same map over the same axes.
 ///
 /// ```
 /// use layoutc_algebra::notation::Notation;
@@ -162,7 +163,7 @@ impl Inexpressible {
 /// ```
 ///
 /// # Errors
-/// [`Inexpressible`]: the missing feature.
+/// [`Inexpressible`]: the feature of the layout that the notation cannot express.
 pub fn write(
     notation: Notation,
     layout: &Layout,
@@ -188,7 +189,8 @@ pub fn write(
     first_equivalent(candidates, notation, layout, elements.bits, machine)
 }
 
-/// First candidate that implies the size of the buffer too, else the first that is the same map.
+/// First candidate text that yields the same map and the same size of the buffer, otherwise the first that
+/// yields the same map.
 fn first_equivalent(
     candidates: Vec<NotationText>,
     notation: Notation,
@@ -209,7 +211,8 @@ fn first_equivalent(
     found.ok_or(Inexpressible::RoundTrip)
 }
 
-/// Parses the text again: `Some` if it is the same map, with true if the size is equal too.
+/// Parses an exported text again. `None` if it is not proven to yield the map of the layout, and otherwise
+/// true if the size of the buffer is equal, too.
 fn round_trip(
     written: &NotationText,
     notation: Notation,

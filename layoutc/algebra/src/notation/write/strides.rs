@@ -1,4 +1,4 @@
-//! Export to notations of strides: `NumPy` and mdspan.
+//! Export to notations that consist of strides or an axis order: `NumPy` and mdspan.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,7 +9,7 @@ use super::{Inexpressible, NotationText};
 use crate::expr::{BinOp, Expr};
 use crate::layout::Layout;
 
-/// `NumPy` candidates: `C`, `F`, or strides in bytes.
+/// Candidate texts for a layout in `NumPy`'s notation: `C`, `F`, and the strides in bytes.
 pub(super) fn numpy(
     flat: &FlatLayout,
     layout: &Layout,
@@ -37,7 +37,8 @@ pub(super) fn numpy(
     Ok(texts)
 }
 
-/// Mdspan candidates: `layout_right`, `layout_left`, the padded ones, or `layout_stride<…>`.
+/// Candidate texts for a layout in mdspan's notation: `layout_right`, `layout_left`, the padded ones if there
+/// is padding, and `layout_stride<…>`.
 pub(super) fn mdspan(
     flat: &FlatLayout,
     layout: &Layout,
@@ -63,7 +64,8 @@ pub(super) fn mdspan(
     Ok(texts)
 }
 
-/// Least power of two `m` with `ceil(count / m) * m == room`, else `room`.
+/// Least power of two `m` such that `count` rounded up to a multiple of `m` is `room`; `room` itself if there
+/// is none.
 pub(super) fn multiple_of(count: i128, room: i128) -> i128 {
     let rounds = |multiple: &i128| {
         let blocks = count.checked_add(multiple - 1).map(|up| up / multiple);
@@ -72,13 +74,13 @@ pub(super) fn multiple_of(count: i128, room: i128) -> i128 {
     (1..63).map(|k| 1_i128 << k).find(rounds).unwrap_or(room)
 }
 
-/// True if there is no padding: then the layout is an order of the axes.
+/// True if the layout has no padding, so that it is a permutation of the axes.
 fn is_dense(flat: &FlatLayout) -> bool {
     flat.pieces.iter().all(|piece| piece.room == StrideGap::Exact)
 }
 
-/// Stride of every axis, in elements. An axis of extent 1 has that of its storage axis, as in `NumPy` and `PyTorch`:
-/// the span of the axes after it. Without a storage axis, that span is computed.
+/// Stride of every logical axis, in elements. An axis of extent 1 has the stride of its storage axis, as in
+/// `NumPy` and `PyTorch`: the span of the axes after it. Without a storage axis, that span is computed.
 pub(super) fn elements(flat: &FlatLayout, layout: &Layout) -> Result<Vec<i128>, Inexpressible> {
     let whole = flat.whole(layout.logical.len())?;
     let mut strides = Vec::new();
@@ -96,7 +98,7 @@ pub(super) fn elements(flat: &FlatLayout, layout: &Layout) -> Result<Vec<i128>, 
     Ok(strides)
 }
 
-/// Stride of the storage axis of this name, if its extent is 1.
+/// Stride of the storage axis with this name; `None` if there is none or its extent is not 1.
 fn stored<'a>(layout: &'a Layout, name: &str) -> Option<&'a Expr> {
     let at = layout.storage.iter().position(|axis| axis.name == name)?;
     let is_single = layout.storage.get(at)?.extent.as_const() == Some(1);

@@ -1,4 +1,4 @@
-//! Export to TVM's letters and oneDNN's tags.
+//! Export to TVM's layout letters and oneDNN's format tags.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,15 +9,15 @@ use super::flat::{FlatLayout, StridedBlock};
 use super::{Inexpressible, NotationText};
 use crate::layout::Layout;
 
-/// Maximum rank in oneDNN.
+/// Maximum number of axes in oneDNN.
 const MAX_RANK: usize = 12;
 
-/// TVM's text: `NCHW16c`.
+/// Candidate texts for a layout in TVM's notation, such as `NCHW16c`.
 pub(super) fn tvm(flat: &FlatLayout, layout: &Layout) -> Result<Vec<NotationText>, Inexpressible> {
     padding_candidates(|tail| letters_of(&blocks(flat, layout, tail)?, layout))
 }
 
-/// Candidates for both encodings of padding.
+/// Candidate texts with padding rounded up, and with padding as blocks of an axis of extent 1.
 fn padding_candidates(
     text: impl Fn(PaddingEncoding) -> Result<String, Inexpressible>,
 ) -> Result<Vec<NotationText>, Inexpressible> {
@@ -45,7 +45,7 @@ fn letters_of(blocks: &[TagBlock], layout: &Layout) -> Result<String, Inexpressi
     Ok(text)
 }
 
-/// oneDNN's tag: `aBcd16b`.
+/// Candidate texts for a layout in oneDNN's notation, such as `aBcd16b`.
 pub(super) fn onednn(
     flat: &FlatLayout,
     layout: &Layout,
@@ -79,8 +79,9 @@ fn tag_of(mut blocks: Vec<TagBlock>, flat: &FlatLayout) -> Result<String, Inexpr
     Ok(outer + &inner)
 }
 
-/// Puts the outermost part of every axis before all blocks, as a tag such as `aBc8b` requires. An outermost part that
-/// follows a block in memory becomes a block of its own count, and its axis gets an outermost part of count 1.
+/// Puts the outermost part of every axis before all blocks, as a tag such as `aBc8b` requires. An outermost
+/// part that follows a block in memory becomes a block with its number of values as factor, and its axis gets
+/// an outermost part of extent 1.
 fn outer_first(blocks: &mut Vec<TagBlock>, flat: &FlatLayout) -> Result<(), Inexpressible> {
     let first = blocks.iter().position(|block| block.factor.is_some()).unwrap_or(blocks.len());
     let mut axes = Vec::new();

@@ -1,25 +1,25 @@
-//! Search for XLA tiles that produce a layout, shortest tiling first.
+//! Search for XLA tiles that produce a given layout, with the shortest tiling first.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::flat::{FlatLayout, StrideGap, StridedBlock};
 
-/// Maximum number of tiles.
+/// Maximum number of tiles in a tiling.
 pub(super) const MAX_TILES: usize = 3;
-/// Maximum number of tilings to try per number of tiles.
+/// Maximum number of tilings that are tried per number of tiles.
 pub(super) const MAX_TRIES: u32 = 4000;
 
-/// Linearized axes to tile; groups are ordered major to minor in memory.
+/// Group of linearized axes that is tiled as one dimension. Groups are ordered major to minor in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisGroup {
-    /// Axes, outermost first.
+    /// Positions of the axes of the group, outermost first.
     pub(super) axes: Vec<usize>,
-    /// Product of the extents; `None` if it depends on a symbol.
+    /// Product of the extents of the axes; `None` if it depends on a symbol.
     pub(super) extent: Option<i128>,
 }
 
-/// A dimension of memory: `group // div`, with `slots` slots.
+/// Dimension of memory during the search: the index `group // div`, with `slots` values.
 #[derive(Debug, Clone, Copy)]
 struct MemoryAxis {
     group: usize,
@@ -27,17 +27,18 @@ struct MemoryAxis {
     slots: Option<i128>,
 }
 
-/// Progress of the match against the layout's blocks.
+/// Progress of matching dimensions of memory with the blocks of the layout.
 #[derive(Debug, Clone, Copy)]
 struct TilingState {
-    /// Number of matched blocks, by descending stride.
+    /// Number of blocks matched so far, by descending stride.
     piece: usize,
-    /// Slots of the unmatched rest; `None` if it depends on a symbol.
+    /// Number of slots of the unmatched rest; `None` if it depends on a symbol.
     slots: Option<i128>,
 }
 
-/// Finds `count` tiles, each with an extent for the trailing dimensions, that place the groups as the layout's blocks
-/// are in `slots` slots. `tries` is the remaining budget, of [`MAX_TRIES`].
+/// Finds `count` tiles that place the groups of axes in `slots` slots as the blocks of the layout are placed.
+/// Each tile lists its extents along the trailing dimensions. `tries` is the number of tilings that may still
+/// be tried, from [`MAX_TRIES`]. `None` if no tiles are found.
 pub(super) fn tiles(
     flat: &FlatLayout,
     groups: &[AxisGroup],
@@ -52,14 +53,14 @@ pub(super) fn tiles(
 }
 
 struct TilingSearch<'a> {
-    /// Blocks by descending stride.
+    /// Blocks of the layout, by descending stride.
     pieces: Vec<&'a StridedBlock>,
     groups: &'a [AxisGroup],
     tries: &'a mut u32,
 }
 
 impl TilingSearch<'_> {
-    /// Finds `count` tiles for these dimensions, the first of at most `length` extents.
+    /// Finds `count` tiles for these dimensions of memory, where the first tile has at most `length` extents.
     fn search_tiles(
         &mut self,
         runs: &[MemoryAxis],
@@ -97,7 +98,7 @@ impl TilingSearch<'_> {
         None
     }
 
-    /// Finds the tiles after `tile`.
+    /// Finds the `count - 1` tiles that follow `tile`, which applies to the dimensions `tiled`.
     fn tiles_after(
         &mut self,
         tiled: &[MemoryAxis],
@@ -122,7 +123,7 @@ impl TilingSearch<'_> {
         self.search_tiles(&grid, at, tile.len() + 1, count - 1)
     }
 
-    /// Matches dimensions against the next blocks; `None` if they differ.
+    /// Matches dimensions of memory with the next blocks of the layout; `None` if they differ.
     fn match_prefix(&self, runs: &[MemoryAxis], mut at: TilingState) -> Option<TilingState> {
         for run in runs {
             let whole = self.groups.get(run.group)?.extent;
@@ -150,7 +151,7 @@ impl TilingSearch<'_> {
         Some(at)
     }
 
-    /// Candidate tile extents of a dimension: the boundaries of its blocks, then 1.
+    /// Candidate extents of a tile along a dimension: the boundaries between the blocks of its axes, then 1.
     fn extents(&self, run: MemoryAxis) -> Vec<i128> {
         let mut extents = Vec::new();
         let mut add = |extent: i128| {
@@ -186,8 +187,9 @@ impl TilingSearch<'_> {
     }
 }
 
-/// True if a block covers one axis of memory. Tiles matched by slots always do; otherwise the block must have no gap
-/// behind it and as many values as the axis has slots, where these are known.
+/// True if a block of the layout fills a dimension of memory. A block that was matched by its slots always
+/// does. Otherwise it must have no gap behind it, and as many values as the dimension has slots, where these
+/// are known.
 fn fills(piece: &StridedBlock, run: &MemoryAxis, by_slots: bool) -> bool {
     if by_slots {
         return true;
@@ -196,7 +198,8 @@ fn fills(piece: &StridedBlock, run: &MemoryAxis, by_slots: bool) -> bool {
     is_exact && (run.slots.is_none() || run.slots == piece.count.as_const())
 }
 
-/// Advances to the next choice; false after the last.
+/// Advances `picked`, which selects one element of each list of choices, to the next selection; false after
+/// the last.
 fn advance(picked: &mut [usize], choices: &[Vec<i128>]) -> bool {
     for (k, choices) in picked.iter_mut().zip(choices).rev() {
         *k += 1;

@@ -1,4 +1,4 @@
-//! Export to XLA's layouts: `{1,0:T(8,128)(2,1)}`, after `bf16[16,256]` if XLA has the element type.
+//! Export to XLA's layouts, such as `{1,0:T(8,128)(2,1)}`, after `bf16[16,256]` if XLA has the element type.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,10 +11,11 @@ use super::{ElementFormat, Inexpressible, NotationText};
 use crate::layout::Layout;
 use crate::notation::xla::named;
 
-/// Maximum number of groups for which all orders are tried.
+/// Maximum number of groups of axes for which all orders are tried.
 const MAX_ORDERED: usize = 5;
 
-/// Layout text, with a shape in front if extents and type allow it.
+/// Candidate texts for a layout in XLA's notation, with a shape in front if the extents are static and the
+/// element type is given.
 pub(super) fn write(
     flat: &FlatLayout,
     layout: &Layout,
@@ -39,7 +40,7 @@ pub(super) fn write(
     })
 }
 
-/// Contents of the braces: the order, and the tiles.
+/// Text between the braces of a layout: the order of the dimensions, and the tiles.
 fn braces(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     let total = flat.total.as_const();
     // Size without the slots after the last step of the largest stride.
@@ -70,7 +71,7 @@ fn braces(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     Err(missing_feature(flat))
 }
 
-/// Missing feature, from the properties of the layout.
+/// Feature of the layout that XLA's tiles most likely cannot express, deduced from its blocks.
 fn missing_feature(flat: &FlatLayout) -> Inexpressible {
     let is_symbolic = |piece: &StridedBlock| piece.stride.as_const().is_none();
     let starts = flat.pieces.first().is_none_or(|piece| piece.stride.as_const() == Some(1));
@@ -85,7 +86,7 @@ fn missing_feature(flat: &FlatLayout) -> Inexpressible {
     }
 }
 
-/// Groups of linearized axes, and single axes.
+/// Groups of axes in memory order: each set of linearized axes, and each single axis.
 fn groups(flat: &FlatLayout, layout: &Layout) -> Vec<AxisGroup> {
     let mut groups: Vec<AxisGroup> = Vec::new();
     let extent = |axes: &[usize]| {
@@ -108,7 +109,7 @@ fn groups(flat: &FlatLayout, layout: &Layout) -> Vec<AxisGroup> {
     groups
 }
 
-/// All orders of the groups to try, the given one first.
+/// Orders of the groups that are tried, the given one first.
 fn orders(groups: Vec<AxisGroup>, flat: &FlatLayout) -> Vec<Vec<AxisGroup>> {
     let is_tiled = flat.pieces.iter().any(|piece| !piece.is_top || piece.room != StrideGap::Exact);
     if groups.len() > MAX_ORDERED || !is_tiled {

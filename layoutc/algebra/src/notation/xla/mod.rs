@@ -1,8 +1,8 @@
-//! XLA's shapes: `bf16[1000,500]{0,1:T(8,128)(2,1)}`, or the layout in braces alone.
+//! XLA's shapes, such as `bf16[1000,500]{0,1:T(8,128)(2,1)}`, or the layout in braces alone.
 //!
-//! Source: XLA, `hlo_parser.cc`, `layout_util.cc` and the document on tiled layouts. All tiles, and `*` in them,
-//! contribute to sizes and indices. XLA's own `ArraySize` reads only the first tile, returns 0 for a `*`, and rounds to
-//! `L(n)` only if there is a tile; a remark reports each difference.
+//! Source: XLA, `hlo_parser.cc`, `layout_util.cc` and the document on tiled layouts. All tiles, and `*` in
+//! them, contribute to sizes and indices here. XLA's own `ArraySize` reads only the first tile, returns 0 for
+//! a `*`, and rounds to `L(n)` only if there is a tile; a remark reports each difference.
 
 mod parse;
 mod types;
@@ -24,36 +24,37 @@ use crate::map::{IndexMap, identity};
 use crate::step::{TileExtent, tile};
 use crate::symbol::Axis;
 
-/// Extents of one tile, `None` for `*`.
+/// Extents of one tile with their byte ranges, and the byte range of the tile; `None` is the extent `*`.
 type XlaTile = (Vec<(Option<i128>, Span)>, Span);
 
-/// A shape with its layout, as far as the text has them.
+/// XLA shape with its layout, as far as the text contains them.
 #[derive(Debug, Default)]
 pub struct XlaShape {
-    /// Element type, as manifests name it; `None` for a layout without a shape.
+    /// Element type as manifests name it; `None` if the text is a layout without a shape.
     pub dtype: Option<&'static str>,
-    /// Extents; a bounded one is its bound.
+    /// Extents of the dimensions. The extent of a bounded dynamic dimension is its bound.
     pub dims: Vec<i128>,
-    /// Notes on the text.
+    /// Notes to the user about the text.
     pub remarks: Vec<Remark>,
-    /// Minor to major; `None`: row-major.
+    /// Positions of the dimensions, minor to major, with their byte ranges; `None` for row-major order.
     order: Option<Vec<(i128, Span)>>,
     order_span: Span,
     tiles: Vec<XlaTile>,
     tail: Option<(i128, Span)>,
     bits: Option<(i128, Span)>,
-    /// Memory space, unless it is the default one.
+    /// Memory space and its byte range; `None` for the default space.
     space: Option<(Span, i128)>,
 }
 
 impl XlaShape {
-    /// Rank of a layout without a shape; `None` if it fits any rank.
+    /// Number of dimensions in the order of the layout; `None` if the layout fits any rank.
     pub(super) fn rank(&self) -> Option<usize> {
         self.order.as_ref().map(Vec::len)
     }
 }
 
-/// Applies the order and the tiles of the layout. A shape in the text must be the tensor's.
+/// Applies the order and the tiles of the layout to the current axes. A shape in the text must be that of the
+/// tensor.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -129,7 +130,7 @@ pub(super) fn apply(
     Ok(NotationExtras { remarks, memory_space: shape.space })
 }
 
-/// Reports a shape that differs from the tensor's.
+/// Checks that the shape in the text is that of the tensor.
 fn fits(shape: &XlaShape, axes: &[Axis], length: usize) -> Result<(), NotationFault> {
     if shape.dims.len() != axes.len() {
         return Err(count_fault(shape.dims.len(), "extent", axes, 0..length));
@@ -155,7 +156,7 @@ fn each_once(rank: usize) -> String {
     }
 }
 
-/// Positions of the axes, major to minor.
+/// Positions of the axes in the order of the layout, major to minor.
 fn major_to_minor(shape: &XlaShape, axes: &[Axis]) -> Result<Vec<usize>, NotationFault> {
     let rank = axes.len();
     let Some(order) = &shape.order else { return Ok((0..rank).collect()) };
@@ -186,7 +187,8 @@ fn elements(axes: &[Axis]) -> Option<i128> {
     axes.iter().try_fold(1_i128, |n, axis| n.checked_mul(axis.extent.as_const()?))
 }
 
-/// Number of elements by XLA's own count: padded to the first tile, 0 for a `*`.
+/// Number of elements by the count of XLA itself, which pads to the first tile alone and is 0 for a `*`;
+/// `None` without a tile, for symbolic extents, or on overflow.
 fn first_tile_elements(axes: &[Axis], tile: Option<&XlaTile>) -> Option<i128> {
     let (extents, _) = tile?;
     let mut count = 1_i128;

@@ -1,4 +1,4 @@
-//! Single-pass parser and validator of XLA's shapes.
+//! Parser and validator of XLA's shapes.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -9,10 +9,10 @@ use crate::expr::parse::Span;
 use crate::notation::{NotationFault, Remark};
 use crate::text::cursor::Cursor;
 
-/// Parses a shape, or a layout in braces.
+/// Parses an XLA shape, or a layout in braces alone.
 ///
 /// # Errors
-/// [`NotationFault`]: the first one, with its span.
+/// [`NotationFault`]: the first fault of the text, with its span.
 pub fn parse(text: &str) -> Result<XlaShape, NotationFault> {
     let mut parser = XlaShapeParser { cursor: Cursor::new(text), shape: XlaShape::default() };
     parser.blank();
@@ -64,7 +64,7 @@ impl XlaShapeParser<'_> {
         self.cursor.eat(word)
     }
 
-    /// Parses a non-negative integer; `raised` is the help for a negative one.
+    /// Parses a non-negative integer. `raised` is the help for a negative one.
     fn integer(&mut self, raised: &str) -> Result<(i128, Span), NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -77,7 +77,8 @@ impl XlaShapeParser<'_> {
         self.cursor.expect_number("an integer")
     }
 
-    /// Help for a negative extent in a tile. XLA's document writes -1 for `*`, which merges an axis into the next one.
+    /// Help for a negative extent of a tile. XLA's document writes -1 for `*`, which merges an axis into the next
+    /// one.
     fn raised_extent(&self) -> &'static str {
         let behind = self.cursor.rest().trim_start().strip_prefix("-1");
         if behind.is_some_and(|rest| rest.trim_start().starts_with(',')) {
@@ -87,7 +88,7 @@ impl XlaShapeParser<'_> {
         }
     }
 
-    /// Parses `(8, 128)`, each entry by `entry`.
+    /// Parses a list such as `(8, 128)`, with each entry parsed by `entry`.
     fn list<T>(
         &mut self,
         mut entry: impl FnMut(&mut Self) -> Result<T, NotationFault>,
@@ -103,7 +104,7 @@ impl XlaShapeParser<'_> {
         }
     }
 
-    /// Parses `f32[3,5]`.
+    /// Parses an element type with the extents of an array, such as `f32[3,5]`.
     fn array(&mut self) -> Result<&'static XlaType, NotationFault> {
         let (word, span) = self.cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
         if word.is_empty() {
@@ -250,7 +251,7 @@ impl XlaShapeParser<'_> {
         Ok(())
     }
 
-    /// Parses `D(D,D)`: dense levels have no effect.
+    /// Parses dimension levels such as `D(D,D)`. Only dense levels are accepted, which have no effect.
     fn levels(&mut self) -> Result<(), NotationFault> {
         if !self.eat("D") {
             return Ok(());
@@ -310,7 +311,7 @@ impl XlaShapeParser<'_> {
     }
 }
 
-/// Help for an order of dimensions outside braces.
+/// Help for an order of dimensions that is not in braces.
 fn in_braces(order: &str) -> alloc::string::String {
     format!("write a layout in braces: `{{{}}}`", order.trim())
 }

@@ -1,4 +1,4 @@
-//! XLA's element types, and the element types that store them.
+//! Element types of XLA, and the element types of manifests in which they are stored.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,7 +6,8 @@ use alloc::string::String;
 use super::XlaShape;
 use crate::notation::{NotationFault, Remark};
 
-/// An element type: name, bits, and the storage type if packed (`E(bits)`) or not.
+/// Element type of XLA: its name, its number of bits, and the types in which it is stored, packed (`E(bits)`)
+/// or not.
 pub(super) struct XlaType {
     name: &'static str,
     bits: u32,
@@ -27,7 +28,7 @@ const fn small(
     XlaType { name, bits, packed, whole }
 }
 
-/// Types that manifests lack are stored as integers of their width.
+/// Element types of XLA. Those that manifests lack are stored as integers of their width.
 const TYPES: &[XlaType] = &[
     small("pred", 8, "u1", "bool"),
     small("s1", 1, "u1", "i8"),
@@ -63,12 +64,12 @@ const TYPES: &[XlaType] = &[
     own("c128", 128, "c128"),
 ];
 
-/// Type of a name, ignoring case.
+/// Element type with this name, ignoring case; `None` if there is none.
 pub(super) fn find(word: &str) -> Option<&'static XlaType> {
     TYPES.iter().find(|row| row.name.eq_ignore_ascii_case(word))
 }
 
-/// All names, separated by commas.
+/// Names of all element types, separated by commas.
 pub(super) fn names() -> String {
     let mut names = String::new();
     for (k, row) in TYPES.iter().enumerate() {
@@ -78,7 +79,8 @@ pub(super) fn names() -> String {
     names
 }
 
-/// The name that differs from `word` in one letter: replaced, added or removed. `None` if there is none.
+/// Name of the element type that differs from `word` in one letter, which is replaced, added or removed;
+/// `None` if there is none.
 pub(super) fn nearest(word: &str) -> Option<&'static str> {
     let own = word.as_bytes();
     let is_near = |name: &str| {
@@ -95,7 +97,8 @@ pub(super) fn nearest(word: &str) -> Option<&'static str> {
     near().find(|name| name.len() == word.len()).or_else(|| near().next())
 }
 
-/// XLA's name of an element type in a manifest, with its bits if `E(bits)` is required.
+/// XLA's name of an element type of manifests, with its number of bits if the layout requires `E(bits)`;
+/// `None` if XLA lacks it.
 pub(in crate::notation) fn named(dtype: &str) -> Option<(&'static str, Option<u32>)> {
     let is_own = |row: &&XlaType| row.whole == dtype && i128::from(row.bits) == width(dtype);
     if let Some(row) = TYPES.iter().find(is_own) {
@@ -105,7 +108,7 @@ pub(in crate::notation) fn named(dtype: &str) -> Option<(&'static str, Option<u3
     TYPES.iter().find(is_packed).map(|row| (row.name, Some(row.bits)))
 }
 
-/// Storage type for the declared `E(bits)`.
+/// Type in which an element type is stored, given the `E(bits)` of the shape.
 pub(super) fn storage_type(
     element: &'static XlaType,
     shape: &mut XlaShape,
@@ -131,7 +134,7 @@ pub(super) fn storage_type(
     }
 }
 
-/// Bits of an element type, from its name.
+/// Number of bits of an element type of manifests, from its name.
 pub(super) fn width(dtype: &str) -> i128 {
     let digits: &str = dtype.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let number = digits.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();

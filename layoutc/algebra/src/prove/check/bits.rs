@@ -1,4 +1,5 @@
-//! Bitwise operations of the checker, on values as runs of bits that are XORs of digits.
+//! Bitwise operations of the checker. An operand is decomposed into runs of consecutive bits, each constant
+//! or the XOR of digits.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -7,19 +8,20 @@ use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::expr::{BinOp, ExprError};
 
-/// Maximum number of bits.
+/// Maximum number of bits of a non-negative value in bitwise operations of the checker.
 const WIDTH: u32 = 124;
 
-/// The value of a run of bits.
+/// Content of a run of consecutive bits of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum BitSource {
-    /// All ones (true) or all zeros.
+    /// Every bit of the run is 1 if true, 0 if false.
     Fixed(bool),
-    /// The XOR of digits as wide as the run, complemented if the flag is set.
+    /// XOR of these digits, each as wide as the run; complemented bit by bit if the flag is true.
     Digits(BTreeSet<usize>, bool),
 }
 
-/// Runs by their lowest bit, with their number of bits; zeros elsewhere.
+/// Runs of bits of a value: position of the lowest bit of each run to its number of bits and content. Bits in
+/// no run are 0.
 type BitRuns = BTreeMap<u32, (u32, BitSource)>;
 
 fn width(value: i128) -> u32 {
@@ -31,7 +33,8 @@ fn all_ones(bits: u32) -> Result<i128, ExprError> {
 }
 
 impl CheckerContext<'_> {
-    /// `a & b` or `a ^ b`: for equal sums, for constants, and for sums of bit runs.
+    /// `a & b` or `a ^ b` of equal sums, of constants, or of sums that decompose into runs of bits. An XOR of
+    /// values with unknown bits becomes a digit of its own; other operands are `ExprError::Unbound`.
     pub(super) fn bitwise(&self, op: BinOp, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
             return Ok(Sum::constant(crate::expr::apply(op, x, y)?));
@@ -69,7 +72,8 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// `a ^ b` of values with unknown bits: a digit of its own, one per set of operands, so that `a ^ b ^ b` is `a`.
+    /// `a ^ b` of operands with unknown bits, represented by a digit of its own. Equal sets of operands share one
+    /// digit, so that `a ^ b ^ b` simplifies to `a`.
     fn opaque_xor(&self, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         let mut of: BTreeSet<Sum> = BTreeSet::new();
         for number in [a, b] {
@@ -102,7 +106,7 @@ impl CheckerContext<'_> {
         Ok(Sum::factor(Factor::Digit(digit), 1))
     }
 
-    /// The operand of a known XOR that equals `number`; `number` itself if there is none.
+    /// Operand of an XOR recorded earlier that provably equals `number`; `number` itself if there is none.
     fn known_operand(&self, number: &Sum) -> Result<Sum, ExprError> {
         let known: BTreeSet<Sum> = self.xors.borrow().keys().flatten().cloned().collect();
         if known.contains(number) {
@@ -158,7 +162,8 @@ impl CheckerContext<'_> {
         Ok(sum)
     }
 
-    /// A sum of digits and a constant as disjoint runs.
+    /// Decomposes a sum of digits and a constant into disjoint runs of bits; `ExprError::Unbound` if that is
+    /// impossible.
     fn runs(&self, sum: &Sum) -> Result<BitRuns, ExprError> {
         let mut runs = BitRuns::new();
         let mut constant = 0_i128;
@@ -217,7 +222,8 @@ impl CheckerContext<'_> {
         Ok(runs)
     }
 
-    /// A run as a sum; the XOR of several digits is a digit of its own, one per set of operands.
+    /// Value of a run of `bits` bits that starts at bit `start`, as a sum. The XOR of several digits becomes a
+    /// digit of its own, one per set of operands.
     fn run_sum(&self, start: u32, bits: u32, run: &BitSource) -> Result<Sum, ExprError> {
         let weight = 1_i128 << start;
         let reach = Sum::constant(all_ones(bits)?.checked_mul(weight).ok_or(ExprError::Overflow)?);
@@ -244,7 +250,8 @@ impl CheckerContext<'_> {
     }
 }
 
-/// Splits runs at the edges inside them; an error for runs of digits.
+/// Splits constant runs at the bit positions `edges` that lie inside them; an error if an edge lies inside a
+/// run of digits.
 fn cut(runs: &BitRuns, edges: &BTreeSet<u32>) -> Result<BitRuns, ExprError> {
     let mut out = BitRuns::new();
     for (start, (bits, run)) in runs {
@@ -261,7 +268,8 @@ fn cut(runs: &BitRuns, edges: &BTreeSet<u32>) -> Result<BitRuns, ExprError> {
     Ok(out)
 }
 
-/// Combines two runs of the same bits; `None` if the result is not a run.
+/// Content of the run that results from `a op b` for two runs over the same bits; `None` if it is neither
+/// constant nor an XOR of digits.
 fn both(op: BinOp, a: &BitSource, b: &BitSource) -> Option<BitSource> {
     Some(match (op, a, b) {
         (BinOp::And, BitSource::Fixed(false), _) | (BinOp::And, _, BitSource::Fixed(false)) => {

@@ -1,6 +1,8 @@
-//! Positions on Hilbert curves, as digits of the checker, one per curve, row and column.
+//! Positions of cells along Hilbert curves, represented in the checker by one digit per curve, row and
+//! column.
 //!
-//! Bijectivity of a curve is not assumed from its definition, but verified for every cell of its box.
+//! That a curve visits every cell of its grid once is not assumed from its definition, but verified for each
+//! grid.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -21,7 +23,8 @@ pub(super) struct CurveDigit {
     digit: usize,
 }
 
-/// The boxes of the curves in the targets, each verified to be visited completely.
+/// Grids of the Hilbert curves in the composed targets and composed physical indices, each verified to be
+/// visited completely.
 pub(super) fn visited(
     certificate: &Certificate<'_>,
     machine: &dyn Executor,
@@ -54,7 +57,8 @@ fn collect(expr: &Expr, grids: &mut BTreeSet<CurveGrid>) {
     }
 }
 
-/// True if every cell has a position below the number of cells that maps back to it, so that no two cells share one.
+/// True if every cell of the grid has a curve position in `0..cells` that maps back to the cell, so that no
+/// two cells share a position.
 fn visits_every_cell(grid: CurveGrid) -> Result<bool, ExprError> {
     let (columns, cells) = (i128::from(grid.columns()), i128::from(grid.cells()));
     for cell in 0..cells {
@@ -68,7 +72,8 @@ fn visits_every_cell(grid: CurveGrid) -> Result<bool, ExprError> {
 }
 
 impl CheckerContext<'_> {
-    /// The position of a cell that is inside the box on every element: a digit, one per position.
+    /// Position along the curve of the cell at `row` and `column`, as a digit; equal rows and columns share the
+    /// digit. `ExprError::Unbound` if the cell is not proven to be inside the grid on every element.
     pub(super) fn distance(
         &self,
         grid: CurveGrid,
@@ -94,7 +99,8 @@ impl CheckerContext<'_> {
         Ok(Sum::factor(Factor::Digit(digit), 1))
     }
 
-    /// The cell, `row * columns + column`, at a position that is a known digit.
+    /// Linear index `row * columns + column` of the cell at the curve position `distance`; `ExprError::Unbound`
+    /// if the position equals no digit recorded by `distance`.
     pub(super) fn cell(&self, grid: CurveGrid, distance: &Sum) -> Result<Sum, ExprError> {
         let known: Vec<(usize, Sum, Sum)> = {
             let places = self.places.borrow();

@@ -1,5 +1,6 @@
-//! Quotients and remainders of sums. A division is carried out only if the terms that the divisor does not divide have
-//! a provably constant quotient; otherwise the quotient becomes a factor of its own.
+//! Floor quotients and remainders of sums in the checker. A division is carried out if the terms that the
+//! divisor does not divide have a provably constant quotient; otherwise the quotient becomes a factor of its
+//! own.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -9,12 +10,13 @@ use super::terms::{Factor, Factors, Sum};
 use crate::expr::ExprError;
 use crate::expr::gcd;
 
-/// Maximum number of steps of a division by a sum of several terms.
+/// Maximum number of quotient terms in a long division by a sum of several terms.
 const MAX_DIVISIONS: usize = 256;
-/// Maximum nesting of range checks within divisions by symbols.
+/// Maximum nesting depth of range checks inside divisions with symbols; beyond it the quotient counts as not
+/// constant.
 const MAX_NESTED: u32 = 3;
 
-/// `(quotient, rest)` with `a = b * quotient + rest`; long division by the leading term of `b`.
+/// Long division of `a` by the leading term of `b`: `(quotient, rest)` with `a = b * quotient + rest`.
 pub(super) fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
     let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
     if b.len() == 1 {
@@ -33,7 +35,7 @@ pub(super) fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
     Err(ExprError::TooLarge)
 }
 
-/// The remainders `x - k * (x // k)` of all quotients in the sum, each with its greatest value.
+/// Remainders `x - k * (x // k)` of all quotients `x // k` in the sum, each with its greatest value `k - 1`.
 pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
     let mut remainders = Vec::new();
     for (factors, _) in sum.terms() {
@@ -50,8 +52,8 @@ pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
 }
 
 impl CheckerContext<'_> {
-    /// `(a // b, a % b)`. If the terms overlap, expands storage indices one by one, by descending weight, and finally
-    /// introduces a quotient factor.
+    /// Floor quotient and remainder `(a // b, a % b)`. If the terms of `a` overlap with multiples of `b`, expands
+    /// digit definitions of `a` one by one, by descending weight, and finally introduces a quotient factor.
     pub(super) fn divmod(&self, a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
         self.step()?;
         if let (Some(value), Some(k)) = (a.as_constant(), b.as_constant().filter(|k| *k > 0)) {
@@ -83,7 +85,8 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// The parts if `rest // b` is constant once the coefficients are reduced modulo `b`: `9*x = 8*x + x`.
+    /// Floor quotient and remainder of `b * quotient + rest`, if `rest // b` is constant once coefficients of
+    /// `rest` are reduced modulo `b`, as in `9*x = 8*x + x`; `None` otherwise.
     fn reduce_coefficients(
         &self,
         quotient: &Sum,
@@ -108,7 +111,8 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// The parts if `rest // b` is provably constant.
+    /// Floor quotient and remainder of `b * quotient + rest`, if `rest // b` is provably constant; `None`
+    /// otherwise.
     fn divide_exact(
         &self,
         quotient: &Sum,
@@ -134,7 +138,8 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// The parts for a symbolic `rest` or `b`, if `rest` is in `0..b` or `-b..0`.
+    /// Floor quotient and remainder of `b * quotient + rest` for operands with symbols, if `rest` is in `0..b` or
+    /// `-b..0`; `None` otherwise.
     fn in_block_of_symbols(
         &self,
         quotient: &Sum,
@@ -163,7 +168,8 @@ impl CheckerContext<'_> {
         found.transpose()
     }
 
-    /// The parts if `rest // b` is constant for `rest` in `low..=high`.
+    /// Floor quotient and remainder of `b * quotient + rest`, if `rest // b` is the same for every `rest` in
+    /// `low..=high`; `None` otherwise.
     fn in_block(
         &self,
         quotient: &Sum,
@@ -186,7 +192,8 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// Expands the definition of the factor with the largest weight that the divisor does not divide.
+    /// Replaces the term of `a` with the largest coefficient that the divisor `k * by` does not divide by the
+    /// expansion of its first defined factor; `None` if no such term has a definition.
     fn expand_one(&self, a: &Sum, by: &Factors, k: i128) -> Result<Option<Sum>, ExprError> {
         let crossing = a.terms().filter(|(factors, coefficient)| {
             (!by.is_empty() || coefficient % k != 0)
@@ -199,8 +206,8 @@ impl CheckerContext<'_> {
         Ok(Some(without.plus_owned(&term)?))
     }
 
-    /// Splits a digit of `rest` that crosses a multiple of `k` into `d = c * high + low`, which takes all values of `d`
-    /// and possibly more. False if there is none.
+    /// Defines one digit `d` of `rest` whose weighted range crosses a multiple of `k` as `c * high + low`, with
+    /// two new digits. The new digits take all values of `d` and possibly more. False if there is no such digit.
     fn cut(&self, rest: &Sum, k: i128) -> Result<bool, ExprError> {
         for (factors, weight) in rest.terms() {
             let [factor @ Factor::Digit(digit)] = &**factors else { continue };
@@ -219,8 +226,8 @@ impl CheckerContext<'_> {
         Ok(false)
     }
 
-    /// A canonical quotient: takes out what the divisor divides, `(9*x + y) // 4 = 2*x + (x + y) // 4`, and offsets the
-    /// dividend so that it is non-negative.
+    /// Canonical form of the quotient `x // k`. Takes multiples of `k` out of the dividend, as in
+    /// `(9*x + y) // 4 = 2*x + (x + y) // 4`, and offsets the dividend so that it is non-negative.
     fn canonical_quotient(&self, x: Sum, k: i128) -> Result<Sum, ExprError> {
         let (mut whole, mut rest) = (Sum::default(), Sum::default());
         for (factors, coefficient) in x.terms().filter(|(factors, _)| !factors.is_empty()) {
@@ -240,8 +247,8 @@ impl CheckerContext<'_> {
         whole.plus(&Sum::factor(Factor::Quotient(Arc::new(rest), k), 1))
     }
 
-    /// `(high, g)` if the sum is `g * high + low` with `low` in `0..g` and `g` dividing `k`: the quotient by `k` is
-    /// `high // (k/g)`.
+    /// `(high, g)` with `sum = g * high + low` and `low` in `0..g`, for a divisor `g > 1` of `k`: then `sum // k`
+    /// is `high // (k/g)`. `None` if the terms do not separate at any such `g`.
     fn without_low(&self, sum: &Sum, k: i128) -> Result<Option<(Sum, i128)>, ExprError> {
         let mut divisors: Vec<i128> = sum.terms().map(|(_, weight)| gcd(weight, k)).collect();
         divisors.retain(|g| *g > 1);
@@ -269,7 +276,8 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// `rest // k` as a factor of its own.
+    /// Floor quotient and remainder of `k * quotient + rest`, with `rest // k` represented by a quotient factor
+    /// of its own where no rule simplifies it.
     fn quotient(&self, quotient: &Sum, rest: &Sum, k: i128) -> Result<(Sum, Sum), ExprError> {
         let low = self.span(rest)?.0;
         if !self.at_least_zero(&low)? {

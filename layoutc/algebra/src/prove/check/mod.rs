@@ -1,9 +1,11 @@
-//! The independent checker: re-derives what a layout claims, without trusting the provers or the simplifier.
+//! Independent checker of layouts. Derives the claims of a layout again, without trusting the provers or the
+//! simplifier.
 //!
-//! Shares only the expression type and its evaluation with them. For a digit proof the chains serve as a hint: the
-//! checker verifies that they cover every index of every axis, evaluates the composed map, the emitted map and the
-//! emitted inverse on them (see `sums`), and accepts if both maps agree and the inverse of the map is the index: a map
-//! with a left inverse is injective. An enumeration is repeated by other code in another order (see `points`).
+//! The checker shares only the expression type and its evaluation with the provers. A digit proof supplies
+//! chains of digits as a hint. The checker verifies that the chains cover every index of every axis,
+//! evaluates the composed map, the emitted map and the emitted inverse on the digits (see `sums`), and
+//! accepts if both maps agree and the inverse of the map returns the index: a map with a left inverse is
+//! injective. An enumeration is repeated by separate code in another order (see `points`).
 
 use alloc::vec::Vec;
 
@@ -36,67 +38,70 @@ use sums::CheckerContext;
 pub(crate) use swizzle::check_swizzle;
 use terms::Sum;
 
-/// The input of a layout, against which its claims are checked.
+/// Evidence for the claims of a layout: maps composed from its steps, and the digits of a proof.
 #[derive(Debug, Clone, Copy)]
 pub struct Certificate<'a> {
-    /// The physical indices over `Var::Axis`, as composed from the steps.
+    /// Physical indices of an element over `Var::Axis`, one per physical axis, as composed from the steps.
     pub composed_physical: &'a [Expr],
-    /// The targets proven injective, as composed from the steps.
+    /// Indices over `Var::Axis` that are proven injective as a tuple, as composed from the steps.
     pub composed_targets: &'a [Expr],
-    /// The extent of each target.
+    /// Extent of each target, in slots: target `k` stays in `0..slots[k]`.
     pub slots: &'a [Expr],
-    /// The digits of a digit proof.
+    /// Chains and digits of a digit proof; `None` if the layout was proven by enumeration.
     pub digits: Option<&'a Digits>,
-    /// The kind of the targets.
+    /// What the targets are: the storage indices, or the offset.
     pub targets: ClaimTargets,
 }
 
-/// The targets proven injective.
+/// Which indices of a layout are the targets of its injectivity proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimTargets {
-    /// The storage indices, each with its own extent.
+    /// The targets are the storage indices, each with the extent of its storage axis.
     Storage,
-    /// The offset alone, for explicit strides.
+    /// The only target is the offset, for layouts with explicit strides.
     Offset,
 }
 
-/// The reason why a certificate is rejected.
+/// Reason why the checker rejects a certificate.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CertificateError {
-    /// The chains do not cover every index of an axis exactly.
+    /// The chains of digits do not cover every index of this logical axis exactly once.
     #[error("the digits do not cover axis {0}")]
     Chains(usize),
-    /// The emitted map differs from the composed one.
+    /// The emitted index of this physical axis differs from the one composed from the steps. The number of
+    /// physical axes stands for the offset.
     #[error("the map of physical axis {0} is not the composition of the steps")]
     Map(usize),
-    /// The inverse applied to the map is not the index.
+    /// The emitted inverse for this logical axis, applied to the map, does not return the index.
     #[error("the inverse of axis {0} does not return its index")]
     Inverse(usize),
-    /// A target exceeds its slots.
+    /// The target at this position leaves the range given by its number of slots.
     #[error("storage axis {0} exceeds its extent")]
     Bounds(usize),
-    /// The predicate is false on an element, or true on padding.
+    /// The comparison at this position of the predicate is false on an element. `usize::MAX` means that the
+    /// predicate is wrong on some slot.
     #[error("comparison {0} of the predicate does not hold on every element")]
     Predicate(usize),
-    /// The verdict contradicts the number of elements or slots.
+    /// The verdict of the layout contradicts its number of elements or slots.
     #[error("the verdict contradicts the number of slots")]
     Verdict,
-    /// The first element is not at its declared offset, or not aligned.
+    /// The first element is not at its declared offset, or its address is not aligned, or the padding before it
+    /// is negative.
     #[error("the first element is not aligned")]
     Origin,
-    /// Two points share a slot.
+    /// Two elements have the same target indices.
     #[error("two points share a slot")]
     Collision,
     /// A Hilbert curve does not visit every cell of its box exactly once.
     #[error("the curve of {0} rows and {1} columns does not visit every cell once")]
     Curve(u32, u32),
-    /// The checker cannot evaluate an expression.
+    /// An expression of the layout cannot be evaluated by the checker.
     #[error("the checker cannot evaluate an expression: {0}")]
     Expr(#[from] ExprError),
-    /// Neither verified for all values of the symbols nor refuted.
+    /// The claims are neither verified for all values of the symbols nor refuted by the sampled values.
     #[error("neither verified for all values of the symbols nor refuted")]
     Undecided,
-    /// The certificate is incomplete.
+    /// The certificate or the layout lacks a part that the check needs.
     #[error("the certificate is incomplete")]
     Missing,
 }
@@ -131,8 +136,9 @@ pub fn check(
     predicate::check_padding(layout)
 }
 
-/// Falls back to evaluating elements: all of a small static layout; with symbols, those at sample values, which can
-/// refute but not prove.
+/// Decides a claim that the digit check could not verify, by evaluating elements. A small static layout is
+/// checked on all elements; a symbolic one on elements for sample values of the symbols, which can refute the
+/// claim but not prove it.
 fn check_undecided(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -169,12 +175,13 @@ fn extents(layout: &Layout) -> Vec<Expr> {
     layout.logical.iter().map(|axis| axis.extent.clone()).collect()
 }
 
-/// True if the layout has no elements, so that every claim about them holds.
+/// True if an extent of the layout is the constant 0, so that it has no elements and every claim about them
+/// holds.
 fn empty(layout: &Layout) -> bool {
     layout.logical.iter().any(|axis| axis.extent.as_const() == Some(0))
 }
 
-/// The symbols, restricted to values for which no axis is empty.
+/// Symbols of the layout, with minima raised to values for which no logical axis is empty.
 fn nonempty_symbols(layout: &Layout) -> Vec<Symbol> {
     let mut symbols = layout.symbols.clone();
     for axis in &layout.logical {
@@ -183,7 +190,8 @@ fn nonempty_symbols(layout: &Layout) -> Vec<Symbol> {
     symbols
 }
 
-/// Raises the minimum of symbols given that an extent is at least `least`: for products, and quotients by constants.
+/// Raises the minimum of the symbols in `extent`, given that the extent is at least `least`. Handles single
+/// symbols, products, and quotients by constants; other extents change nothing.
 fn raise(extent: &Expr, least: i128, symbols: &mut [Symbol]) {
     match extent.node() {
         ExprNode::Var(Var::Symbol(k)) => {
@@ -255,7 +263,8 @@ fn check_digits(
     check_predicate(layout.valid.as_ref(), &domain, &back)
 }
 
-/// Checks the emitted physical map against the composed one, and returns it as sums.
+/// Checks the emitted index of every physical axis against the composed one, and returns the composed indices
+/// as sums.
 fn check_maps(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -279,7 +288,8 @@ fn check_maps(
     Ok(physical)
 }
 
-/// Checks every target against its slots, and returns both as sums.
+/// Checks that every target stays below its number of slots, and returns the targets and numbers of slots as
+/// pairs of sums.
 fn check_bounds(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -303,7 +313,8 @@ fn check_bounds(
     Ok(targets)
 }
 
-/// The physical indices as sums of storage indices times strides.
+/// Physical indices of an element as sums over its storage indices, each times its stride within the physical
+/// axis.
 fn physical_of_storage(
     layout: &Layout,
     domain: &CheckerContext<'_>,
@@ -329,7 +340,8 @@ fn physical_of_storage(
     Ok(physical)
 }
 
-/// Checks that the offset is the sum of physical indices times pitches.
+/// Checks that the emitted offset is the sum of the physical indices times the strides of their physical
+/// axes.
 fn check_offset(
     layout: &Layout,
     domain: &CheckerContext<'_>,
@@ -344,7 +356,8 @@ fn check_offset(
     if domain.equal(&emitted, &flat)? { Ok(()) } else { Err(CertificateError::Map(physical.len())) }
 }
 
-/// Checks that the predicate holds on every element.
+/// Checks that every comparison of the predicate `valid` holds on every element; `None` is a predicate that
+/// is always true.
 fn check_predicate(
     valid: Option<&Predicate>,
     domain: &CheckerContext<'_>,

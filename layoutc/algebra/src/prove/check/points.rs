@@ -1,4 +1,5 @@
-//! The checker's own enumeration: scalar evaluation of every point, with the last axis outermost.
+//! Enumeration by the checker: evaluates every point one by one, with the last axis outermost, independently
+//! of the prover.
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -13,16 +14,16 @@ use crate::layout::physical::groups;
 use crate::prove::executor::prove_cached;
 use crate::prove::{Executor, components, value_of};
 
-/// Slots per pass: 2^31 bits, 256 MiB.
+/// Number of slots per pass over the points, with one bit for each slot: 2^31 bits are 256 MiB.
 const PASS_BITS: i64 = 1 << 31;
-/// Maximum number of points for bounding a single target by enumeration.
+/// Maximum number of points enumerated to bound a single target.
 const BOUND_POINTS: i128 = 1 << 22;
 
-/// Maximum number of elements of a layout that is verified element by element.
+/// Maximum number of elements of a layout that is verified by evaluating every element.
 const ELEMENT_POINTS: i128 = 1 << 20;
 
-/// Enumerates the points of all components: the composed targets must be distinct, and the emitted targets must agree
-/// with them.
+/// Enumerates the points of every component. Fails unless the composed targets are distinct and within their
+/// slots, the emitted targets equal them, and the number of elements is the claimed one.
 pub(super) fn check(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -61,8 +62,8 @@ pub(super) fn check(
     }
 }
 
-/// True if a component is one axis with one target `w*a + c`, `w != 0`, emitted as composed, whose ends are within its
-/// slots: no enumeration is needed.
+/// True if the component needs no enumeration: it consists of one axis `a` and one target `w*a + c` with
+/// `w != 0`, emitted as composed, whose values at both ends of the axis are within its slots.
 fn is_lone_axis(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -89,9 +90,9 @@ fn is_lone_axis(
     composed == emitted && composed.0 != 0 && end(0) && end((extent - 1).max(0))
 }
 
-/// Checks every element of a small layout for these values of the symbols: the emitted map equals the composed one,
-/// every target is within its slots, the inverse returns the index, and the predicate holds. False if the layout is too
-/// large, or has no inverse.
+/// Checks every element of a small layout for these values of the symbols: the emitted map equals the
+/// composed one, every target is within its slots, the inverse returns the index, and the predicate holds.
+/// Returns false without a check if the layout has more than `ELEMENT_POINTS` elements or no inverse.
 pub(super) fn check_elements(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -117,7 +118,8 @@ pub(super) fn check_elements(
     }
 }
 
-/// The programs that check an element, over its index followed by the symbols.
+/// Compiled expressions for checking elements. Their variables are the logical indices followed by the
+/// symbols.
 struct ElementPrograms {
     symbols: Vec<i64>,
     emitted: Vec<StackProgram>,
@@ -165,7 +167,7 @@ impl ElementPrograms {
         })
     }
 
-    /// Checks a batch of `count` elements.
+    /// Checks a batch of `count` elements, with one column of logical indices per axis in `point`.
     fn check(
         &self,
         point: &[Column],
@@ -224,7 +226,7 @@ impl ElementPrograms {
     }
 }
 
-/// Checks that the physical map is syntactically the storage map times strides.
+/// Checks that each physical index is written as the sum of its storage indices times their strides.
 fn check_physical(layout: &Layout) -> Result<(), CertificateError> {
     for (g, group) in groups(layout.storage.len(), &layout.separators).into_iter().enumerate() {
         let pitch = layout
@@ -262,7 +264,7 @@ struct CollisionSweep {
     slots: Vec<i64>,
     composed: Vec<StackProgram>,
     emitted: Vec<StackProgram>,
-    /// Conditions of the domain, non-negative at elements.
+    /// Conditions of the domain: all are non-negative exactly at the points that are elements.
     within: Vec<StackProgram>,
     first_target: usize,
 }
@@ -312,7 +314,7 @@ impl CollisionSweep {
         self.extents.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()))
     }
 
-    /// Checks all points; adds the number of elements of the domain to `elements`.
+    /// Checks all points of the component, and adds the number of elements among them to `elements`.
     fn run(&self, machine: &dyn Executor, elements: &AtomicU64) -> Result<(), CertificateError> {
         let size = self
             .slots
@@ -347,7 +349,8 @@ impl CollisionSweep {
         }
     }
 
-    /// Checks the points whose last index is `piece` modulo `pieces`, and returns the number of elements among them.
+    /// Marks the slots of the points whose last index is `piece` modulo `pieces`, and returns the number of
+    /// elements among them.
     fn sweep(
         &self,
         (piece, pieces): (usize, usize),
@@ -395,7 +398,8 @@ impl CollisionSweep {
         elements
     }
 
-    /// True if a point is an element; `None` if evaluation fails.
+    /// True if all conditions of the domain are non-negative at the point, so that it is an element; `None` if
+    /// evaluation fails.
     fn counts(&self, point: &[i64], stack: &mut Vec<i64>) -> Option<bool> {
         for margin in &self.within {
             if margin.run(point, stack).ok()? < 0 {
@@ -429,7 +433,8 @@ impl CollisionSweep {
     }
 }
 
-/// Advances to the next point with the same last index, the first axis fastest; false at the end.
+/// Advances `point` to the next one with the same last index, with the first axis fastest. False after the
+/// last point.
 fn advance(point: &mut [i64], extents: &[i64]) -> bool {
     let free = point.len().saturating_sub(1);
     for (index, extent) in point.iter_mut().zip(extents).take(free) {
@@ -442,13 +447,14 @@ fn advance(point: &mut [i64], extents: &[i64]) -> bool {
     false
 }
 
-/// The variables of the given axes.
+/// Variables of the logical axes at these positions, in the same order.
 fn axis_vars(axes: &[usize]) -> Result<Vec<Var>, ExprError> {
     let var = |axis: &usize| u32::try_from(*axis).map(Var::Axis);
     axes.iter().map(var).collect::<Result<_, _>>().map_err(|_| ExprError::Overflow)
 }
 
-/// True if a target stays within `0..slots`, by enumerating the axes that it reads.
+/// True if `target` is in `0..slots` at every point of the axes that it reads, by enumeration. False also if
+/// there are more than `BOUND_POINTS` points or an extent is symbolic.
 pub(super) fn stays_inside(
     target: &Expr,
     slots: &Sum,
@@ -486,7 +492,8 @@ pub(super) fn stays_inside(
     }
 }
 
-/// True if two expressions are equal at every index of a box.
+/// True if `a` and `b` are equal at every index tuple of the box: variable `vars[k]` takes all values in
+/// `0..extents[k]`.
 pub(super) fn equal_everywhere(
     a: &Expr,
     b: &Expr,

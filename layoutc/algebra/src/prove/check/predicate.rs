@@ -1,9 +1,10 @@
-//! Checks that the predicate is false on padding; that it is true on elements is checked elsewhere.
+//! Check that the predicate of a layout is false on padding slots. `check_predicate` verifies that it is true
+//! on elements.
 //!
-//! In small layouts, the predicate must be true on as many slots as there are elements. In large ones, and for sample
-//! values of the symbols, single slots are checked: a slot holds an element if the inverse index is within the shape
-//! and the map sends it back to the slot. The slots are the neighbors of elements along storage axes, where padding
-//! begins, and random ones.
+//! In a small layout, the predicate must be true on as many slots as there are elements. In a large one, and
+//! for each sample assignment of the symbols, single slots are checked: a slot holds an element if its
+//! inverse index is within the logical shape and the map sends this index back to the slot. The checked slots
+//! are random ones, and neighbors of elements along the storage axes, where padding begins.
 
 use alloc::vec::Vec;
 
@@ -13,19 +14,20 @@ use crate::expr::{Expr, ExprError, Predicate, Var};
 use crate::layout::Layout;
 use crate::layout::symbol_values::samples;
 
-/// Maximum number of slots for which the predicate is counted in full.
+/// Maximum number of slots of a layout on which the predicate is evaluated everywhere.
 const COUNTED_SLOTS: i128 = 1 << 16;
 
-/// Number of random slots.
+/// Number of random slots on which the predicate of a large layout is checked.
 const SPREAD: usize = 1 << 12;
 
-/// Number of random elements whose neighbors are checked, besides the corners.
+/// Number of random elements whose neighbor slots are checked, besides the corner elements.
 const ELEMENTS: usize = 1 << 8;
 
-/// Maximum number of corners of a shape.
+/// Number of corners of the logical shape beyond which no further axis doubles them.
 const CORNERS: usize = 1 << 8;
 
-/// Checks that the predicate rejects padding, exhaustively or on samples.
+/// Checks that the predicate is false on padding: on every slot of a small static layout, on samples
+/// otherwise.
 pub(super) fn check_padding(layout: &Layout) -> Result<(), CertificateError> {
     if layout.symbols.is_empty() {
         return at_values(layout, &[]);
@@ -64,7 +66,7 @@ fn at_values(layout: &Layout, symbols: &[i128]) -> Result<(), CertificateError> 
     Ok(())
 }
 
-/// Number of slots of a shape on which a predicate is true.
+/// Number of slots in a box of this shape on which the predicate is true.
 fn count_valid_slots(valid: &PredicateProgram, shape: &[i64]) -> Result<i128, ExprError> {
     let (mut points, mut spare, mut valid_slots) = (PointBatches::new(shape), Vec::new(), 0_i128);
     loop {
@@ -78,16 +80,16 @@ fn count_valid_slots(valid: &PredicateProgram, shape: &[i64]) -> Result<i128, Ex
     }
 }
 
-/// A layout with the symbols replaced by values.
+/// Layout with every symbol replaced by a value, compiled for evaluation.
 struct StaticLayout {
     extents: Vec<i64>,
     shape: Vec<i64>,
-    /// For each storage axis, its physical axis and its stride within that.
+    /// For each storage axis, the position of its physical axis and its stride within that physical axis.
     steps: Vec<(usize, i64)>,
     valid: Option<PredicateProgram>,
-    /// Over the physical indices.
+    /// Logical indices of an element over its physical indices.
     inverse: Vec<StackProgram>,
-    /// Over the logical indices.
+    /// Physical indices of an element over its logical indices.
     map: Vec<StackProgram>,
 }
 
@@ -136,7 +138,7 @@ impl StaticLayout {
         Ok(Self { extents, shape, steps, valid, inverse, map })
     }
 
-    /// The slots to check, as batches of columns of physical indices.
+    /// Slots on which the predicate is checked, in batches. A batch has one column of indices per physical axis.
     fn sample_slots(&self) -> Vec<Vec<Column>> {
         let mut spread = SplitMix64(0x9E37_79B9_7F4A_7C15);
         let mut all = alloc::vec![(0..SPREAD).map(|_| self.random_slot(&mut spread)).collect()];
@@ -169,7 +171,7 @@ impl StaticLayout {
         self.shape.iter().map(|extent| spread.below(*extent)).collect()
     }
 
-    /// Corners of the logical shape, and random elements.
+    /// Logical indices of corners of the logical shape, and of random elements.
     fn elements(&self, spread: &mut SplitMix64) -> Vec<Vec<i64>> {
         let mut corners: Vec<Vec<i64>> = alloc::vec![Vec::new()];
         for extent in &self.extents {
@@ -221,11 +223,11 @@ impl StaticLayout {
     }
 }
 
-/// Deterministic pseudo-random numbers.
+/// Deterministic pseudo-random number generator; the field is its state.
 struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// A number in `0..extent`, for an extent of at least 1.
+    /// Pseudo-random number in `0..extent`, for an extent of at least 1.
     fn below(&mut self, extent: i64) -> i64 {
         // Source: Vigna, splitmix64.
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -1,23 +1,23 @@
-//! Expressions compiled to a stack machine, to evaluate many points.
+//! Expressions compiled for a stack machine, which evaluates them at many points.
 
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, CompareOp, Expr, ExprError, ExprNode, Predicate, Var, apply};
 
-/// An instruction; values are 64-bit, and overflow fails the check.
+/// Instruction of the stack machine. Values are 64-bit, and an overflow fails the check.
 #[derive(Debug, Clone, Copy)]
 enum StackOp {
     Push(i64),
     Load(usize),
-    /// Applies an operator to the top of the stack and a constant.
+    /// Replaces the top of the stack by the operator applied to it and this constant.
     ApplyConstant(BinOp, i64),
     Apply(BinOp),
 }
 
-/// The values of a variable or of an expression at several points.
+/// Values of one variable or expression, one per point of a batch.
 pub(super) type Column = Vec<i64>;
 
-/// Instructions of one expression; variables are loaded from positions of a point.
+/// Instructions that evaluate one expression. A variable is loaded from its position in the point.
 #[derive(Debug)]
 pub(super) struct StackProgram(Vec<StackOp>);
 
@@ -55,7 +55,8 @@ impl StackProgram {
         stack.pop().ok_or(ExprError::Unbound)
     }
 
-    /// The values at `count` points, given the columns `vars` of the variables. `spare` recycles columns.
+    /// Values of the expression at `count` points, given one column of values per variable in `vars`. Columns are
+    /// taken from and returned to `spare` to reuse their allocations.
     pub(super) fn column(
         &self,
         vars: &[Column],
@@ -99,7 +100,7 @@ fn fresh(spare: &mut Vec<Column>) -> Column {
     column
 }
 
-/// Applies an operation to each value of a column, in place.
+/// Replaces each value in `left` by `value op right`, with the value of `right` at the same position.
 fn operate_all(
     op: BinOp,
     left: &mut [i64],
@@ -172,7 +173,8 @@ fn emit(expr: &Expr, vars: &[Var], code: &mut Vec<StackOp>) -> Result<(), ExprEr
     Ok(())
 }
 
-/// The comparisons of a predicate as programs.
+/// Comparisons of a predicate, each as the program of its left side, its operator and the program of its
+/// right side.
 #[derive(Debug)]
 pub(super) struct PredicateProgram(Vec<(StackProgram, CompareOp, StackProgram)>);
 
@@ -185,7 +187,7 @@ impl PredicateProgram {
         Ok(Self(predicate.all.iter().map(test).collect::<Result<_, ExprError>>()?))
     }
 
-    /// For each of `count` points, whether every comparison holds.
+    /// Value of the predicate at each of `count` points: true if every comparison holds there.
     pub(super) fn test(
         &self,
         vars: &[Column],
@@ -209,16 +211,17 @@ impl PredicateProgram {
     }
 }
 
-/// The points of a box in batches, as columns of indices, the first axis fastest.
+/// Traversal of the points of a box in batches, with the first axis fastest. A batch has one column of
+/// indices per axis.
 pub(super) struct PointBatches<'a> {
     extents: &'a [i64],
     next: Vec<i64>,
     left: i128,
-    /// One column per axis.
+    /// Indices of the current batch, one column per axis.
     pub(super) columns: Vec<Column>,
 }
 
-/// Number of points per batch.
+/// Maximum number of points per batch.
 const TOGETHER: usize = 256;
 
 impl<'a> PointBatches<'a> {

@@ -1,5 +1,5 @@
-//! Bounds of sums, and proofs that sums are non-negative: from the digits, from known ranges of axes and subdivided
-//! digits, and by replacing quotients with their rational bounds.
+//! Bounds of sums, and proofs that sums are non-negative. They use the ranges of the digits, the known ranges
+//! of axes and subdivided digits, and rational bounds of quotients.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -10,11 +10,11 @@ use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::expr::ExprError;
 
-/// Non-negative sums, each with its greatest value.
+/// Non-negative sums with known maxima, each paired with its greatest value.
 pub(super) type KnownRanges = Rc<[(Sum, Sum)]>;
 
 impl CheckerContext<'_> {
-    /// Bounds over all values of the digits, as sums over symbols.
+    /// Lower and upper bound of a sum over all values of its digits. Both bounds are sums over symbols.
     pub(super) fn span(&self, sum: &Sum) -> Result<(Sum, Sum), ExprError> {
         if !sum.has_symbols() && self.symbols.is_empty() {
             return self.constant_span(sum);
@@ -45,7 +45,8 @@ impl CheckerContext<'_> {
         Ok((low, high))
     }
 
-    /// Groups the terms by their factors with digits; each group has a weight over symbols.
+    /// Groups the terms of a sum by the product of their factors with digits. Each group is that product and its
+    /// weight, a sum over symbols.
     fn by_digits(&self, sum: &Sum) -> Result<Vec<(Vec<Factor>, Sum)>, ExprError> {
         self.step()?;
         let mut groups: Vec<(Vec<Factor>, Sum)> = Vec::new();
@@ -66,7 +67,7 @@ impl CheckerContext<'_> {
         Ok(groups)
     }
 
-    /// Greatest value of a factor with digits, a sum over symbols.
+    /// Greatest value of a factor with digits, as a sum over symbols.
     fn high(&self, factor: &Factor) -> Result<Sum, ExprError> {
         let (x, divisor) = match factor {
             Factor::Digit(digit) => return self.greatest(*digit),
@@ -81,7 +82,8 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// An upper bound of a sum, over symbols: from a known range, or from the digits.
+    /// Upper bound of a sum, as a sum over symbols: from the known range that it contains, otherwise from its
+    /// digits.
     fn upper(&self, sum: &Sum) -> Result<Sum, ExprError> {
         for (number, last) in self.known_ranges()?.iter() {
             let others = sum.minus(number)?;
@@ -92,7 +94,7 @@ impl CheckerContext<'_> {
         Ok(self.span(sum)?.1)
     }
 
-    /// [`CheckerContext::span`] for a sum without symbols.
+    /// Lower and upper bound of a sum without symbols over all values of its digits.
     fn constant_span(&self, sum: &Sum) -> Result<(Sum, Sum), ExprError> {
         let (mut low, mut high) = (Sum::default(), Sum::default());
         for (factors, coefficient) in sum.terms() {
@@ -130,7 +132,7 @@ impl CheckerContext<'_> {
         Ok(self.least(&sum)? >= 0 || self.holds_at_ends(&sum)?)
     }
 
-    /// Lower bound of a sum over symbols: the sum of the minima of its terms.
+    /// Lower bound of a sum over symbols: the sum of the minima of its terms, taken independently.
     pub(super) fn least(&self, sum: &Sum) -> Result<i128, ExprError> {
         let mut total = 0_i128;
         for (factors, coefficient) in sum.terms() {
@@ -147,7 +149,7 @@ impl CheckerContext<'_> {
         Ok(total)
     }
 
-    /// Bounds of a factor, which is non-negative.
+    /// Least and greatest value of a factor. Every factor is non-negative.
     pub(super) fn factor_bounds(&self, factor: &Factor) -> Result<(i128, i128), ExprError> {
         self.step()?;
         match factor {
@@ -177,7 +179,7 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// Bounds of the dividend of a quotient, which is non-negative.
+    /// Least and greatest value of the dividend of a quotient, which is non-negative.
     fn ends(&self, number: &Sum) -> Result<(i128, i128), ExprError> {
         let (_, high) = self.span(number)?;
         let low = if number.has_digits() { 0 } else { self.least(number)?.max(0) };
@@ -185,7 +187,8 @@ impl CheckerContext<'_> {
         Ok((low, high.max(low)))
     }
 
-    /// The expanded sums of axes and subdivided digits, each with a maximum that its digits alone may exceed.
+    /// Axes, fused axes and subdivided digits expanded to sums of digits, each with its known maximum. The range
+    /// of the digits alone may exceed the maximum.
     pub(super) fn known_ranges(&self) -> Result<KnownRanges, ExprError> {
         let changes = self.changes.get();
         if let Some((known, bounded)) = &*self.bounds.borrow()
@@ -224,14 +227,14 @@ impl CheckerContext<'_> {
         Ok(bounded)
     }
 
-    /// True if `a >= b` is proven for all digits and symbols.
+    /// True if `a >= b` is proven for all values of the digits and symbols.
     pub(super) fn never_below(&self, a: &Sum, b: &Sum) -> Result<bool, ExprError> {
         let (low, _) = self.span(&a.minus(b)?)?;
         self.at_least_zero(&low)
     }
 
-    /// True if a sum is proven non-negative on every element: by its digits, or by the known ranges of axes and
-    /// subdivided digits.
+    /// True if a sum is proven non-negative on every element: by the ranges of its digits, by the known ranges of
+    /// axes and subdivided digits, or after quotients are replaced by rational bounds.
     pub(super) fn never_negative(&self, sum: &Sum) -> Result<bool, ExprError> {
         let (low, _) = self.span(sum)?;
         if self.at_least_zero(&low)? {
@@ -249,8 +252,9 @@ impl CheckerContext<'_> {
         Ok(false)
     }
 
-    /// True if an expanded sum is proven non-negative on every element: by its digits, or after replacing sums of known
-    /// range one by one: `c * number` is at least 0 for `c >= 0`, at least `c * last` otherwise.
+    /// True if an expanded sum is proven non-negative on every element: by the ranges of its digits, or after
+    /// contained sums of known range are replaced one by one. A part `c * number` is replaced by 0 for `c >= 0`,
+    /// and by `c * last` for `c <= 0`.
     fn reaches_zero(&self, sum: &Sum) -> Result<bool, ExprError> {
         let mut rest = sum.clone();
         if self.at_least_zero(&self.span(&rest)?.0)? {
@@ -270,7 +274,8 @@ impl CheckerContext<'_> {
         Ok(false)
     }
 
-    /// The coefficient of `number` in a sum: a constant, or the quotient of the weights of its deepest factors.
+    /// Factor by which `number` occurs in a sum: a constant, or for symbolic sums the quotient of the weights of
+    /// the most deeply nested factors. `None` if there is none.
     fn weight_of(&self, sum: &Sum, number: &Sum) -> Result<Option<Sum>, ExprError> {
         if let Some(factor) = sum.factor_of(number) {
             return Ok(Some(Sum::constant(factor)));

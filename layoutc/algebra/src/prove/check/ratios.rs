@@ -1,4 +1,4 @@
-//! Quotients by sums over symbols.
+//! Floor quotients whose divisor is a sum over symbols.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -9,8 +9,9 @@ use super::terms::{Factor, Sum};
 use crate::expr::ExprError;
 
 impl CheckerContext<'_> {
-    /// `(quotient + rest // b, rest % b)` if `rest // b` is not known to be constant: merges a nested quotient into the
-    /// divisor, or cancels a common factor, or introduces a ratio factor.
+    /// Floor quotient and remainder `(quotient + rest // b, rest % b)` where `rest // b` is not known to be
+    /// constant. Merges a nested quotient into the divisor, or cancels a common factor, or introduces a ratio
+    /// factor.
     pub(super) fn ratio(
         &self,
         quotient: &Sum,
@@ -45,7 +46,8 @@ impl CheckerContext<'_> {
         Err(ExprError::Unbound)
     }
 
-    /// `(c + x // a) // b` as `(a*c + x) // (a*b)`.
+    /// Floor quotient of `rest = c + x // a` by `b`, computed as `(a*c + x) // (a*b)`; `None` if no quotient
+    /// occurs in `rest` with coefficient 1.
     pub(super) fn merged(&self, rest: &Sum, b: &Sum) -> Result<Option<Sum>, ExprError> {
         let nested = rest.terms().find_map(|(factors, coefficient)| match &**factors {
             [factor] if coefficient == 1 => Some((factor, factor.division()?)),
@@ -58,7 +60,8 @@ impl CheckerContext<'_> {
     }
 }
 
-/// Common factors of `b` and single terms of `rest`, without repetition.
+/// Common factors of `b` and single terms of `rest`, the greatest first, without repetition. The factor 1 and
+/// `b` itself are omitted.
 fn common(rest: &Sum, b: &Sum) -> Result<Vec<Sum>, ExprError> {
     let mut units: Vec<Sum> = Vec::new();
     for (factors, coefficient) in rest.terms() {

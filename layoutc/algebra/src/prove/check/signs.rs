@@ -1,5 +1,6 @@
-//! Proofs that sums over symbols are non-negative: at the ends of every symbol in which the sum is linear or monotonic,
-//! by bisection of its range otherwise; quotients are replaced by their rational bounds.
+//! Proofs that sums over symbols are non-negative. A sum is tested at both ends of the range of every factor
+//! in which it is linear or monotonic; other ranges are bisected. Quotients are replaced by their rational
+//! bounds.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -9,17 +10,17 @@ use super::sums::CheckerContext;
 use super::terms::{Factor, Factors, Sum};
 use crate::expr::ExprError;
 
-/// Maximum number of times that the deepest quotients of a sum are replaced by their bounds.
+/// Maximum number of times that the most deeply nested quotients of a sum are replaced by their bounds.
 pub(super) const MAX_RELAXATIONS: usize = 6;
-/// Maximum number of distinct factors of a sum that is split by factors.
+/// Maximum number of distinct factors of a sum that is tested at the ends of their ranges.
 const MAX_FACTORS: usize = 8;
-/// Maximum number of sums examined per query.
+/// Maximum number of intermediate sums examined in one proof of non-negativity.
 const MAX_QUESTIONS: u32 = 400;
 
-/// Least and greatest value of each factor.
+/// Least and greatest value of each factor of a sum.
 type FactorBounds = BTreeMap<Factor, (i128, i128)>;
 
-/// Coefficients of a sum by powers of one of its factors.
+/// Coefficients of a sum as a polynomial in one of its factors; position `k` belongs to power `k`.
 struct PowerCoefficients(Vec<Sum>);
 
 impl PowerCoefficients {
@@ -42,7 +43,7 @@ impl PowerCoefficients {
         self.0.len() < 3
     }
 
-    /// The sum with the factor replaced by `value`.
+    /// Value of the sum with the factor replaced by `value`.
     fn at(&self, value: &Sum) -> Result<Sum, ExprError> {
         let mut sum = Sum::default();
         for part in self.0.iter().rev() {
@@ -53,7 +54,7 @@ impl PowerCoefficients {
 }
 
 impl CheckerContext<'_> {
-    /// True if a sum over symbols is proven non-negative, with factors treated as independent.
+    /// True if a sum over symbols is proven non-negative, with its factors treated as independent variables.
     pub(super) fn holds_at_ends(&self, sum: &Sum) -> Result<bool, ExprError> {
         let mut ends = FactorBounds::new();
         for factor in sum.factors() {
@@ -65,8 +66,8 @@ impl CheckerContext<'_> {
         Ok(ends.len() <= MAX_FACTORS && holds(sum, &ends, &mut left).unwrap_or(false))
     }
 
-    /// A sum whose non-negativity implies that of this one: replaces all quotients of the deepest level by their
-    /// bounds. `None` if there are none, or one cannot be replaced.
+    /// Sum whose non-negativity implies that of `sum`, with all quotients of the deepest nesting level replaced
+    /// by their bounds. `None` if `sum` has no quotients, or one of them cannot be replaced.
     pub(super) fn relaxed(&self, sum: &Sum) -> Result<Option<Sum>, ExprError> {
         let Some(level) = sum.factors().map(Factor::depth).max().filter(|depth| *depth > 0) else {
             return Ok(None);
@@ -80,8 +81,8 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// Replaces a quotient `q = x // d` by a bound from `x - d + 1 <= d*q <= x`. If `d` does not divide its weight,
-    /// scales the sum by `d`: an integer is at least 0 if `d` times it exceeds `-d`.
+    /// Sum with a quotient `q = x // d` replaced by a bound from `x - d + 1 <= d*q <= x`. If `d` does not divide
+    /// the weight of `q`, the sum is scaled by `d` first: an integer is at least 0 if `d` times it exceeds `-d`.
     fn weakened(&self, sum: &Sum, quotient: &Factor) -> Result<Option<Sum>, ExprError> {
         let Some((x, d)) = quotient.division() else { return Ok(None) };
         let PowerCoefficients(powers) = PowerCoefficients::of(sum, quotient)?;
@@ -102,8 +103,8 @@ impl CheckerContext<'_> {
         Ok(Some(whole.plus_owned(&d)?.minus_owned(&Sum::constant(1))?))
     }
 
-    /// `Some(true)` if a sum is never negative, `Some(false)` if never positive, `None` if undecided. For a sum with
-    /// digits, only if all terms have the same sign.
+    /// Sign of a sum: `Some(true)` if it is never negative, `Some(false)` if never positive, `None` if undecided.
+    /// A sum with digits is decided only if all its coefficients have the same sign.
     pub(super) fn sign(&self, sum: &Sum) -> Result<Option<bool>, ExprError> {
         if sum.terms().all(|(_, coefficient)| coefficient > 0) {
             return Ok(Some(true));
@@ -124,7 +125,7 @@ impl CheckerContext<'_> {
     }
 }
 
-/// Lower bound of a sum: the sum of the minima of its terms; factors are non-negative.
+/// Lower bound of a sum within the bounds of its factors: the sum of the minima of its terms.
 fn least(sum: &Sum, ends: &FactorBounds) -> Result<i128, ExprError> {
     let mut total = 0_i128;
     for (factors, coefficient) in sum.terms() {
@@ -139,7 +140,7 @@ fn least(sum: &Sum, ends: &FactorBounds) -> Result<i128, ExprError> {
     Ok(total)
 }
 
-/// True if a sum is proven non-negative within the bounds of its factors.
+/// True if a sum is proven non-negative within the bounds of its factors; an error after `left` further sums.
 fn holds(sum: &Sum, ends: &FactorBounds, left: &mut u32) -> Result<bool, ExprError> {
     *left = left.checked_sub(1).ok_or(ExprError::TooLarge)?;
     if least(sum, ends)? >= 0 {
@@ -169,7 +170,7 @@ fn holds(sum: &Sum, ends: &FactorBounds, left: &mut u32) -> Result<bool, ExprErr
     Ok(holds(sum, &between(low, middle), left)? && holds(sum, &between(middle + 1, high), left)?)
 }
 
-/// The factor with the most occurrences; `None` if each occurs once.
+/// Factor that occurs most often in a sum; `None` if each factor occurs only once.
 fn most_frequent(sum: &Sum) -> Option<Factor> {
     let mut counts: BTreeMap<&Factor, usize> = BTreeMap::new();
     for factor in sum.factors() {
@@ -180,7 +181,7 @@ fn most_frequent(sum: &Sum) -> Option<Factor> {
 }
 
 impl Factors {
-    /// The product without one occurrence of `factor`; `None` if it does not occur.
+    /// Product of the factors without one occurrence of `factor`; `None` if `factor` does not occur.
     pub(super) fn without(&self, factor: &Factor) -> Option<Self> {
         self.divided_by(&Self::One(factor.clone()))
     }

@@ -1,6 +1,7 @@
-//! The checker's facts about digits and symbols, and expressions as sums over them.
+//! State of a check: facts about digits and symbols, and the conversion of expressions to sums over them.
 //!
-//! Digits are independent, each from 0 to below its extent. Claims that cannot be verified are rejected.
+//! Digits are independent, and each takes all values from 0 to its greatest value. Claims that cannot be
+//! verified are rejected.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -15,45 +16,47 @@ use crate::expr::curve::CurveGrid;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::symbol::{Axis, Symbol};
 
-/// Maximum number of steps of a check: nested quotients may repeat the same queries.
+/// Maximum number of steps of a check. Nested quotients may otherwise repeat the same queries exponentially
+/// often.
 const MAX_STEPS: u32 = 100_000;
 
-/// Digits, symbols and caches of a check.
+/// Digits, symbols and caches of one check.
 pub(super) struct CheckerContext<'a> {
     pub(super) symbols: &'a [Symbol],
-    /// Grows when a digit is split.
+    /// Facts about each digit, by its number. Splitting a digit adds further ones.
     pub(super) digits: RefCell<Vec<CheckerDigit>>,
-    /// Each axis as a sum of digits.
+    /// Index of each logical axis as a sum of digits.
     pub(super) axes: Vec<Sum>,
-    /// The last index of each axis.
+    /// Last index of each logical axis: its extent minus 1.
     pub(super) last: Vec<Sum>,
-    /// Fused axes as a single value, with its maximum.
+    /// Row-major index of each group of fused axes as a sum of digits, with its maximum.
     pub(super) fused: Vec<(Sum, Sum)>,
-    /// Number of changes to the digits; invalidates `bounds`.
+    /// Number of changes to the digits so far; a change invalidates `bounds`.
     pub(super) changes: Cell<usize>,
-    /// Cached known ranges, with the number of changes at which they were computed.
+    /// Cached known ranges, with the value of `changes` at which they were computed; `None` before the first use.
     pub(super) bounds: RefCell<Option<(usize, KnownRanges)>>,
-    /// Number of steps so far.
+    /// Number of steps taken so far, at most `MAX_STEPS`.
     steps: Cell<u32>,
-    /// True while the known ranges are computed.
+    /// True while the known ranges are being computed.
     pub(super) is_bounding: Cell<bool>,
-    /// Nesting depth of range checks within divisions by symbols.
+    /// Current nesting depth of range checks inside divisions with symbols.
     pub(super) nested: Cell<u32>,
-    /// Digits that are the XOR of other digits, by operands.
+    /// Digit that represents the XOR of other digits, by the set of its operands.
     pub(super) parities: RefCell<BTreeMap<BTreeSet<usize>, usize>>,
-    /// Digits that are the XOR of values over symbols, by operands.
+    /// Digit that represents the XOR of values with unknown bits, by the set of its operands.
     pub(super) xors: RefCell<BTreeMap<BTreeSet<Sum>, usize>>,
-    /// Boxes whose curves were verified to visit every cell once.
+    /// Grids whose Hilbert curves were verified to visit every cell once.
     pub(super) curves: BTreeSet<CurveGrid>,
-    /// Digits that are positions on these curves.
+    /// Digits that represent positions along the curves of these grids.
     pub(super) places: RefCell<Vec<CurveDigit>>,
 }
 
-/// Facts about a digit.
+/// Facts about a digit of the checker.
 pub(super) struct CheckerDigit {
-    /// Greatest value, a sum over symbols.
+    /// Greatest value of the digit, as a sum over symbols.
     pub(super) greatest: Sum,
-    /// Definition of a digit that stands for a sum: a storage index, or a subdivided digit.
+    /// Sum that the digit stands for, such as a storage index or the parts of a subdivided digit; `None` if the
+    /// digit is independent.
     pub(super) made_of: Option<Sum>,
 }
 
@@ -77,7 +80,8 @@ impl<'a> CheckerContext<'a> {
         }
     }
 
-    /// Checks that the chains cover every index of every axis, and expresses the axes as sums of digits.
+    /// Context of a digit proof. Checks that the chains cover every index of every axis, and expresses the axes
+    /// as sums of digits.
     pub(super) fn of_digits(
         symbols: &'a [Symbol],
         digits: &Digits,
@@ -176,8 +180,8 @@ impl<'a> CheckerContext<'a> {
         Ok(())
     }
 
-    /// Adds a digit for every storage index, below its extent, and returns them as sums: they separate in `p // stride`
-    /// even if the digits of their definitions overlap.
+    /// Adds one digit per storage index, which ranges over the extent of its storage axis, and returns the digits
+    /// as sums. The digits separate in `p // stride` even if the digits of their definitions overlap.
     pub(super) fn add_storage(
         &self,
         indices: &[Sum],
@@ -198,7 +202,7 @@ impl<'a> CheckerContext<'a> {
         digits.len() - 1
     }
 
-    /// Sets the definition of a digit; false if it has one already, or does not exist.
+    /// Sets the definition of a digit; false if the digit has a definition already, or does not exist.
     pub(super) fn define_digit(&self, digit: usize, made_of: Sum) -> bool {
         self.changes.set(self.changes.get() + 1);
         let mut digits = self.digits.borrow_mut();
@@ -211,7 +215,7 @@ impl<'a> CheckerContext<'a> {
         digits.get(digit).map(|digit| digit.greatest.clone()).ok_or(ExprError::Unbound)
     }
 
-    /// True if a factor has a definition.
+    /// True if a factor is a defined digit, or a quotient whose dividend contains one.
     pub(super) fn has_definition(&self, factor: &Factor) -> bool {
         match factor {
             Factor::Digit(d) => self.digits.borrow().get(*d).is_some_and(|d| d.made_of.is_some()),
@@ -222,7 +226,7 @@ impl<'a> CheckerContext<'a> {
         }
     }
 
-    /// The definition of a factor, or the factor itself.
+    /// Definition of a factor as a sum, or the factor itself if it has none.
     fn definition_of(&self, factor: &Factor) -> Result<Sum, ExprError> {
         let made_of = match factor {
             Factor::Digit(d) => self.digits.borrow().get(*d).and_then(|d| d.made_of.clone()),
@@ -233,7 +237,8 @@ impl<'a> CheckerContext<'a> {
         Ok(made_of.unwrap_or_else(|| Sum::factor(factor.clone(), 1)))
     }
 
-    /// A product with its first defined factor expanded.
+    /// Product `coefficient * factors` with its first defined factor replaced by its definition; `None` if no
+    /// factor has one.
     pub(super) fn expand_first(
         &self,
         factors: &Factors,
@@ -251,7 +256,7 @@ impl<'a> CheckerContext<'a> {
         Ok(Some(term))
     }
 
-    /// Expands all definitions, which are acyclic.
+    /// Sum with all defined factors replaced by their definitions, repeatedly. Definitions are acyclic.
     pub(super) fn expand(&self, sum: &Sum) -> Result<Sum, ExprError> {
         let mut out = sum.clone();
         loop {
@@ -264,7 +269,7 @@ impl<'a> CheckerContext<'a> {
         }
     }
 
-    /// True if two sums are equal after expansion, or each is proven at least the other.
+    /// True if two sums are equal after expansion, or, with symbols, if each is proven to be at least the other.
     pub(super) fn equal(&self, a: &Sum, b: &Sum) -> Result<bool, ExprError> {
         let difference = self.expand(&a.minus(b)?)?;
         if difference.is_zero() || self.symbols.is_empty() {
@@ -278,7 +283,8 @@ impl<'a> CheckerContext<'a> {
         self.axes.get(k).cloned()
     }
 
-    /// True if `index`, evaluated on `back`, is proven equal to axis `k` on every element.
+    /// True if the inverse `index` of axis `k` is proven to return the index of the axis on every element, with
+    /// the variables of `index` replaced by `back`.
     pub(super) fn is_axis(
         &self,
         k: usize,
@@ -302,7 +308,7 @@ impl<'a> CheckerContext<'a> {
         Ok(self.equal(&self.sum(index, back)?, own)?)
     }
 
-    /// An expression over symbols and the variables of `value`, as a sum.
+    /// Converts an expression to a sum, with each variable other than a symbol replaced by `value`.
     pub(super) fn sum(
         &self,
         expr: &Expr,
@@ -350,7 +356,7 @@ impl<'a> CheckerContext<'a> {
         Err(ExprError::Unbound)
     }
 
-    /// Counts a step, and fails beyond the limit.
+    /// Counts a step of the check; an error beyond `MAX_STEPS`.
     pub(super) fn step(&self) -> Result<(), ExprError> {
         let steps = self.steps.get();
         self.steps.set(steps.saturating_add(1));

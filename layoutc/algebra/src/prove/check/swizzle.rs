@@ -1,8 +1,8 @@
-//! Checker of swizzles. The layout before swizzling is proven; what remains is that the last physical index is
-//! swizzled, and unswizzled in the inverse.
+//! Checker of swizzled layouts. The layout before swizzling is proven already; the check is that the swizzle
+//! applies to the last physical index, and that the inverse undoes it.
 //!
-//! Two expressions are accepted as equal if they agree bit by bit with every index as a sum of bits, or at every index
-//! of a small shape, or if one is the other with the swizzle substituted.
+//! Two expressions count as equal in three cases: they agree bit by bit with every index written as a sum of
+//! bits, they agree at every index of a small shape, or one is the other with the swizzle substituted.
 
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ use crate::layout::Layout;
 use crate::layout::swizzle::Swizzle;
 use crate::symbol::Symbol;
 
-/// Maximum number of points for comparing expressions by value.
+/// Maximum number of points at which two expressions are compared by value.
 const POINTS: i128 = 1 << 16;
 
 /// Checks that `after` is `before` with its last physical index swizzled.
@@ -42,7 +42,8 @@ pub(crate) fn check_swizzle(before: &Layout, after: &Layout) -> Result<(), Certi
     check_back(before, after, swizzle, last)
 }
 
-/// The sum of physical indices times pitches, omitting pitches of 1.
+/// Offset of a layout: the sum of its physical indices times the strides of their physical axes. Factors of 1
+/// are omitted.
 fn flat(layout: &Layout) -> Result<Expr, ExprError> {
     let mut flat: Option<Expr> = None;
     for (index, pitch) in layout.physical_map.iter().zip(&layout.physical_strides) {
@@ -58,7 +59,8 @@ fn flat(layout: &Layout) -> Result<Expr, ExprError> {
     Ok(flat.unwrap_or_else(|| Expr::constant(0)))
 }
 
-/// Checks that inverse and predicate are those before swizzling, applied to the unswizzled index.
+/// Checks that the inverse and the predicate of `after` are those of `before`, applied to the unswizzled last
+/// physical index.
 fn check_back(
     before: &Layout,
     after: &Layout,
@@ -99,8 +101,8 @@ fn check_back(
     Ok(())
 }
 
-/// Checks that no swizzled index leaves the last physical extent: the extent must be a multiple of the run within which
-/// the swizzle permutes.
+/// Checks that the swizzle maps the last physical index into its extent. The extent must be a multiple of the
+/// run of indices that the swizzle permutes among themselves.
 fn stays_inside(layout: &Layout, swizzle: Swizzle) -> Result<(), CertificateError> {
     if swizzle.bits() == 0 {
         return Ok(());
@@ -123,7 +125,8 @@ fn stays_inside(layout: &Layout, swizzle: Swizzle) -> Result<(), CertificateErro
     if rest.is_zero() { Ok(()) } else { Err(CertificateError::Bounds(0)) }
 }
 
-/// Checks the swizzle against its definition, and that it is its own inverse.
+/// Checks that the formula of the swizzle agrees with its definition, and that the swizzle is its own
+/// inverse.
 fn check_involution(swizzle: Swizzle) -> Result<(), CertificateError> {
     let domain = CheckerContext::of_symbols(&[]);
     let number = number(&domain, swizzle, None)?;
@@ -138,7 +141,8 @@ fn check_involution(swizzle: Swizzle) -> Result<(), CertificateError> {
     }
 }
 
-/// The definition of the source: `x ^ ((x & mask) >> shift)`.
+/// Definition of a swizzle in CuTe terms: `x ^ ((x & mask) >> shift)`, with a shift to the left if it is
+/// negative.
 fn swizzle_definition(swizzle: Swizzle, x: &Expr) -> Result<Expr, ExprError> {
     let distance = Expr::constant(1 << swizzle.shift().unsigned_abs());
     let is_down = swizzle.shift() >= 0;
@@ -149,8 +153,8 @@ fn swizzle_definition(swizzle: Swizzle, x: &Expr) -> Result<Expr, ExprError> {
     Expr::binary(BinOp::Xor, x, &Expr::binary(op, &taken, &distance)?)
 }
 
-/// A non-negative value as a sum of bits: those of the swizzle and of the extent; plus a digit above them if the extent
-/// is not constant.
+/// Arbitrary non-negative value as a sum of bits: the bits of its extent if that is constant, otherwise the
+/// bits of the swizzle and one digit for all bits above them.
 fn number(
     domain: &CheckerContext<'_>,
     swizzle: Swizzle,
@@ -173,7 +177,7 @@ fn number(
     Ok(sum)
 }
 
-/// The indices of a shape.
+/// All index tuples of a shape, for comparing two expressions over them.
 struct IndexBox<'a> {
     domain: CheckerContext<'a>,
     numbers: Vec<(Var, Sum)>,
@@ -198,7 +202,7 @@ impl<'a> IndexBox<'a> {
         Ok(Self { domain, numbers, vars, extents })
     }
 
-    /// True if two expressions are proven equal at every index.
+    /// True if two expressions are proven equal at every index tuple of the shape.
     fn same(&self, a: &Expr, b: &Expr) -> Result<bool, CertificateError> {
         let at =
             |var: Var| self.numbers.iter().find(|(own, _)| *own == var).map(|(_, sum)| sum.clone());

@@ -1,4 +1,5 @@
-//! Sums of products of digits and symbols: the checker's own polynomials, independent of the simplifier.
+//! Polynomials of the checker: sums of products of digits, symbols and quotients, independent of the
+//! simplifier.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -7,23 +8,24 @@ use core::ops::Deref;
 
 use crate::expr::ExprError;
 
-/// Maximum number of terms of a sum.
+/// Maximum number of terms of a sum; beyond it operations fail with `ExprError::TooLarge`.
 const MAX_TERMS: usize = 4096;
-/// Up to this many terms are inserted one by one instead of merged.
+/// Maximum number of terms that are inserted into a sum one by one. More terms are merged in one pass.
 const FEW_TERMS: usize = 4;
 
-/// A non-negative factor of a term: a digit, a symbol divided by its multiple, or a quotient.
+/// Non-negative factor of a term: a digit, a symbol divided by the number that it is a multiple of, or a
+/// floor quotient.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Factor {
     Digit(usize),
     Unit(u32),
     Quotient(Arc<Sum>, i128),
-    /// A quotient by a sum over symbols that is at least 1.
+    /// Floor quotient of the first sum by the second, which is a sum over symbols and at least 1.
     Ratio(Arc<Sum>, Arc<Sum>),
 }
 
 impl Factor {
-    /// Dividend and divisor of a quotient.
+    /// Dividend and divisor of a quotient factor; `None` for digits and symbols.
     pub(super) fn division(&self) -> Option<(&Sum, Sum)> {
         match self {
             Self::Digit(_) | Self::Unit(_) => None,
@@ -32,7 +34,7 @@ impl Factor {
         }
     }
 
-    /// Nesting depth of quotients.
+    /// Nesting depth of quotients in the factor; 0 for digits and symbols.
     pub(super) fn depth(&self) -> usize {
         match self {
             Self::Digit(_) | Self::Unit(_) => 0,
@@ -44,7 +46,7 @@ impl Factor {
     }
 }
 
-/// The sorted factors of a term; none for a constant. A single factor needs no allocation.
+/// Factors of a term, sorted; empty for a constant term. A single factor needs no allocation.
 #[derive(Debug, Clone)]
 pub(super) enum Factors {
     None,
@@ -69,7 +71,7 @@ impl Factors {
         }
     }
 
-    /// The product without the factors `by`; `None` if one of them does not occur.
+    /// Product without the factors `by`; `None` if one of them does not occur.
     pub(super) fn divided_by(&self, by: &Self) -> Option<Self> {
         if by.is_empty() {
             return Some(self.clone());
@@ -115,11 +117,11 @@ impl Ord for Factors {
     }
 }
 
-/// A sum of products with nonzero integer coefficients.
+/// Sum of products of factors, with nonzero integer coefficients except for the constant term.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Sum {
     constant: i128,
-    /// The other terms, sorted by their factors.
+    /// Terms with factors, sorted by their factors, each with its coefficient.
     rest: Vec<(Factors, i128)>,
 }
 
@@ -154,13 +156,13 @@ impl Sum {
         Self { constant: 0, rest }
     }
 
-    /// The terms sorted by their factors, the constant first.
+    /// Nonzero terms of the sum as pairs of factors and coefficient, the constant first, then sorted by factors.
     pub(super) fn terms(&self) -> impl Iterator<Item = (&Factors, i128)> {
         let constant = (self.constant != 0).then_some((&NO_FACTORS, self.constant));
         constant.into_iter().chain(self.rest.iter().map(|(f, coefficient)| (f, *coefficient)))
     }
 
-    /// All factors of all terms.
+    /// Factors of all terms in order, with repetition.
     pub(super) fn factors(&self) -> impl Iterator<Item = &Factor> {
         self.rest.iter().flat_map(|(factors, _)| factors.iter())
     }
@@ -177,7 +179,7 @@ impl Sum {
         self.rest.is_empty().then_some(self.constant)
     }
 
-    /// The constant term.
+    /// Constant term of the sum, possibly 0.
     pub(super) fn constant_term(&self) -> i128 {
         self.constant
     }
@@ -186,12 +188,13 @@ impl Sum {
         self.as_constant().is_some_and(|value| value >= 0)
     }
 
-    /// The term with the most factors.
+    /// Term with the most factors, ties broken by the order of factors; `None` for the zero sum.
     pub(super) fn lead(&self) -> Option<(&Factors, i128)> {
         self.terms().max_by_key(|(factors, _)| (factors.len(), *factors))
     }
 
-    /// `c` if the sum contains `c` times every term of `number` except its constant.
+    /// Coefficient `c` such that the sum contains `c` times every term of `number`, except its constant; `None`
+    /// if there is none.
     pub(super) fn factor_of(&self, number: &Sum) -> Option<i128> {
         let mut factor = None;
         for (factors, coefficient) in &number.rest {
@@ -229,7 +232,7 @@ impl Sum {
         if self.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(()) }
     }
 
-    /// [`Sum::put`] without the size check.
+    /// Adds a term like [`Sum::put`], without the check of the number of terms.
     fn take(&mut self, factors: &Factors, coefficient: i128) -> Result<(), ExprError> {
         let add = |present: i128| present.checked_add(coefficient).ok_or(ExprError::Overflow);
         if factors.is_empty() {
@@ -250,17 +253,17 @@ impl Sum {
         Ok(())
     }
 
-    /// [`Sum::plus`] that reuses the allocation of `self`.
+    /// Sum `self + other`, reusing the allocation of `self`.
     pub(super) fn plus_owned(self, other: &Sum) -> Result<Self, ExprError> {
         self.plus_signed_owned(other, 1)
     }
 
-    /// [`Sum::minus`] that reuses the allocation of `self`.
+    /// Difference `self - other`, reusing the allocation of `self`.
     pub(super) fn minus_owned(self, other: &Sum) -> Result<Self, ExprError> {
         self.plus_signed_owned(other, -1)
     }
 
-    /// [`Sum::plus_signed`] that reuses the allocation of `self` if `other` has few terms.
+    /// Sum `self + sign * other`, reusing the allocation of `self` if `other` has at most `FEW_TERMS` terms.
     fn plus_signed_owned(mut self, other: &Sum, sign: i128) -> Result<Self, ExprError> {
         if other.rest.len() > FEW_TERMS {
             return self.plus_signed(other, sign);
@@ -330,8 +333,8 @@ impl Sum {
         Ok(Self { constant: scaled(self.constant)?, rest: rest.collect::<Result<_, _>>()? })
     }
 
-    /// `(quotient, rest)` with `self = by*k * quotient + rest`: the quotient receives every term that the divisor
-    /// divides.
+    /// Division by the term `k * by`: `(quotient, rest)` with `self = by*k * quotient + rest`. The quotient
+    /// receives every term that the divisor divides.
     pub(super) fn split(&self, by: &Factors, k: i128) -> Result<(Sum, Sum), ExprError> {
         let (mut quotient, mut rest) = (Sum::default(), Sum::default());
         for (factors, coefficient) in self.terms() {

@@ -1,4 +1,5 @@
-//! Steps along axes that may leave all targets unchanged: candidates for a collision, tried before enumeration.
+//! Steps along axes that may leave all targets unchanged. They are candidates for collisions, tried before
+//! enumeration.
 
 use alloc::vec::Vec;
 
@@ -7,11 +8,11 @@ use crate::digits::{DerivedDigit, Digits, LinearForm};
 use crate::expr::Expr;
 use crate::expr::gcd;
 
-/// Maximum number of steps.
+/// Maximum number of candidate steps.
 const MOST: usize = 48;
-/// Multiples of an undetermined digit that are tried.
+/// Largest multiple of an undetermined digit that is tried as a step.
 const REPEATS: i128 = 4;
-/// Maximum depth of derived digits followed.
+/// Maximum nesting depth of derived digits through which a change is traced to an axis.
 const DEEP: usize = 4;
 
 struct CollisionSteps<'a> {
@@ -21,7 +22,7 @@ struct CollisionSteps<'a> {
 }
 
 impl CollisionSteps<'_> {
-    /// Adds steps of the axes that may change a digit by `count`.
+    /// Adds the steps of axes that may change the digit by `count`, traced through at most `DEEP` derived digits.
     fn add(&mut self, digit: usize, count: i128, deep: usize) {
         let digits = self.digits;
         let Some(own) = digits.digits.get(digit) else { return };
@@ -57,7 +58,7 @@ impl CollisionSteps<'_> {
         }
     }
 
-    /// Adds steps that change a sum by `count`, modulo `k` unless `k` is 0.
+    /// Adds the steps of axes that change the sum `form` by `count`; modulo `k`, or exactly if `k` is 0.
     fn through(&mut self, form: &LinearForm, k: i128, count: i128, deep: usize) {
         for (digit, weight) in &form.terms {
             let steps = match k {
@@ -71,7 +72,8 @@ impl CollisionSteps<'_> {
         }
     }
 
-    /// Adds steps of fused axes; the last axis is the least significant.
+    /// Adds the steps of single axes that change the row-major index of the fused `axes` by `step`; the last axis
+    /// is the least significant.
     fn note_fused(&mut self, axes: &[usize], step: i128) {
         let mut weight = 1_i128;
         for axis in axes.iter().rev() {
@@ -91,8 +93,8 @@ impl CollisionSteps<'_> {
     }
 }
 
-/// Candidate steps of unknown digits: a full period of a remainder, the step that another digit of the same sum
-/// compensates, and small multiples of the digit itself.
+/// Candidate steps `(axis, step)` that change undetermined digits: a full period of a remainder, the step
+/// that another digit of the same sum compensates, and small multiples of the digit itself.
 pub(super) fn steps(
     digits: &Digits,
     extents: &[Expr],
@@ -135,7 +137,8 @@ pub(super) fn steps(
     steps.found
 }
 
-/// The step along one axis that moves two of its digits in opposite directions.
+/// Step along one axis that adds `forth` to the digit `one` and subtracts `back` from the digit `other`;
+/// `None` if both digits are not of that axis.
 fn opposing_step(
     digits: &Digits,
     (one, forth): (usize, i128),

@@ -1,4 +1,5 @@
-//! Reading digits off a single value: by separated weights, or modulo the common divisor of the other weights.
+//! Recovery of the digits of a sum from its value: by weights that separate the digits, or modulo the common
+//! divisor of the other weights.
 
 use alloc::vec::Vec;
 
@@ -9,8 +10,9 @@ use crate::expr::gcd;
 use crate::expr::{BinOp, Expr, ExprError};
 
 impl DigitSolver<'_> {
-    /// Solves `value = form % k` for the digits of `form`: one unknown digit, or several of one chain that form a
-    /// gapless number, whose weight is invertible modulo `k` after common factors are removed.
+    /// Solves `value = form % k` for unknown digits of `form`: one digit, or several of one chain that form a
+    /// gapless mixed-radix number. The weight of the number must be invertible modulo `k` after common factors
+    /// are removed. Returns pairs of digit and value; empty if the form cannot be solved.
     pub(super) fn solve_residue(
         &self,
         value: &Expr,
@@ -38,8 +40,9 @@ impl DigitSolver<'_> {
         number.digits_of(&left)
     }
 
-    /// Solves `value = form // k` for the digits of `form`: if `form = w*number + c` with `w >= k`, the number is the
-    /// least with that quotient, `(k*value - c + w - 1) // w`.
+    /// Solves `value = form // k` for unknown digits of `form`. If `form = w*number + c` with `w >= k`, the
+    /// number is the least one with that quotient, `(k*value - c + w - 1) // w`. Returns pairs of digit and
+    /// value; empty otherwise.
     pub(super) fn solve_quotient(
         &self,
         value: &Expr,
@@ -59,7 +62,8 @@ impl DigitSolver<'_> {
         }
     }
 
-    /// The digits of a sum that are determined modulo the common divisor of all other weights.
+    /// Digits of a known sum, with their values, that are determined modulo the common divisor of all other
+    /// weights; empty if there are none.
     pub(super) fn read_leading_digit(
         &self,
         known: &KnownSum,
@@ -82,8 +86,8 @@ impl DigitSolver<'_> {
         Ok(Vec::new())
     }
 
-    /// The unknown digits of a sum as a gapless number times a unit, with weights compared modulo `k`; exactly if `k`
-    /// is 0.
+    /// Unknown digits of a sum as one gapless mixed-radix number times a unit; `None` if they do not form one.
+    /// Weights are compared modulo `k`, or exactly if `k` is 0.
     fn number(&self, rest: &LinearForm, k: i128) -> Result<Option<MixedRadixNumber>, ExprError> {
         let mut terms: Vec<(usize, i128, i128)> = Vec::new();
         for (digit, weight) in &rest.terms {
@@ -120,14 +124,15 @@ impl DigitSolver<'_> {
         Ok(Some(number))
     }
 
-    /// The most significant digit of a chain that is not always 0.
+    /// Most significant digit of a chain that is not always 0; `None` if all its digits are.
     fn highest(&self, chain: &Chain) -> Option<usize> {
         let counts =
             |digit: &&usize| self.digits.digits.get(**digit).is_some_and(|d| !d.is_single());
         chain.digits.iter().find(counts).copied()
     }
 
-    /// Bounds of the value of a chain, over all symbols; the sum of its digits may exceed them.
+    /// Least and greatest value of the number that the digits of a chain encode, over all symbols. The range of
+    /// the digits alone may be larger. `None` for fused axes.
     fn ends(&self, chain: &Chain) -> Result<Option<(i128, i128)>, ExprError> {
         if let Some(digit) = chain.of_digit {
             return Ok(Some((0, greatest(self.digits, digit, self.facts)?)));
@@ -138,7 +143,8 @@ impl DigitSolver<'_> {
         Ok(Some(if chain.sign == 1 { (-chain.constant, last - chain.constant) } else { (0, last) }))
     }
 
-    /// The unknown digits of a known sum, if every weight exceeds the span of all smaller ones.
+    /// Unknown digits of a known sum with their values; `None` unless every weight exceeds the span of all terms
+    /// with smaller weights.
     pub(super) fn separate(
         &self,
         known: &KnownSum,
@@ -200,7 +206,7 @@ impl DigitSolver<'_> {
         Ok(Some(read))
     }
 
-    /// Bounds of a sum.
+    /// Least and greatest value of a sum of digits.
     pub(super) fn span(&self, form: &LinearForm) -> Result<(i128, i128), ExprError> {
         let (mut low, mut high) = (form.constant, form.constant);
         for part in self.parts(form)? {
@@ -213,7 +219,8 @@ impl DigitSolver<'_> {
         Ok((low, high))
     }
 
-    /// The terms of a sum: chains with two or more leading digits present, bounded by their range, and single digits.
+    /// Independent terms of a sum. Two or more leading digits of a chain form one term, bounded by the range of
+    /// the chain; every other digit is a term of its own.
     fn parts(&self, rest: &LinearForm) -> Result<Vec<IndependentTerm>, ExprError> {
         let mut left = rest.terms.clone();
         let mut parts = Vec::new();
@@ -248,18 +255,19 @@ impl DigitSolver<'_> {
     }
 }
 
-/// A term of a sum that is read as a whole.
+/// Term of a sum of digits that is recovered as a whole.
 struct IndependentTerm {
     number: MixedRadixNumber,
-    /// True if the term attains its greatest value for all values of the symbols.
+    /// True if the term takes its greatest value for all values of the symbols.
     is_exact: bool,
 }
 
-/// Digits that form a gapless number, with their weights in it, the least significant first.
+/// Digits of a chain that form a gapless mixed-radix number, each with its weight in the number, the least
+/// significant first.
 struct MixedRadixNumber {
-    /// Weight of the number in the sum.
+    /// Weight of the number in the sum that contains it.
     unit: i128,
-    /// Minimum of the number.
+    /// Least value of the number.
     least: i128,
     /// Exclusive upper bound of the number.
     count: i128,
@@ -267,12 +275,12 @@ struct MixedRadixNumber {
 }
 
 impl MixedRadixNumber {
-    /// Distance from the minimum (from 0 for a negative unit) to the maximum.
+    /// Distance from the minimum of the number (from 0 for a negative unit) to its maximum.
     fn reach(&self) -> i128 {
         self.count - 1 - if self.unit < 0 { 0 } else { self.least }
     }
 
-    /// The digits of the number with the given value.
+    /// Pairs of digit and value for a number with the given value.
     fn digits_of(&self, value: &Expr) -> Result<Vec<(usize, Expr)>, ExprError> {
         let (mut left, mut read) = (value.clone(), Vec::new());
         for (digit, weight) in self.digits.iter().rev() {
@@ -284,7 +292,8 @@ impl MixedRadixNumber {
     }
 }
 
-/// The inverse of `a` modulo `m`, by Euclid's algorithm; 0 for `m = 1`. `None` if they have a common factor.
+/// Inverse of `a` modulo `m`, by Euclid's algorithm; 0 for `m = 1`. `None` if `a` and `m` have a common
+/// factor.
 pub(super) fn inverse(a: i128, m: i128) -> Option<i128> {
     let (mut r, mut next) = (m, a.rem_euclid(m));
     let (mut s, mut step) = (0_i128, 1_i128);

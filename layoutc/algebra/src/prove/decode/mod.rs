@@ -1,4 +1,5 @@
-//! Decoding: which digits the targets determine, and the axes in terms of the targets.
+//! Decoding of targets: which digits the values of the targets determine, and the logical indices as
+//! expressions over the targets.
 
 mod collision_steps;
 mod mixed_radix;
@@ -12,40 +13,42 @@ use crate::digits::{Chain, DerivedDigit, Digits};
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::normal_form::simplify::Facts;
 
-/// The axes of a normal form in terms of its targets.
+/// Logical indices of a component as expressions over its targets.
 #[derive(Debug, Clone)]
 pub(crate) struct AxisSolution {
-    /// `(axis, index)`, the index over `Var::Storage(k)`, k the position of a target.
+    /// Pairs of logical axis and index. The index is an expression over `Var::Storage(k)`, where `k` is the
+    /// position of a target.
     pub(crate) axes: Vec<(usize, Expr)>,
 }
 
-/// A digit that no target determines.
+/// Digit of a logical index that no target determines, so that elements differing only in this digit collide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndeterminedDigit {
-    /// The axis that contains the digit.
+    /// Position of the logical axis whose index contains the digit.
     pub axis: usize,
-    /// Weight of the digit in the index.
+    /// Weight of the digit in the index of the axis.
     pub weight: i128,
-    /// Number of values; `None` if it depends on a symbol.
+    /// Number of values of the digit; `None` if it depends on a symbol.
     pub count: Option<i128>,
-    /// True for the most significant digit of the index.
+    /// True for the most significant digit of the index of the axis.
     pub top: bool,
-    /// True if the index is neither shifted nor reversed.
+    /// True if the digits encode the index of the axis itself, neither shifted nor reversed.
     pub plain: bool,
 }
 
-/// The reasons why the targets do not determine the axes.
+/// Reasons why the targets do not determine the logical indices, and candidates for a collision.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DecodeFailure {
-    /// Digits that no target uses; empty if the sums overlap in a way that no rule separates.
+    /// Digits that no target determines; empty if the sums overlap in a way that no rule separates.
     pub(crate) lost: Vec<UndeterminedDigit>,
-    /// Sets of bits, `(axis, bit)`, whose joint flip leaves all XORs unchanged.
+    /// Sets of bits of logical indices, as pairs of axis and bit weight; flipping all bits of a set leaves all
+    /// XORs unchanged.
     pub(crate) kernel: Vec<Vec<(usize, i128)>>,
-    /// Steps `(axis, step)` that may leave all targets unchanged.
+    /// Pairs of axis and step: adding the step to the index of the axis may leave all targets unchanged.
     pub(crate) steps: Vec<(usize, i128)>,
 }
 
-/// The axes in terms of the targets, or the reasons for failure.
+/// Logical indices as expressions over the targets, or the reasons why the targets do not determine them.
 pub(crate) fn decode(
     digits: &Digits,
     extents: &[Expr],
@@ -77,7 +80,8 @@ fn greatest(digits: &Digits, digit: usize, facts: &Facts) -> Result<i128, ExprEr
     Ok(facts.bounds(extent)?.1.max(1) - 1)
 }
 
-/// `sign * m + constant` (or `m` of a fused chain) from the known digits.
+/// Index `sign * m + constant` that a chain encodes (the row-major index if its axes are fused), from its
+/// known digits. `None` if too few digits are known.
 fn chain_value(
     digits: &Digits,
     chain: &Chain,
@@ -167,7 +171,7 @@ fn lost_digits(
     Ok(lost)
 }
 
-/// True if a digit occurs in a target, directly or in a derived digit.
+/// True if a digit occurs in a target, or in the definition of a derived digit.
 fn is_used(digits: &Digits, digit: usize) -> bool {
     let mentions = |form: &crate::digits::LinearForm| form.terms.iter().any(|(d, _)| *d == digit);
     let made = |(_, made): &(usize, DerivedDigit)| match made {

@@ -1,4 +1,4 @@
-//! Digits from XORs: Gaussian elimination over GF(2), with bit fields as unknowns.
+//! Digits recovered from XORs, by Gaussian elimination over GF(2) with digits as the unknowns.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -6,16 +6,16 @@ use alloc::vec::Vec;
 use crate::digits::{DerivedDigit, Digits};
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// An equation: the XOR of the unknown digits equals the XOR of the values.
+/// Equation over GF(2): the XOR of the unknown digits equals the XOR of the known digits in `values`.
 #[derive(Debug, Clone)]
 struct ParityEquation {
     unknown: BTreeSet<usize>,
-    /// Known digits: operands, and the XOR itself.
+    /// Known digits of the equation: known operands, and the digit that represents the XOR.
     values: BTreeSet<usize>,
 }
 
 impl ParityEquation {
-    /// The XOR of two equations.
+    /// Equation that results from the XOR of both sides of two equations.
     fn xor(&self, other: &ParityEquation) -> ParityEquation {
         let either = |a: &BTreeSet<usize>, b: &BTreeSet<usize>| {
             a.symmetric_difference(b).copied().collect::<BTreeSet<usize>>()
@@ -27,7 +27,8 @@ impl ParityEquation {
     }
 }
 
-/// The known XORs as equations in the unknown digits.
+/// Equations in the unknown digits from the derived XOR digits with known value, those with the fewest
+/// unknowns first.
 fn rows(digits: &Digits, is_known: &dyn Fn(usize) -> bool) -> Vec<ParityEquation> {
     let mut rows = Vec::new();
     for (digit, made) in &digits.derived {
@@ -47,7 +48,7 @@ fn rows(digits: &Digits, is_known: &dyn Fn(usize) -> bool) -> Vec<ParityEquation
     rows
 }
 
-/// Gauss-Jordan elimination: every row has a pivot digit that occurs in no other row.
+/// Gauss-Jordan elimination: pairs of pivot and equation, where the pivot digit occurs in no other equation.
 fn reduced(rows: Vec<ParityEquation>) -> Vec<(usize, ParityEquation)> {
     let mut done: Vec<(usize, ParityEquation)> = Vec::new();
     for mut row in rows {
@@ -67,7 +68,7 @@ fn reduced(rows: Vec<ParityEquation>) -> Vec<(usize, ParityEquation)> {
     done
 }
 
-/// The digits that the known XORs determine, with their values.
+/// Unknown digits that the known XORs determine, with their values.
 pub(super) fn solve(
     digits: &Digits,
     known: &[Option<Expr>],
@@ -87,8 +88,8 @@ pub(super) fn solve(
     Ok(solved)
 }
 
-/// Null space of the known XORs: for each free digit, the bits of axes that flip together with it. Only axes that are
-/// neither shifted nor reversed take part.
+/// Null space of the known XORs: for each free digit, the bits that flip together with it, as pairs of axis
+/// and bit weight. Only axes whose index is neither shifted nor reversed take part.
 pub(super) fn kernel(digits: &Digits, known: &[Option<Expr>]) -> Vec<Vec<(usize, i128)>> {
     let is_known = |digit: usize| known.get(digit).is_some_and(Option::is_some);
     let rows = reduced(rows(digits, &is_known));
@@ -105,7 +106,8 @@ pub(super) fn kernel(digits: &Digits, known: &[Option<Expr>]) -> Vec<Vec<(usize,
     kernel
 }
 
-/// The axis of a digit, and the lowest bit of the digit in the index.
+/// Axis of a digit, and the weight of the digit in the index of the axis; `None` if the axis is fused,
+/// shifted or reversed.
 fn bit_of_axis(digits: &Digits, digit: usize) -> Option<(usize, i128)> {
     let chain = digits.chains.iter().find(|chain| chain.digits.contains(&digit))?;
     let weight = digits.digits.get(digit)?.weight;
@@ -115,7 +117,7 @@ fn bit_of_axis(digits: &Digits, digit: usize) -> Option<(usize, i128)> {
     }
 }
 
-/// The XOR of the values; `None` if there are none.
+/// XOR of the values, as an expression; `None` if there are no values.
 pub(super) fn folded(values: &[Expr]) -> Result<Option<Expr>, ExprError> {
     let mut folded: Option<Expr> = None;
     for value in values {

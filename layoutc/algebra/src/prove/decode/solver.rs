@@ -1,5 +1,5 @@
-//! Fixed-point solver for the digits that the targets determine: by the gaps between weights, and through derived
-//! digits.
+//! Fixed-point solver for the digits that the targets determine. It recovers digits from the gaps between the
+//! weights of sums, and through the definitions of derived digits.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,24 +9,25 @@ use crate::digits::{Chain, DerivedDigit, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::normal_form::simplify::Facts;
 
-/// A sum of digits with a known value.
+/// Sum of digits with a known value.
 pub(super) struct KnownSum {
     pub(super) value: Expr,
     pub(super) form: LinearForm,
     pub(super) is_read: bool,
 }
 
-/// The known sums and digits so far.
+/// State of the solver: the sums and the digits whose values are known so far.
 pub(super) struct DigitSolver<'a> {
     pub(super) digits: &'a Digits,
     pub(super) extents: &'a [Expr],
     pub(super) facts: &'a Facts,
     pub(super) sums: Vec<KnownSum>,
-    /// The value of each digit over `Var::Storage`, if known.
+    /// Value of each digit as an expression over `Var::Storage`; `None` if it is not known yet.
     values: Vec<Option<Expr>>,
 }
 
-/// The value of each digit over `Var::Storage`, as far as the targets determine it.
+/// Value of each digit as an expression over `Var::Storage`; `None` for digits that the targets do not
+/// determine.
 pub(super) fn known_digits(
     digits: &Digits,
     extents: &[Expr],
@@ -54,7 +55,7 @@ impl DigitSolver<'_> {
         }
     }
 
-    /// The value of a known digit.
+    /// Value of a digit; `None` if it is not known yet.
     pub(super) fn value(&self, digit: usize) -> Option<Expr> {
         self.values.get(digit).cloned().flatten()
     }
@@ -63,7 +64,7 @@ impl DigitSolver<'_> {
         self.values.get(digit).is_some_and(Option::is_some)
     }
 
-    /// Reads the digits of sums whose weights separate them.
+    /// Recovers the digits of known sums whose weights separate them. True if any digit or sum was solved.
     fn read_sums(&mut self) -> Result<bool, ExprError> {
         let mut progress = false;
         for k in 0..self.sums.len() {
@@ -85,7 +86,8 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// Computes digits from the digits that they consist of.
+    /// Computes subdivided digits from their parts, parts from their subdivided digit, and the remaining digits
+    /// of a chain from its value. True if any digit became known.
     fn combine_digits(&mut self) -> Result<bool, ExprError> {
         let digits = self.digits;
         let mut progress = false;
@@ -138,7 +140,7 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// Derives sums and digits from the known derived digits.
+    /// Derives sums and digits from the derived digits with known value. True if anything became known.
     fn split_digits(&mut self) -> Result<bool, ExprError> {
         let mut progress = false;
         for (digit, value) in parity::solve(self.digits, &self.values)? {
@@ -179,7 +181,8 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// The value of a chain of one axis from its known low digits, if they cover the extent of the axis.
+    /// Number `m` encoded by the digits of a chain of one axis, computed from its known low digits. `None` if
+    /// they do not cover the extent of the axis, or the chain subdivides a digit.
     fn chain_from_low_digits(&self, chain: &Chain) -> Result<Option<Expr>, ExprError> {
         let digits = self.digits;
         let ([axis], None) = (chain.axes.as_slice(), chain.of_digit) else { return Ok(None) };
@@ -200,7 +203,8 @@ impl DigitSolver<'_> {
         Ok(Some(Expr::binary(BinOp::Mul, &moved, &Expr::constant(chain.sign))?))
     }
 
-    /// Derives sums from the known low or high digits of a subdivided value whose other digits are unknown.
+    /// Derives sums from the known low or high digits of a subdivided derived digit whose other digits are
+    /// unknown. True if a sum is new.
     fn part_of_number(&mut self, number: usize, made: &DerivedDigit) -> Result<bool, ExprError> {
         let digits = self.digits;
         let (form, modulus) = match made {
@@ -246,7 +250,7 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// The unknown digits of a chain with a known value.
+    /// Unknown digits of a chain, with their values, given the value of the whole chain.
     fn cut_up(&self, chain: &Chain, value: &Expr) -> Result<Vec<(usize, Expr)>, ExprError> {
         let mut read = Vec::new();
         let mut above: Option<i128> = None;
@@ -265,7 +269,7 @@ impl DigitSolver<'_> {
         Ok(read)
     }
 
-    /// The value of a sum whose digits are all known.
+    /// Value of a sum of digits; `None` if one of its digits is unknown.
     pub(super) fn value_of(&self, form: &LinearForm) -> Result<Option<Expr>, ExprError> {
         let (rest, value) = self.without_known(form, &Expr::constant(0), BinOp::Add)?;
         if !rest.terms.is_empty() {
@@ -274,7 +278,7 @@ impl DigitSolver<'_> {
         Ok(Some(Expr::binary(BinOp::Add, &value, &Expr::constant(rest.constant))?))
     }
 
-    /// The unknown terms of a form, and `value` with the known terms added or subtracted.
+    /// Terms of `form` with unknown digits, and `value` with the known terms added or subtracted, as `op` says.
     pub(super) fn without_known(
         &self,
         form: &LinearForm,
@@ -306,7 +310,7 @@ impl DigitSolver<'_> {
         Ok((rest, value))
     }
 
-    /// The parts of a subdivided digit, if any of them is known.
+    /// Parts of a subdivided digit as a weighted sum; `None` if no part has a known value.
     fn known_in_part(&self, digit: usize) -> Option<LinearForm> {
         let chain = self.digits.chains.iter().find(|chain| chain.of_digit == Some(digit))?;
         let parts = weighted(self.digits, chain.digits.iter());
@@ -326,7 +330,8 @@ fn own_weight(digits: &Digits, digit: usize) -> i128 {
     digits.digits.get(digit).map_or(1, |digit| digit.weight)
 }
 
-/// The sum of some digits of a chain with their weights there.
+/// Weighted sum of some digits of a chain, with their weights in the chain; digits that are always 0 are
+/// omitted.
 pub(super) fn weighted<'a>(digits: &Digits, some: impl Iterator<Item = &'a usize>) -> LinearForm {
     let own = |digit: &usize| digits.digits.get(*digit).filter(|own| !own.is_single());
     LinearForm {

@@ -1,4 +1,4 @@
-//! Sums with known values: the targets, and quotients and remainders of intermediate values.
+//! Sums of digits with known values: the targets, and the sums derived from known quotients and remainders.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,12 +7,12 @@ use super::solver::{DigitSolver, KnownSum, weighted};
 use crate::digits::{DerivedDigit, LinearForm, modulo, sum};
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// Maximum number of known sums.
+/// Maximum number of known sums of one component.
 const MAX_KNOWN_SUMS: usize = 64;
 
 impl DigitSolver<'_> {
-    /// Records the value of `form // k` or `form % k`, if the terms of the form split there; false if they do not, or
-    /// nothing is new.
+    /// Records a sum whose value is `form // k` or `form % k`, if the terms of `form` separate into multiples of
+    /// `k` and a rest in `0..k`. False if they do not, or the sum is known already.
     pub(super) fn record_division(
         &mut self,
         op: BinOp,
@@ -28,7 +28,7 @@ impl DigitSolver<'_> {
         Ok(is_apart && !part.terms.is_empty() && self.record_sum(value, &part))
     }
 
-    /// Replaces derived sums in a form by their definitions.
+    /// Form with each derived digit that stands for a sum replaced by that sum.
     fn expand_sums(&self, form: &LinearForm) -> Result<LinearForm, ExprError> {
         let mut out = LinearForm { constant: form.constant, terms: Vec::new() };
         for (digit, weight) in &form.terms {
@@ -42,7 +42,7 @@ impl DigitSolver<'_> {
         Ok(out)
     }
 
-    /// Records the value of a sum; false if it is known already.
+    /// Records the value of a sum of digits; false if its value is known already.
     pub(super) fn record_sum(&mut self, value: &Expr, form: &LinearForm) -> bool {
         let is_new = self.sums.iter().all(|known| known.form != *form);
         if is_new {
@@ -51,8 +51,8 @@ impl DigitSolver<'_> {
         is_new
     }
 
-    /// Combines a sum that contains a quotient with its known remainder: `k * sum + remainder` contains the dividend
-    /// instead.
+    /// Combines each known sum that contains a quotient with the known remainder of the same division:
+    /// `k * sum + remainder` contains the dividend instead of the quotient. True if a new sum is recorded.
     pub(super) fn multiply_out(&mut self) -> Result<bool, ExprError> {
         let mut whole = Vec::new();
         for known in self.sums.iter().filter(|known| !known.is_read) {
@@ -79,7 +79,8 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// `(form % k, form, k)` if the unknown digit is `form // k`, with a known remainder.
+    /// Dividend of an unknown digit that is a quotient: `(form % k, form, k)` if the digit is `form // k` and the
+    /// value of `form % k` is known; `None` otherwise.
     fn remainder_of(
         &self,
         digit: usize,
@@ -112,7 +113,8 @@ impl DigitSolver<'_> {
         Ok(Some((rest, weighted(digits, chain.digits.iter()), own.weight)))
     }
 
-    /// Records `form` from its quotient and its known remainder.
+    /// Records the value of `form`, computed from its quotient by `k` and the known remainder. False if the
+    /// remainder is unknown, or nothing is new.
     pub(super) fn combine_divmod(
         &mut self,
         quotient: &Expr,
@@ -125,7 +127,7 @@ impl DigitSolver<'_> {
         Ok(self.record_sum(&value, form))
     }
 
-    /// The value of `form % k`, if that is a known digit.
+    /// Value of `form % k`; `None` if it is not a digit with known value.
     fn residue_of(&self, form: &LinearForm, k: i128) -> Result<Option<Expr>, ExprError> {
         let wanted = DerivedDigit::Residue(modulo(form, k, &self.digits.derived)?, k);
         let digit = self.digits.derived.iter().find(|(_, made)| *made == wanted);

@@ -1,4 +1,5 @@
-//! Inference from known values: sums and quotients of them, and the operands of an XOR.
+//! Inference of further values from known ones: of sums and quotients of known terms, and of the operands of
+//! an XOR.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -9,7 +10,8 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::{Atom, Monomial};
 
 impl Elimination<'_> {
-    /// The value of a sum whose terms are known, after subtracting equations if needed.
+    /// Value of a sum whose unknown terms are all known, or cancel after equations are subtracted from the sum;
+    /// `None` if some remain.
     fn value_of(&self, form: &Poly) -> Result<Option<Expr>, ExprError> {
         if let Some(value) = self.plain_value_of(form)? {
             return Ok(Some(value));
@@ -26,7 +28,8 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// Subtracts the equation that contains the deepest unknown of the sum; also returns the value subtracted.
+    /// Subtracts the equation that contains the most deeply nested unknown of the sum. Returns the rest of the
+    /// sum and the value subtracted; `None` if no equation fits.
     fn subtract_equation(&self, form: &Poly) -> Result<Option<(Poly, Expr)>, ExprError> {
         let mut unknown: BTreeMap<Atom, Poly> = BTreeMap::new();
         for (monomial, coefficient) in form.terms() {
@@ -98,8 +101,8 @@ impl Elimination<'_> {
         }
     }
 
-    /// `x // d` from a known `y // g`, for `g` dividing `d` and `x = y + g*z`: `(y // g + z) // (d/g)`; or from an
-    /// equation whose sum is `x` up to a symbolic offset.
+    /// Value of the quotient `x // d`: `(y // g + z) // (d/g)` from a known `y // g` with `x = y + g*z` and `g`
+    /// dividing `d`, or from an equation whose sum is `x` up to a symbolic offset. `None` if neither is known.
     fn known_quotient(&self, x: &Poly, d: &Poly) -> Result<Option<Expr>, ExprError> {
         for (atom, value) in &self.known {
             let Atom::Op(BinOp::FloorDiv, own, g) = atom else { continue };
@@ -123,7 +126,8 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// Learns atoms computed from known values, divides equations, and solves known XORs for an operand.
+    /// Adds an atom whose value follows from known values, a quotient of an equation, or an operand of a known
+    /// XOR. True if anything became known.
     pub(super) fn infer(&mut self) -> Result<bool, ExprError> {
         let mut atoms: BTreeSet<Atom> = BTreeSet::new();
         for equation in &self.equations {
@@ -155,7 +159,8 @@ impl Elimination<'_> {
         Ok(false)
     }
 
-    /// Divides equations, `V // h`, if the quotient contains an unknown of a known XOR.
+    /// Adds quotients of equations by a constant or symbolic divisor, if the quotient contains an unknown operand
+    /// of a known XOR. True if an equation is new.
     fn divide(&mut self) -> Result<bool, ExprError> {
         let mut wanted: BTreeSet<Atom> = BTreeSet::new();
         for atom in self.known.keys() {

@@ -1,9 +1,11 @@
-//! Elimination: solves for the axes when target weights, strides or divisors contain symbols.
+//! Elimination: solves for the logical indices when weights, strides or divisors of the targets contain
+//! symbols.
 //!
-//! Every target is an equation: a sum of axes and quotients with symbolic weights has a known value. An equation in one
-//! unknown is solved; one of the form `w*a + b` with `0 <= b < w` is split into two; two that share a quotient are
-//! subtracted to cancel it; known values determine the quotients and XORs made of them. Side conditions are only tested
-//! on sample elements (see [`trials`]); the checker verifies the result.
+//! Every target is an equation: a sum of axes and quotients with symbolic weights has a known value. An
+//! equation in one unknown is solved. An equation `w*a + b` with `0 <= b < w` is split into two. Two
+//! equations that share a quotient are subtracted to cancel it. Known values determine the quotients and XORs
+//! made of them. Side conditions are only tested on sample elements (see [`trials`]); the checker verifies
+//! the result.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -22,21 +24,21 @@ mod trials;
 use quotient_forms::QuotientForms;
 use trials::Trials;
 
-/// Maximum number of equations.
+/// Maximum number of equations of a component; further ones are dropped.
 const MAX_EQUATIONS: usize = 48;
-/// Maximum number of equations subtracted from one sum.
+/// Maximum number of equations subtracted from one sum to find its value.
 const MAX_EQUATIONS_OF_A_SUM: usize = 6;
-/// Maximum number of passes over the rules.
+/// Maximum number of passes over the rules before elimination gives up.
 const MAX_ROUNDS: usize = 24;
 
-/// A sum with a known value: `constant + sum of weight * unknown = value`.
+/// Linear equation over axes, quotients and XORs: `constant + sum of weight * unknown = value`.
 #[derive(Debug, Clone)]
 struct Equation {
-    /// Axes, quotients and XORs, with their weights.
+    /// Unknown axes, quotients and XORs of the sum, each with its weight over symbols.
     unknown: BTreeMap<Atom, Poly>,
-    /// The constant term, over symbols.
+    /// Constant term of the sum, over symbols.
     constant: Poly,
-    /// The value, over `Var::Storage`.
+    /// Value of the sum, over `Var::Storage`.
     value: Expr,
     /// True once the equation was considered for splitting.
     is_done: bool,
@@ -44,15 +46,16 @@ struct Equation {
 
 struct Elimination<'a> {
     forms: &'a QuotientForms<'a>,
-    /// Facts about the axes.
+    /// Facts about the ranges of the axes.
     facts: &'a Facts,
-    /// Facts about the targets.
+    /// Facts about the ranges of the targets.
     slots: Facts,
     equations: Vec<Equation>,
     known: BTreeMap<Atom, Expr>,
 }
 
-/// Solves for the axes of a component, over `Var::Storage(k)`, k the position of a target in the component.
+/// Logical indices of a component as expressions over `Var::Storage(k)`, where `k` is the position of a
+/// target in the component; `None` if elimination does not find them.
 pub(super) fn eliminate(
     claim: Claim<'_>,
     component: &Component,
@@ -113,13 +116,13 @@ pub(super) fn eliminate(
     Ok(inverse.filter(|inverse| trials.is_inverse(&targets, inverse)))
 }
 
-/// True if no index occurs.
+/// True if the sum contains no index of an axis, only constants and symbols.
 fn is_symbolic(sum: &Poly) -> bool {
     sum.terms().all(|(monomial, _)| monomial.iter().all(Atom::is_symbolic))
 }
 
 impl Elimination<'_> {
-    /// Adds an equation; false if it is redundant.
+    /// Adds the equation `form = value`; false if it is redundant or not linear.
     fn take(&mut self, form: &Poly, value: Expr) -> Result<bool, ExprError> {
         let (mut unknown, mut constant) = (BTreeMap::<Atom, Poly>::new(), Poly::zero());
         for (monomial, coefficient) in form.terms() {
@@ -149,7 +152,7 @@ impl Elimination<'_> {
         !is_known
     }
 
-    /// Substitutes the known values into an equation.
+    /// Equation with the known unknowns moved to its value.
     fn without_known(&self, equation: &Equation) -> Result<Equation, ExprError> {
         let (mut equation, mut value) = (equation.clone(), equation.value.clone());
         for (atom, known) in &self.known {
@@ -174,13 +177,13 @@ impl Elimination<'_> {
         Ok(())
     }
 
-    /// The equations with unknowns left, after substituting the known values.
+    /// Equations that still have unknowns after the known values are substituted.
     fn reduced(&self) -> Result<Vec<Equation>, ExprError> {
         let is_open = |e: &&Equation| e.unknown.keys().any(|atom| !self.known.contains_key(atom));
         self.equations.iter().filter(is_open).map(|e| self.without_known(e)).collect()
     }
 
-    /// The sign of a weight, if it is the same at every trial.
+    /// Sign of a weight, if it is the same at every sample element; `None` otherwise.
     fn sign(&self, weight: &Poly) -> Option<i128> {
         let zero = Poly::zero();
         let is = |test: &dyn Fn(i128, i128) -> bool| self.forms.trials.all(weight, &zero, test);
@@ -190,7 +193,7 @@ impl Elimination<'_> {
         is(&|a, b| a < b).then_some(-1)
     }
 
-    /// Solves an equation in one unknown.
+    /// Solves the first equation with a single unknown. True if there was one.
     fn solve(&mut self) -> Result<bool, ExprError> {
         for equation in self.reduced()? {
             let (Some((atom, weight)), 1) =

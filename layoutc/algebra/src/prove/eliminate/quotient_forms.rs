@@ -1,5 +1,5 @@
-//! Normal forms with every remainder expressed by its quotient, `x % d = x - d*(x // d)`, so that matching quotients
-//! and remainders cancel.
+//! Normal forms in which every remainder is expressed by its quotient, `x % d = x - d*(x // d)`, so that
+//! matching quotients and remainders cancel.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::expr::{BinOp, ExprError};
 use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::{Atom, Monomial};
 
-/// Maximum depth of nested quotients.
+/// Maximum nesting depth of quotients that are simplified.
 const MAX_DEPTH: usize = 24;
 
 pub(super) struct QuotientForms<'a> {
@@ -17,7 +17,7 @@ pub(super) struct QuotientForms<'a> {
 }
 
 impl QuotientForms<'_> {
-    /// A normal form without remainders.
+    /// Normal form of `p` in which every remainder `x % d` is replaced by `x - d*(x // d)`.
     pub(super) fn of(&self, p: &Poly) -> Result<Poly, ExprError> {
         let mut sum = Poly::zero();
         for (monomial, coefficient) in p.terms() {
@@ -40,7 +40,7 @@ impl QuotientForms<'_> {
         }
     }
 
-    /// `p // d`, with everything that `d` divides taken out.
+    /// Floor quotient `p // d`, with the terms that `d` divides taken out of the quotient.
     pub(super) fn quotient(&self, p: &Poly, d: &Poly, depth: usize) -> Result<Poly, ExprError> {
         let (mut whole, mut rest) = p.divided_by(d)?;
         if let Some(k) = d.as_constant() {
@@ -78,7 +78,8 @@ impl QuotientForms<'_> {
     }
 }
 
-/// `(a*d, a*c + x)`, if `rest` is `c + x // a`: `rest // d = (a*c + x) // (a*d)`.
+/// Divisor and dividend `(a*d, a*c + x)` of `rest // d`, if `rest` is `c + x // a`: then
+/// `rest // d = (a*c + x) // (a*d)`. `None` otherwise.
 fn nested(rest: &Poly, d: &Poly) -> Result<Option<(Poly, Poly)>, ExprError> {
     let found = rest.terms().find_map(|(monomial, coefficient)| match &**monomial {
         [atom @ Atom::Op(BinOp::FloorDiv, x, a)] if coefficient == 1 => Some((atom, x, a)),
@@ -89,7 +90,8 @@ fn nested(rest: &Poly, d: &Poly) -> Result<Option<(Poly, Poly)>, ExprError> {
     Ok(Some((a.mul(d)?, addend.mul(a)?.add_owned(x)?)))
 }
 
-/// Common factors of `d` and single terms of `rest`, the greatest first.
+/// Common factors of `d` and single terms of `rest`, the greatest first. The factor 1 and `d` itself are
+/// omitted.
 fn common(rest: &Poly, d: &Poly) -> Result<Vec<Poly>, ExprError> {
     let mut units: Vec<Poly> = Vec::new();
     for (monomial, coefficient) in rest.terms() {

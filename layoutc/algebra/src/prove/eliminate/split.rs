@@ -1,4 +1,4 @@
-//! Derived equations: the two halves of a split equation, and differences of two equations.
+//! Equations derived from others: the two halves of a split equation, and differences of two equations.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -10,7 +10,8 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::Atom;
 
 impl Elimination<'_> {
-    /// Splits equations `w*a + b` with `0 <= b < w`, as they are and with known values substituted.
+    /// Splits equations `w*a + b` with `0 <= b < w`, both as stored and with known values substituted. True if an
+    /// equation is new.
     pub(super) fn split_equations(&mut self) -> Result<bool, ExprError> {
         let mut all: Vec<Equation> = Vec::new();
         for equation in self.equations.iter_mut().filter(|equation| !equation.is_done) {
@@ -39,7 +40,8 @@ impl Elimination<'_> {
         Ok(is_new)
     }
 
-    /// The weights of an equation and their common divisors, all positive, the greatest first.
+    /// Candidate divisors for splitting an equation: its weights and their common divisors, all made positive,
+    /// the greatest first.
     fn weights(&self, equation: &Equation) -> Result<Vec<Poly>, ExprError> {
         let mut weights: Vec<Poly> = Vec::new();
         for weight in equation.unknown.values() {
@@ -62,8 +64,8 @@ impl Elimination<'_> {
         Ok(weights)
     }
 
-    /// Splits an equation into `by*a + b` with `0 <= b < by`; a quotient with a negative weight may be part of a
-    /// remainder in `b`.
+    /// Splits an equation into `by*a + b` with `0 <= b < by` and returns the equations for `a` and `b`; `None` if
+    /// it does not split. A quotient with a negative weight may belong to a remainder in `b`.
     fn parts(&self, equation: &Equation, by: &Poly) -> Result<Option<[Equation; 2]>, ExprError> {
         let mut candidates: Vec<BTreeSet<&Atom>> = alloc::vec![BTreeSet::new()];
         let mut falling = BTreeSet::new();
@@ -129,7 +131,7 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// Subtracts two equations to cancel a shared quotient.
+    /// Adds differences of two equations in which a shared quotient cancels. True if an equation is new.
     pub(super) fn combine(&mut self) -> Result<bool, ExprError> {
         let all = self.reduced()?;
         for (one, other) in (0..all.len()).flat_map(|one| (0..one).map(move |other| (one, other))) {
@@ -155,7 +157,7 @@ impl Elimination<'_> {
         Ok(false)
     }
 
-    /// `u*a - v*b`, with `u` and `v` chosen to cancel `atom`.
+    /// Equation `u*a - v*b`, with `u` and `v` chosen so that `atom` cancels.
     fn difference(&self, a: &Equation, b: &Equation, atom: &Atom) -> Result<Equation, ExprError> {
         let weight = |of: &Equation| of.unknown.get(atom).cloned().ok_or(ExprError::Unbound);
         let (x, y) = (weight(a)?, weight(b)?);

@@ -1,5 +1,5 @@
-//! Sample elements for sample values of the symbols, on which side conditions of rules are tested. If a condition holds
-//! here but not everywhere, the checker rejects the resulting proof.
+//! Sample elements, for sample values of the symbols, on which side conditions of elimination rules are
+//! tested. If a condition holds here but not everywhere, the checker rejects the resulting proof.
 
 use alloc::vec::Vec;
 
@@ -10,10 +10,10 @@ use crate::normal_form::poly::monomial::Atom;
 use crate::normal_form::simplify::Facts;
 use crate::prove::{Claim, value_of};
 
-/// Random elements per assignment of the symbols.
+/// Number of random elements per assignment of the symbols.
 const RANDOM: usize = 6;
 
-/// Values of the symbols, and an element.
+/// Sample element: values of the symbols, and the logical index of the element.
 struct TrialPoint {
     symbols: Vec<i128>,
     index: Vec<i128>,
@@ -25,7 +25,8 @@ pub(super) struct Trials<'a> {
 }
 
 impl<'a> Trials<'a> {
-    /// Samples the first and last element, the last one along each axis, and random ones.
+    /// Samples, for each assignment of the symbols, the first and the last element, the last one along each axis,
+    /// and random ones.
     pub(super) fn new(claim: Claim<'a>) -> Self {
         let mut points = Vec::new();
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
@@ -59,7 +60,7 @@ impl<'a> Trials<'a> {
         self.points.is_empty()
     }
 
-    /// True if `test(a, b)` holds at every point.
+    /// True if `test(a, b)` holds for the values of `a` and `b` at every sample element.
     pub(super) fn all(&self, a: &Poly, b: &Poly, test: &dyn Fn(i128, i128) -> bool) -> bool {
         self.points.iter().all(|point| {
             let values = (self.value(a, point), self.value(b, point));
@@ -67,12 +68,12 @@ impl<'a> Trials<'a> {
         })
     }
 
-    /// True if `0 <= a < b` at every point.
+    /// True if `0 <= a < b` at every sample element.
     pub(super) fn stays_inside(&self, a: &Poly, b: &Poly) -> bool {
         self.all(a, b, &|a, b| 0 <= a && a < b)
     }
 
-    /// True if the solved indices, over `Var::Storage`, equal those of the axes at every point.
+    /// True if the solved indices, given over `Var::Storage`, equal the logical indices at every sample element.
     pub(super) fn is_inverse(&self, targets: &[&Expr], inverse: &[(usize, Expr)]) -> bool {
         self.points.iter().all(|point| {
             let at = |var: Var| value_of(var, &point.index, &point.symbols);

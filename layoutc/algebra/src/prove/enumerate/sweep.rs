@@ -1,4 +1,4 @@
-//! Evaluation of the points of a box, in blocks along one axis.
+//! Evaluation of targets at the points of a box, in blocks of points along one axis.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,13 +7,14 @@ use core::ops::Range;
 use super::EnumerationDomain;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var, apply};
 
-/// Points per block.
+/// Maximum number of points per block.
 const BLOCK: usize = 1024;
 
-/// Computes the slot of every point, linearized row-major over the target slots.
+/// Evaluator of the slot number of every point of a box. The slot number linearizes the values of the targets
+/// in row-major order over their numbers of slots.
 pub(super) struct SlotSweep<'a> {
     domain: &'a EnumerationDomain<'a>,
-    /// Position in `axes` of the axis that blocks run along.
+    /// Position in `axes` of the axis along which the points of a block lie.
     pub(super) along: usize,
 }
 
@@ -27,7 +28,7 @@ impl<'a> SlotSweep<'a> {
         self.domain.points() / along.max(1)
     }
 
-    /// The indices of row `row`, row-major over the other axes, with 0 along the block axis.
+    /// Indices of the first point of row `row`: row-major over the other axes, and 0 along the block axis.
     pub(super) fn row(&self, mut row: i128) -> Vec<i128> {
         let mut indices = vec![0; self.domain.extents.len()];
         for (k, extent) in self.domain.extents.iter().enumerate().rev() {
@@ -42,7 +43,7 @@ impl<'a> SlotSweep<'a> {
         indices
     }
 
-    /// The point at `k` along the block axis of row `row`.
+    /// Point of row `row` at index `k` along the block axis.
     pub(super) fn point(&self, row: i128, k: i128) -> Vec<i128> {
         let mut indices = self.row(row);
         if let Some(index) = indices.get_mut(self.along) {
@@ -51,7 +52,7 @@ impl<'a> SlotSweep<'a> {
         indices
     }
 
-    /// The first point of row `row` with a wanted slot.
+    /// First point of row `row` whose slot number satisfies `is_wanted`; `None` if there is none.
     pub(super) fn first(
         &self,
         row: i128,
@@ -65,8 +66,8 @@ impl<'a> SlotSweep<'a> {
         Ok(found.map(|k| self.point(row, k)))
     }
 
-    /// The range along the block axis in which the conditions hold. With the other indices fixed, a condition is
-    /// `c + w * k >= 0`: `k >= ceil(-c / w)` for `w > 0`, `k <= floor(c / -w)` for `w < 0`.
+    /// Range of indices along the block axis at which all conditions hold, for the other indices fixed. A
+    /// condition is `c + w * k >= 0` there: `k >= ceil(-c / w)` for `w > 0`, `k <= floor(c / -w)` for `w < 0`.
     pub(super) fn span(&self, indices: &[i128]) -> Result<Range<i128>, ExprError> {
         let mut span = 0..self.domain.extents.get(self.along).copied().unwrap_or(1);
         let mut indices = indices.to_vec();
@@ -93,7 +94,8 @@ impl<'a> SlotSweep<'a> {
         Ok(span)
     }
 
-    /// Calls `visit(first index along the axis, slots)` for every block of a row, until it returns false.
+    /// Calls `visit(first index along the block axis, slot numbers)` for every block of a row, until it returns
+    /// false.
     pub(super) fn blocks(
         &self,
         indices: &[i128],
@@ -126,7 +128,7 @@ impl<'a> SlotSweep<'a> {
     }
 }
 
-/// A block of points: one index counts up from `start`, the others are fixed.
+/// Block of points: the index along the block axis counts up from `start`, the other indices are fixed.
 struct PointBlock<'a> {
     sweep: &'a SlotSweep<'a>,
     indices: &'a [i128],
@@ -148,7 +150,7 @@ impl PointBlock<'_> {
         expr.evaluate(&|var| self.axis(var).ok().and_then(|k| self.indices.get(k).copied()))
     }
 
-    /// Evaluates the expression at every point of the block.
+    /// Writes the value of the expression at every point of the block to `out`.
     fn evaluate(&self, expr: &Expr, out: &mut [i64]) -> Result<(), ExprError> {
         if !self.varies(expr) {
             out.fill(narrow(self.fixed(expr)?)?);
@@ -199,7 +201,8 @@ fn each(values: &mut [i64], f: impl Fn(i64) -> Option<i64>) -> Result<(), ExprEr
     if overflow { Err(ExprError::Overflow) } else { Ok(()) }
 }
 
-/// Applies an operation with a constant right operand; divisions by powers of two become shifts and masks.
+/// Replaces each value by `value op right` for a constant `right`. Divisions by powers of two become shifts
+/// and masks.
 fn by_constant(op: BinOp, values: &mut [i64], right: i64) -> Result<(), ExprError> {
     match op {
         BinOp::Add => each(values, |v| v.checked_add(right)),

@@ -1,4 +1,5 @@
-//! First index at which two lists of indices differ: the terms of their difference, read as digits or enumerated.
+//! Search for the first index at which two lists of expressions differ. Their difference is split into terms,
+//! which are decomposed into digits or enumerated.
 
 use alloc::vec::Vec;
 
@@ -9,20 +10,23 @@ use crate::normal_form::poly::monomial::Monomial;
 use crate::normal_form::simplify::Facts;
 use crate::prove::{EnumerationDomain, Executor, first_nonzero, value_of};
 
-/// Maximum number of points to enumerate of a term that has too many.
+/// Maximum number of points at which a term is evaluated if it has too many points for a complete
+/// enumeration.
 const FIRST_POINTS: i128 = 1 << 20;
 
-/// Result for the differences of some indices.
+/// Result of searching for a difference between expressions.
 pub(super) enum DifferenceResult {
     Equal,
-    /// First logical index with a difference.
+    /// The expressions differ, first at this logical index.
     First(Vec<i128>),
-    /// Neither; with the number of points that a proof has to enumerate, `None` if it depends on a symbol.
+    /// Neither equality nor a difference is proven. Contains the number of points that a proof has to enumerate;
+    /// `None` if it depends on a symbol.
     Undecided(Option<i128>),
 }
 
 impl DifferenceResult {
-    /// Combines two results. `Undecided` wins over `First`: an earlier index may be open.
+    /// Result for the union of two lists of expressions. `Undecided` takes precedence over `First`, because an
+    /// earlier difference is possible.
     fn combine(self, other: Self) -> Self {
         match (self, other) {
             (Self::Equal, found) | (found, Self::Equal) => found,
@@ -35,19 +39,19 @@ impl DifferenceResult {
     }
 }
 
-/// Facts about the axes, and the budget.
+/// Ranges of the axes, and limits of the search for a difference.
 #[derive(Clone, Copy)]
 pub(super) struct DifferenceScope<'a> {
     pub(super) extents: &'a [Expr],
-    /// Facts about symbols and axes.
+    /// Facts about the ranges of symbols and axes.
     pub(super) facts: &'a Facts,
-    /// Maximum number of points to enumerate.
+    /// Maximum number of points that may be enumerated.
     pub(super) most: i128,
     pub(super) machine: &'a dyn Executor,
 }
 
-/// Decides if both expressions of every pair are equal; else finds the first index, in row-major order, at which a pair
-/// differs.
+/// Decides whether both expressions of every pair are equal. If not, finds the first logical index, in
+/// row-major order, at which a pair differs.
 pub(super) fn decide(
     pairs: &[(Expr, Expr)],
     scope: DifferenceScope<'_>,
@@ -62,8 +66,8 @@ pub(super) fn decide(
     Ok(found)
 }
 
-/// Like [`decide`], restricted to elements of a domain: differences that are not 0 in the whole box are enumerated
-/// within it.
+/// Decides equality like [`decide`], but only on the elements of a domain. Pairs that differ somewhere in the
+/// whole box are enumerated over the elements.
 pub(super) fn decide_within(
     pairs: &[(Expr, Expr)],
     within: &[Expr],
@@ -97,15 +101,15 @@ pub(super) fn decide_within(
     Ok(found)
 }
 
-/// One term of a difference: a sum of monomials that share axes with no other term.
+/// Term of a difference: a sum of monomials that share no axis with other terms.
 struct DifferenceTerm {
-    /// Positions of the axes, ascending.
+    /// Positions of the axes that the term reads, ascending.
     axes: Vec<usize>,
     sum: Poly,
 }
 
-/// First index at which `a - b` is not 0. Terms share no axes, so each is decided by itself: if one leaves its value at
-/// index 0, the difference does.
+/// First logical index at which `a - b` is not 0. The terms of the difference share no axes, so each is
+/// decided by itself: if one leaves its value at index 0, the difference does.
 fn difference(
     a: &Expr,
     b: &Expr,
@@ -144,7 +148,8 @@ fn difference(
     })
 }
 
-/// Splits a difference into terms, without its constant. Monomials of symbols alone form one term without axes.
+/// Splits a difference, without its constant, into terms that share no axes. Monomials of symbols alone form
+/// one term without axes.
 fn parts(whole: &Poly, rank: usize) -> Result<Vec<DifferenceTerm>, ExprError> {
     let mut parts: Vec<DifferenceTerm> = Vec::new();
     for (monomial, coefficient) in whole.terms().filter(|(monomial, _)| !monomial.is_empty()) {
@@ -175,8 +180,8 @@ fn axes_of(monomial: &Monomial, rank: usize) -> Vec<usize> {
     (0..rank).filter(reads).collect()
 }
 
-/// Value of a term at index 0, and the first (axis, index) at which it takes another one. `None` if its digits do not
-/// decide that.
+/// Value of a term at index 0, and the first axis and index at which its value changes. The latter is `None`
+/// for a constant term; the result is `None` if the digits of the term do not decide it.
 #[expect(clippy::type_complexity, reason = "a pair, or nothing")]
 fn by_digits(
     axes: &[usize],
@@ -216,7 +221,7 @@ fn by_digits(
     Ok(Some((form.constant, last)))
 }
 
-/// First index at which a term is not `value`, its value at index 0.
+/// First logical index at which a term without symbols differs from `value`, its value at index 0.
 fn static_part(
     axes: &[usize],
     sum: &Expr,

@@ -1,8 +1,9 @@
-//! Decides if two proven layouts are the same map, regardless of how each is written.
+//! Comparison of proven layouts: decides whether two layouts are the same map, regardless of how each is
+//! written.
 //!
-//! Compares normal forms first, which covers all values of the symbols. What remains of the difference is split into
-//! terms that share no axis; each is read as mixed radix digits, or enumerated. Axes are matched by position: permuting
-//! them by name is the caller's task.
+//! Normal forms are compared first, which covers all values of the symbols. What remains of the difference is
+//! split into terms that share no axis, and each is decomposed into mixed-radix digits, or enumerated. Axes
+//! are matched by position: permuting them by name is left to the caller.
 
 mod difference;
 
@@ -20,20 +21,20 @@ use crate::query::locate::{ElementLocation, ElementLocationError};
 use crate::symbol::Symbol;
 use difference::{DifferenceResult, DifferenceScope, decide_within};
 
-/// Maximum number of points to enumerate for one assignment of the symbols.
+/// Maximum number of points that are enumerated for one assignment of the symbols.
 const SAMPLE_POINTS: i128 = 1 << 22;
 
-/// Result of a comparison.
+/// Result of comparing two layouts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LayoutEquivalence {
-    /// Every element has the same physical index and the same offset in both.
+    /// Every element has the same physical index and the same offset in both layouts.
     Same {
-        /// True if physical shapes and buffer sizes are equal too.
+        /// True if the physical shapes and the sizes of the buffers are equal, too.
         equal_sizes: bool,
     },
-    /// A counterexample exists.
+    /// An element has different locations in the two layouts.
     Differs {
-        /// Logical index of the element: the first in row-major order if no symbol is involved.
+        /// Logical index of that element: the first in row-major order if the layouts have no symbols.
         logical: Vec<i128>,
         /// Values of the symbols in the counterexample, by name.
         symbols: Vec<(String, i128)>,
@@ -42,11 +43,11 @@ pub enum LayoutEquivalence {
         /// Location of the element in the second layout.
         second: ElementLocation,
     },
-    /// The physical ranks differ, so no physical indices can be equal.
+    /// The layouts have different numbers of physical axes, so that no physical indices can be equal.
     Ranks {
-        /// Physical rank of the first layout.
+        /// Number of physical axes of the first layout.
         first: usize,
-        /// Physical rank of the second layout.
+        /// Number of physical axes of the second layout.
         second: usize,
     },
     /// Neither a proof nor a counterexample was found.
@@ -56,21 +57,21 @@ pub enum LayoutEquivalence {
     },
 }
 
-/// Reason that two layouts cannot be compared.
+/// Reason why two layouts cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CompareError {
-    /// The logical ranks differ.
+    /// The layouts have different numbers of logical axes.
     #[error("different ranks: {first} and {second}")]
     Rank {
-        /// Logical rank of the first layout.
+        /// Number of logical axes of the first layout.
         first: usize,
-        /// Logical rank of the second layout.
+        /// Number of logical axes of the second layout.
         second: usize,
     },
-    /// The extents of an axis differ, or are not provably equal.
+    /// The extents of a logical axis differ, or are not proven equal.
     #[error("the extents of axis {axis} differ")]
     Extent {
-        /// Position of the axis.
+        /// Position of the logical axis.
         axis: usize,
     },
     /// The domains are not declared by the same conditions.
@@ -87,7 +88,7 @@ pub enum CompareError {
     Expr(#[from] ExprError),
 }
 
-/// Decides if two layouts are the same map. Their logical axes are matched by position.
+/// Decides whether two layouts are the same map. Their logical axes are matched by position.
 ///
 /// # Errors
 /// [`CompareError`].
@@ -159,21 +160,21 @@ pub fn compare(
     })
 }
 
-/// The compared expressions of a layout, over the symbols of both layouts.
+/// Expressions of a layout that are compared, over the symbols of both layouts.
 struct ComparisonOperand {
-    /// Position of each of the layout's symbols in the common list.
+    /// Position of each symbol of the layout in the common list of symbols.
     symbols: Vec<usize>,
     extents: Vec<Expr>,
-    /// Margins of the domain's conditions: at least 0 on elements.
+    /// Conditions of the domain, all non-negative exactly on elements.
     within: Vec<Expr>,
-    /// Physical index, then offset.
+    /// Physical indices of an element, followed by its offset.
     targets: Vec<Expr>,
-    /// Physical shape, then number of slots of the flat buffer.
+    /// Physical extents, followed by the number of slots of the flat buffer.
     sizes: Vec<Expr>,
 }
 
 impl ComparisonOperand {
-    /// Appends the layout's new symbols to `all`.
+    /// Collects the expressions of a layout, and appends symbols of it that are not in `all` yet.
     fn new(layout: &Layout, all: &mut Vec<Symbol>) -> Result<Self, CompareError> {
         let mut symbols = Vec::new();
         for own in &layout.symbols {
@@ -210,7 +211,7 @@ impl ComparisonOperand {
     }
 }
 
-/// Unwraps the error of an expression: the other variants cannot occur for an index within the extents.
+/// Arithmetic error in a lookup of an element. The other errors cannot occur for an index within the extents.
 fn expr_error(error: ElementLocationError) -> ExprError {
     match error {
         ElementLocationError::Expr(error) => error,
@@ -220,7 +221,7 @@ fn expr_error(error: ElementLocationError) -> ExprError {
     }
 }
 
-/// True if two domains have the same normalized conditions, in any order.
+/// True if two domains have the same conditions in normal form, in any order.
 fn same_domain(a: &[Expr], b: &[Expr], bare: &Facts) -> Result<bool, ExprError> {
     let normal = |margins: &[Expr]| {
         let all = margins.iter().map(|margin| bare.normalize(margin));
@@ -240,7 +241,7 @@ fn with_extents(symbols: &[Symbol], extents: &[Expr]) -> Result<Facts, ExprError
     Ok(facts)
 }
 
-/// Decides the comparison for one assignment of the symbols.
+/// Decides the comparison for one assignment of values to the symbols.
 fn at_values(
     (pairs, within): (&[(Expr, Expr)], &[Expr]),
     extents: &[Expr],

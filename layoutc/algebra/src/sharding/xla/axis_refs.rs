@@ -1,4 +1,4 @@
-//! Mesh axes and sub-axes in a text, and XLA's constraints on lists of them.
+//! Mesh axes and sub-axes in a sharding text, and XLA's constraints on lists of them.
 //!
 //! Source: XLA, `VerifyNamedSharding` in `named_sharding.cc`, `AxisRef` in `mesh_and_axis.cc`.
 
@@ -13,11 +13,11 @@ use crate::sharding::mesh::{Mesh, MeshAxis};
 use crate::sharding::named::AxisRef;
 use crate::sharding::placement::Subgroup;
 
-/// A mesh axis or sub-axis, with its span.
+/// Mesh axis or sub-axis, with its byte range in the text.
 pub(super) type SpannedAxisRef = (AxisRef, Span);
 
 impl ShardingParser<'_> {
-    /// Parses `'a'`, or the sub-axis `'b':(2)4`: the digit of size 4 below a leading 2.
+    /// Parses a mesh axis such as `'a'`, or a sub-axis such as `'b':(2)4`, the digit of size 4 below a leading 2.
     pub(super) fn part(&mut self, mesh: &Mesh) -> Result<SpannedAxisRef, NotationFault> {
         let (name, span) = self.name()?;
         let found = mesh.axes.iter().enumerate().find(|(_, axis)| axis.name == name);
@@ -50,7 +50,7 @@ impl ShardingParser<'_> {
     }
 }
 
-/// Error for a name that is not an axis of the mesh.
+/// Fault for a name that is not an axis of the mesh.
 fn no_axis(name: &str, span: Span, mesh: &Mesh) -> NotationFault {
     let names: Vec<String> = mesh.axes.iter().map(|axis| format!("`{}`", axis.name)).collect();
     let message = match names.as_slice() {
@@ -65,7 +65,7 @@ fn no_axis(name: &str, span: Span, mesh: &Mesh) -> NotationFault {
     })
 }
 
-/// Checks that no two sub-axes overlap or split their axis incompatibly.
+/// Checks that no two sub-axes overlap, or split their axis incompatibly.
 pub(super) fn disjoint<'p>(
     parts: impl Iterator<Item = &'p SpannedAxisRef>,
     mesh: &Mesh,
@@ -89,7 +89,7 @@ pub(super) fn disjoint<'p>(
     Ok(())
 }
 
-/// Checks that adjacent sub-axes are written as one.
+/// Checks that sub-axes that could be written as one are not listed one after another.
 pub(super) fn unmerged(parts: &[SpannedAxisRef], mesh: &Mesh) -> Result<(), NotationFault> {
     let goes_on = |(first, second): &(&SpannedAxisRef, &SpannedAxisRef)| {
         first.0.axis == second.0.axis && first.0.end() == second.0.before
@@ -110,7 +110,7 @@ pub(super) fn unmerged(parts: &[SpannedAxisRef], mesh: &Mesh) -> Result<(), Nota
     Err(fault.help(format!("write `{one}`")))
 }
 
-/// Checks that the axes of a subgroup are in the order of the mesh.
+/// Checks that the mesh axes of a subgroup are in the order of the mesh.
 pub(super) fn sorted(
     kind: Subgroup,
     parts: &[SpannedAxisRef],

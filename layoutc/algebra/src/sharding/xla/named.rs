@@ -1,4 +1,4 @@
-//! Parser of the third form: `{mesh['a'=2,'b'=4], [{'a'}, {'b':(1)2, ?}], replicated={'b':(2)2}}`.
+//! Parser of the third form of XLA: `{mesh['a'=2,'b'=4], [{'a'}, {'b':(1)2, ?}], replicated={'b':(2)2}}`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,7 +14,7 @@ use crate::sharding::named::{AxisRef, AxisSharding, NamedSharding};
 use crate::sharding::order::DeviceOrder;
 use crate::sharding::placement::{DevicePlacement, Subgroup, TensorSharding};
 
-/// Mesh axes of each subgroup.
+/// Mesh axes of each subgroup, with their byte ranges.
 type SubgroupAxes = [(Subgroup, Vec<SpannedAxisRef>); 3];
 
 impl ShardingParser<'_> {
@@ -33,7 +33,7 @@ impl ShardingParser<'_> {
         Ok(TensorSharding { placement, group: None })
     }
 
-    /// `[device_id=5]`
+    /// Parses the device of a tensor that is on one device as a whole, such as `[device_id=5]`.
     fn maximal_mesh(&mut self) -> Result<DevicePlacement, NotationFault> {
         self.expect("[")?;
         self.expect("device_id=")?;
@@ -46,7 +46,7 @@ impl ShardingParser<'_> {
         Ok(DevicePlacement::MaximalMesh { device })
     }
 
-    /// `['a'=2,'b'=4]`
+    /// Parses the axes of a mesh, such as `['a'=2,'b'=4]`.
     fn mesh(&mut self) -> Result<Mesh, NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -77,7 +77,7 @@ impl ShardingParser<'_> {
         Ok(Mesh { axes })
     }
 
-    /// Parses a name in single or double quotes.
+    /// Parses a name in single or double quotes, with its byte range.
     pub(super) fn name(&mut self) -> Result<(String, Span), NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -112,7 +112,7 @@ impl ShardingParser<'_> {
         self.cursor.expect(quote.encode_utf8(&mut text))
     }
 
-    /// Parses `device_ids=([4,2]T(1,0)),` if present; the default is row-major.
+    /// Parses the order of devices, such as `device_ids=([4,2]T(1,0)),`; row-major order if it is absent.
     fn device_ids(&mut self, mesh: &Mesh) -> Result<DeviceOrder, NotationFault> {
         let count = mesh.devices().unwrap_or(1);
         self.blank();
@@ -136,7 +136,7 @@ impl ShardingParser<'_> {
         Ok(order)
     }
 
-    /// Parses the mesh axes of the tensor's axes and of the subgroups.
+    /// Parses the mesh axes that shard the tensor, and those of the subgroups.
     fn over(&mut self, mesh: Mesh, order: DeviceOrder) -> Result<NamedSharding, NotationFault> {
         let mut shared: SubgroupAxes = Subgroup::ALL.map(|kind| (kind, Vec::new()));
         let (word, span) = self.word();
@@ -172,7 +172,7 @@ impl ShardingParser<'_> {
         })
     }
 
-    /// `[{'a'}, {}]`
+    /// Parses the mesh axes that shard each tensor axis, such as `[{'a'}, {}]`.
     fn cuts(
         &mut self,
         mesh: &Mesh,
@@ -189,7 +189,7 @@ impl ShardingParser<'_> {
         Ok(cuts)
     }
 
-    /// Parses `replicated={'b'}`, or metadata.
+    /// Parses the mesh axes of a subgroup, such as `replicated={'b'}`, or metadata.
     fn shared(
         &mut self,
         mesh: &Mesh,
@@ -225,7 +225,7 @@ impl ShardingParser<'_> {
         Ok(())
     }
 
-    /// `{'a', 'b':(1)2, ?}`
+    /// Parses the mesh axes that shard one tensor axis, such as `{'a', 'b':(1)2, ?}`.
     fn cut(&mut self, mesh: &Mesh) -> Result<(AxisSharding, Vec<SpannedAxisRef>), NotationFault> {
         self.expect("{")?;
         let (mut parts, mut is_open) = (Vec::new(), false);
@@ -251,7 +251,8 @@ impl ShardingParser<'_> {
     }
 }
 
-/// Subgroup that spans all devices. As in XLA's print, mesh axes of size 1 are then ignored.
+/// Subgroup that spans all devices; `None` if there is none. As in XLA's print, mesh axes of size 1 are then
+/// ignored.
 fn of_all(shared: &SubgroupAxes, mesh: &Mesh) -> Option<Subgroup> {
     let is_all = |kind: &Subgroup| {
         let parts = shared.iter().find(|row| row.0 == *kind).map(|row| &row.1);
@@ -263,7 +264,7 @@ fn of_all(shared: &SubgroupAxes, mesh: &Mesh) -> Option<Subgroup> {
     [Subgroup::Unreduced, Subgroup::Manual].into_iter().find(is_all)
 }
 
-/// Applies a keyword for all axes of the mesh to an unsharded tensor.
+/// Applies a keyword that stands for all axes of the mesh to an unsharded tensor.
 fn whole(
     word: &str,
     span: &Span,

@@ -1,4 +1,4 @@
-//! Entry points of the parser, and the keywords of the first two forms.
+//! Entry points of the parser of sharding texts, and the keywords of the first two forms.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -13,13 +13,13 @@ use crate::sharding::placement::{
 };
 use crate::text::cursor::Cursor;
 
-/// Keywords that a sharding can start with.
+/// Keywords that a sharding can start with, as text for a message.
 const WORDS: &str = "`devices=`, `replicated`, `maximal`, `manual`, `unknown`, `unreduced`, `mesh`";
 
-/// Parses the sharding of a tensor, or those of a tuple, into XLA's normal form.
+/// Parses the sharding of a tensor, or the shardings of a tuple, and converts them to XLA's normal form.
 ///
 /// # Errors
-/// [`NotationFault`]: the first one, with its span.
+/// [`NotationFault`]: the first fault of the text, with its span.
 pub fn parse(text: &str) -> Result<ShardingText, NotationFault> {
     read(text).map_err(|fault| {
         if fault.kind != NotationFaultKind::Syntax || fault.help.is_some() {
@@ -53,7 +53,7 @@ fn read(text: &str) -> Result<ShardingText, NotationFault> {
     Ok(parsed)
 }
 
-/// Parses the sharding of one tensor.
+/// Parses the sharding of a single tensor.
 ///
 /// # Errors
 /// Errors of [`parse`]; a tuple is [`NotationFaultKind::Unsupported`].
@@ -71,7 +71,7 @@ pub fn parse_one(text: &str) -> Result<TensorSharding, NotationFault> {
     }
 }
 
-/// Keywords and attributes of a sharding in braces.
+/// Keywords and attributes in the braces of a sharding.
 #[derive(Default)]
 struct ShardingAttributes {
     whole: Option<(&'static str, Span)>,
@@ -113,7 +113,7 @@ impl<'a> ShardingParser<'a> {
         rest.get(..rest.find(|c| !is_part(c)).unwrap_or(rest.len())).unwrap_or_default()
     }
 
-    /// Parses the value of an attribute, after `word=`.
+    /// Parses the value of the attribute `word`, after `word=`.
     fn attribute(
         &mut self,
         word: &str,
@@ -147,7 +147,7 @@ impl<'a> ShardingParser<'a> {
         Ok(())
     }
 
-    /// Applies a keyword without `=`.
+    /// Applies the keyword `word`, which has no `=`.
     fn bare(
         &mut self,
         word: &str,
@@ -197,7 +197,7 @@ impl<'a> ShardingParser<'a> {
     }
 }
 
-/// Reports a keyword that is repeated.
+/// Checks that a keyword occurs for the first time.
 fn once(is_first: bool, word: &str, span: &Span) -> Result<(), NotationFault> {
     if is_first {
         return Ok(());
@@ -211,7 +211,8 @@ fn unknown(word: &str, span: &Span) -> NotationFault {
     NotationFault::syntax(span.clone(), message).help(format!("it begins with {WORDS}"))
 }
 
-/// Combines all keywords and attributes; `span` is the whole sharding.
+/// Placement that all keywords and attributes together describe. `span` is the byte range of the whole
+/// sharding.
 fn placement(attributes: ShardingAttributes, span: Span) -> Result<DevicePlacement, NotationFault> {
     let Some((word, whole)) = attributes.whole else { return in_tiles(attributes, span) };
     let also = attributes.tiles.map(|tiles| tiles.span);

@@ -1,4 +1,4 @@
-//! Elements common to XLA's forms: blanks, comments, numbers, lists.
+//! Elements that the forms of XLA's sharding texts share: blanks, comments, numbers and lists.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,10 +8,10 @@ use crate::expr::parse::Span;
 use crate::notation::NotationFault;
 use crate::text::cursor::Cursor;
 
-/// Maximum number of axes of a tensor or a mesh.
+/// Maximum number of axes of a tensor or a mesh in a sharding text.
 pub(super) const AXES: usize = 64;
 
-/// A non-negative number, with its span.
+/// Non-negative number of a text, with its byte range.
 pub(super) type SpannedInt = (i64, Span);
 
 /// Parser of XLA's sharding texts.
@@ -25,7 +25,7 @@ impl<'a> ShardingParser<'a> {
         self.cursor.skip_comments();
     }
 
-    /// Next character after blanks.
+    /// Next character after white space and comments; `None` at the end of the text.
     pub(super) fn peek(&mut self) -> Option<char> {
         self.blank();
         self.cursor.peek()
@@ -41,13 +41,13 @@ impl<'a> ShardingParser<'a> {
         self.cursor.eat(word)
     }
 
-    /// Takes an identifier, empty if there is none.
+    /// Consumes an identifier, which is empty if there is none.
     pub(super) fn word(&mut self) -> (&'a str, Span) {
         self.blank();
         self.cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_')
     }
 
-    /// Parses a non-negative number.
+    /// Parses a non-negative number; a fault that expects `what` if there is none.
     pub(super) fn number(&mut self, what: &str) -> Result<SpannedInt, NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -62,7 +62,7 @@ impl<'a> ShardingParser<'a> {
         Ok((i64::try_from(value).unwrap_or(i64::MAX), span))
     }
 
-    /// Parses a positive number; `many` is the noun that it counts in a message: `tiles`.
+    /// Parses a positive number. `many` is the noun that it counts, for a message, such as `tiles`.
     pub(super) fn size(&mut self, many: &str) -> Result<SpannedInt, NotationFault> {
         let (value, span) = self.number("a number")?;
         if value == 0 {
@@ -72,7 +72,7 @@ impl<'a> ShardingParser<'a> {
         Ok((value, span))
     }
 
-    /// Parses entries separated by commas, including `close`; `open` is already consumed.
+    /// Parses entries separated by commas, and the closing `close`. The opening sign is already consumed.
     pub(super) fn list<T>(
         &mut self,
         close: &str,
@@ -91,7 +91,7 @@ impl<'a> ShardingParser<'a> {
         }
     }
 
-    /// Skips the braces of `metadata={op_name="x"}`, which does not affect the sharding.
+    /// Skips the braces of `metadata={op_name="x"}`, which do not affect the sharding.
     pub(super) fn metadata(&mut self) -> Result<(), NotationFault> {
         self.expect("{")?;
         let mut depth = 1_usize;
@@ -107,7 +107,7 @@ impl<'a> ShardingParser<'a> {
         Ok(())
     }
 
-    /// Skips the rest of a quoted string.
+    /// Skips the rest of a quoted string, including its closing quote.
     fn string(&mut self, quote: char) -> Result<(), NotationFault> {
         loop {
             match self.cursor.next() {
@@ -122,7 +122,7 @@ impl<'a> ShardingParser<'a> {
     }
 }
 
-/// Reports more than [`AXES`] entries at `span`.
+/// Checks that there are at most [`AXES`] entries at `span`.
 pub(super) fn few(count: usize, what: &str, span: &Span) -> Result<(), NotationFault> {
     if count <= AXES {
         return Ok(());
@@ -131,7 +131,7 @@ pub(super) fn few(count: usize, what: &str, span: &Span) -> Result<(), NotationF
     Err(NotationFault::unsupported(span.clone(), message).help("write fewer"))
 }
 
-/// Product of positive sizes; reports an overflow.
+/// Product of positive sizes; a fault if it overflows.
 pub(super) fn product(
     sizes: impl IntoIterator<Item = i64>,
     span: &Span,
@@ -143,7 +143,7 @@ pub(super) fn product(
     })
 }
 
-/// `3 devices`, `1 device`.
+/// Number of devices as text: `3 devices`, `1 device`.
 pub(super) fn devices(count: i64) -> String {
     match count {
         1 => "1 device".into(),

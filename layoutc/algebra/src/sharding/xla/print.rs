@@ -1,4 +1,4 @@
-//! Printing of shardings, as XLA prints them.
+//! Printing of shardings in the form in which XLA prints them.
 
 use core::fmt::{self, Display, Formatter, Write};
 
@@ -9,7 +9,7 @@ use crate::sharding::placement::{
     DevicePlacement, ShardGroup, ShardingText, Subgroup, TensorSharding, TiledSharding,
 };
 
-/// Interval of the index comments that XLA prints in a tuple.
+/// Number of tuple entries between the index comments that XLA prints.
 const NUMBERED: usize = 5;
 
 impl Display for ShardingText {
@@ -75,7 +75,7 @@ fn write_tiled(tiled: &TiledSharding, f: &mut Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// `[2,2,2]T(2,1,0)`, or `0,1,2,3`.
+/// Writes an order of devices, such as `[2,2,2]T(2,1,0)` or `0,1,2,3`.
 fn write_order(order: &DeviceOrder, f: &mut Formatter<'_>) -> fmt::Result {
     let iota = match order {
         DeviceOrder::List(devices) => return list(f, ",", devices),
@@ -120,7 +120,7 @@ fn write_named(named: &NamedSharding, f: &mut Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// Keyword of a tensor that no mesh axis shards.
+/// Keyword for a tensor that no mesh axis shards; `None` if mesh axes must be printed.
 fn whole(named: &NamedSharding) -> Option<&'static str> {
     if !named.cuts.is_empty() {
         return None;
@@ -138,7 +138,7 @@ fn is_whole(part: AxisRef, mesh: &Mesh) -> bool {
     mesh.axes.get(part.axis).is_some_and(|axis| axis.size == part.size)
 }
 
-/// `'a'=2`
+/// Displays a mesh axis as `'a'=2`.
 struct DisplayMeshAxis<'a>(&'a MeshAxis);
 
 impl Display for DisplayMeshAxis<'_> {
@@ -147,7 +147,7 @@ impl Display for DisplayMeshAxis<'_> {
     }
 }
 
-/// `{'a', 'b':(1)2, ?}`
+/// Displays the mesh axes that shard one tensor axis as `{'a', 'b':(1)2, ?}`.
 struct DisplayAxisSharding<'a> {
     mesh: &'a Mesh,
     cut: &'a AxisSharding,
@@ -167,7 +167,7 @@ impl Display for DisplayAxisSharding<'_> {
     }
 }
 
-/// `'a'`, or `'b':(1)2` for a sub-axis.
+/// Displays a mesh axis as `'a'`, and a sub-axis as `'b':(1)2`.
 struct DisplayAxisRef<'a> {
     mesh: &'a Mesh,
     part: AxisRef,

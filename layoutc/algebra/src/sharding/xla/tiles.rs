@@ -1,4 +1,4 @@
-//! Parser of tiles and their devices: `[4,2]<=[2,2,2]T(2,1,0)`, or `[2,2]0,1,2,3`.
+//! Parser of tiles and their devices, such as `[4,2]<=[2,2,2]T(2,1,0)` or `[2,2]0,1,2,3`.
 
 use alloc::format;
 use alloc::vec;
@@ -10,9 +10,9 @@ use crate::notation::NotationFault;
 use crate::sharding::iota::IotaOrder;
 use crate::sharding::order::DeviceOrder;
 
-/// Tiles, and as many devices as tiles.
+/// Numbers of tiles, and the devices of the tiles.
 pub(super) struct TileAssignment {
-    /// Number of tiles of each axis; the trailing ones may be subgroups.
+    /// Number of tiles along each axis. The trailing numbers may be sizes of subgroups.
     pub(super) counts: Vec<i64>,
     pub(super) counts_span: Span,
     pub(super) order: DeviceOrder,
@@ -42,7 +42,8 @@ impl ShardingParser<'_> {
         Ok(TileAssignment { counts, counts_span, order, span: start..self.cursor.at() })
     }
 
-    /// Parses `2,2,2]T(2,1,0)` after its bracket, for `count` of `many`.
+    /// Parses an iota such as `2,2,2]T(2,1,0)` after its opening bracket. It must have `count` devices, one for
+    /// each of the noun `many`.
     pub(super) fn iota(&mut self, count: i64, many: &str) -> Result<DeviceOrder, NotationFault> {
         let start = self.cursor.at() - 1;
         let sizes = self.list("]", |parser| parser.size("devices"))?;
@@ -72,7 +73,7 @@ impl ShardingParser<'_> {
         })
     }
 
-    /// Parses `T(2,1,0)`.
+    /// Parses the permutation of an iota, such as `T(2,1,0)`.
     fn transpose(&mut self, rank: usize, sizes: &Span) -> Result<Vec<usize>, NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -107,7 +108,7 @@ impl ShardingParser<'_> {
         Ok(places)
     }
 
-    /// Parses `0,1,2,3`: a permutation of `0..count`.
+    /// Parses a list of devices such as `0,1,2,3`, which must be a permutation of `0..count`.
     pub(super) fn devices(&mut self, count: i64, many: &str) -> Result<DeviceOrder, NotationFault> {
         self.blank();
         let start = self.cursor.at();
