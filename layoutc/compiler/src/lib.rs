@@ -47,13 +47,13 @@ use config::Config;
 use emit::{Emitter, Templates};
 use env::CompileEnv;
 
-/// Questions of the check that only the planner answers.
+/// Functions of the planner that answer the check's questions about schedules.
 const PLANNER: PlannerQuestions = PlannerQuestions {
     tile_extents: plan::tile_extents,
     schedule_diagnostics: plan::schedule_diagnostics,
 };
 
-/// Compiler of the manifests of one environment under one configuration.
+/// Compiler of the manifests that an environment provides, under one configuration.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "trait objects without Debug")]
 pub struct Compiler<'a> {
@@ -63,20 +63,20 @@ pub struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    /// Compiler in an environment; a source loader is one without a cache and an observer.
+    /// Creates a compiler in an environment. A source loader alone is an environment without a cache and an observer.
     pub fn new(env: impl Into<CompileEnv<'a>>, config: &'a Config) -> Self {
         let options = CheckOptions { recorder: None, cache: None, planner: PLANNER };
         Self { env: env.into(), config, options }
     }
 
-    /// Records the steps of the tensors that `recorder` selects.
+    /// Records the layout steps of the tensors that `recorder` selects.
     #[must_use]
     pub fn recording(mut self, recorder: &'a Recorder) -> Self {
         self.options.recorder = Some(recorder);
         self
     }
 
-    /// Keeps checked tensors in `cache` across checks with the same configuration.
+    /// Keeps checked tensors in `cache`, and reuses them in later checks with the same configuration.
     #[must_use]
     pub fn caching(mut self, cache: &'a TensorCache) -> Self {
         self.options.cache = Some(cache);

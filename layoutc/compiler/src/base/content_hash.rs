@@ -5,7 +5,7 @@ const MARK: &str = " layoutc-hash: ";
 
 const DIGITS: usize = 64;
 
-/// Comment delimiters and the extensions of the files that use them.
+/// Comment delimiters (start, end) and the file extensions of the languages that use them.
 const COMMENTS: &[(&str, &str, &[&str])] = &[
     ("//", "", &[]),
     (
@@ -24,7 +24,7 @@ const COMMENTS: &[(&str, &str, &[&str])] = &[
     ("(*", " *)", &["ml", "mli", "v"]),
 ];
 
-/// Extensions of formats without comments. Such files have no seal.
+/// File extensions of formats without comments, whose files have no seal.
 const WITHOUT: &[&str] = &["csv", "json", "jsonl", "npy", "tsv", "txt"];
 
 /// True if files with this extension can carry a seal. Other files are identified by the build log alone.

@@ -10,53 +10,53 @@ use serde::{Deserialize, Serialize};
 use crate::base::codes::Code;
 use crate::base::nearest::nearest;
 
-/// Limit on the names that a help text lists.
+/// Maximum number of known names that a help text lists.
 const LISTED: usize = 12;
 
-/// Severity. Only errors prevent outputs from being written.
+/// Severity of a diagnostic. Only errors prevent outputs from being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
-    /// Prevents all outputs.
+    /// Fault that prevents all outputs from being written.
     Error,
-    /// Does not prevent outputs.
+    /// Remark that does not prevent outputs.
     Warning,
 }
 
-/// Range of UTF-8 bytes in a file.
+/// Range of UTF-8 bytes in a file, with the path of the file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileSpan {
-    /// Path as given by the caller.
+    /// Path of the file, as the caller gave it.
     pub file: Arc<str>,
-    /// First byte.
+    /// Byte offset in the file of the first byte of the range.
     pub start: usize,
-    /// One past the last byte.
+    /// Byte offset in the file of the end of the range: one past its last byte.
     pub end: usize,
 }
 
 impl FileSpan {
-    /// Span in `file`.
+    /// Span of the byte range `span` in `file`.
     pub fn new(file: &Arc<str>, span: Range<usize>) -> Self {
         Self { file: Arc::clone(file), start: span.start, end: span.end }
     }
 }
 
-/// Span with a message.
+/// Span of a diagnostic with a message that is shown at it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Label {
-    /// Span.
+    /// Span that the label points at.
     pub place: FileSpan,
-    /// Message; may be empty.
+    /// Message shown at the span; may be empty.
     pub message: String,
     /// True at the location of the fault, false at a related location.
     pub primary: bool,
 }
 
-/// Edit that fixes a fault or is a step towards it.
+/// Edit of a file that fixes a fault or is a step towards it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
     /// Range to replace; empty for an insertion.
     pub place: FileSpan,
-    /// Replacement.
+    /// Text that replaces the range.
     pub text: String,
 }
 
@@ -79,14 +79,15 @@ impl Fix {
     }
 }
 
-/// Error or warning.
+/// Error or warning, with the labels, notes, help texts and fixes that are shown with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// Severity.
+    /// Severity of the diagnostic: error or warning.
     pub severity: Severity,
-    /// Stable code.
+    /// Code that identifies the kind of the diagnostic across versions, such as `graph::shape`; printed as
+    /// `error[…]`.
     pub code: Code,
-    /// One line, lower case, values in backticks.
+    /// Main message: one line, in lower case, with values in backticks.
     pub message: String,
     /// Labels, the primary one first. Empty only for faults without a location in a file.
     pub labels: Vec<Label>,
@@ -94,7 +95,7 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// Suggestions, one line each (printed as `= help: …`).
     pub help: Vec<String>,
-    /// Suggestions as edits of the text; each can be applied alone.
+    /// Suggested edits of the text, each of which can be applied alone.
     pub fixes: Vec<Fix>,
     /// Logical indices that show the fault: two that share a slot, or one that is out of bounds. Empty if there are
     /// none.
@@ -133,7 +134,7 @@ impl Diagnostic {
         Self { help: fault.help.into_iter().collect(), ..error }
     }
 
-    /// The diagnostic at a span, in place of other labels.
+    /// Replaces all labels by one at the given span.
     #[must_use]
     pub fn at(self, place: FileSpan) -> Self {
         let label = Label { place, message: String::new(), primary: true };
@@ -171,14 +172,14 @@ impl Diagnostic {
         self
     }
 
-    /// Adds the suggestion `near` for the text at the primary label, as help and as a fix.
+    /// Adds `near` as the suggested replacement of the text at the primary label, both as a help line and as a fix.
     #[must_use]
     pub fn with_suggestion(mut self, near: impl Display) -> Self {
         self.add_suggestion(near);
         self
     }
 
-    /// Adds the suggestion `near` for the text at the primary label, as help and as a fix.
+    /// Adds `near` as the suggested replacement of the text at the primary label, both as a help line and as a fix.
     pub fn add_suggestion(&mut self, near: impl Display) {
         self.add_help(format!("did you mean `{near}`?"));
         self.add_fix(near.to_string());
@@ -220,7 +221,7 @@ impl Diagnostic {
         self.fixes.extend(place.map(|place| Fix { place, text: text.into() }));
     }
 
-    /// Adds a secondary label.
+    /// Adds a label at a related location.
     #[must_use]
     pub fn with_label(mut self, place: FileSpan, message: impl Into<String>) -> Self {
         self.add_label(place, message);
@@ -239,7 +240,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a secondary label.
+    /// Adds a label at a related location.
     pub fn add_label(&mut self, place: FileSpan, message: impl Into<String>) -> &mut Self {
         self.labels.push(Label { place, message: message.into(), primary: false });
         self
@@ -253,7 +254,7 @@ impl Diagnostic {
     }
 }
 
-/// Result of a check. The faults are empty where an earlier diagnostic covers them.
+/// Result of a check: a value, or its faults. The list of faults is empty if an earlier diagnostic covers them.
 pub(crate) type CheckResult<T> = Result<T, Vec<Diagnostic>>;
 
 impl From<Diagnostic> for Vec<Diagnostic> {
@@ -262,7 +263,7 @@ impl From<Diagnostic> for Vec<Diagnostic> {
     }
 }
 
-/// The values of all results, or the faults of all.
+/// Collects the values of all results in order, or the faults of all that failed.
 pub(crate) fn collect_all<T>(
     results: impl IntoIterator<Item = CheckResult<T>>,
 ) -> CheckResult<Vec<T>> {
@@ -276,7 +277,7 @@ pub(crate) fn collect_all<T>(
     faults.map_or(Ok(values), Err)
 }
 
-/// Both values, or the faults of both.
+/// Returns both values, or the faults of both.
 pub(crate) fn collect_both<A, B>(a: CheckResult<A>, b: CheckResult<B>) -> CheckResult<(A, B)> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),
@@ -295,7 +296,8 @@ impl From<NotationFaultKind> for Code {
     }
 }
 
-/// Sorts by file and position, and removes duplicates, as of a transform that two tensors apply.
+/// Sorts diagnostics by file and position, and removes duplicates, as they arise from a transform that two
+/// tensors apply.
 pub fn sort(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.sort_by(|a, b| {
         let place = |d: &Diagnostic| d.labels.first().map(|label| label.place.clone());

@@ -47,7 +47,7 @@ pub enum Scalar {
     Record(Record),
 }
 
-/// Scalar types with their names in manifests and their widths in bits. Excludes records.
+/// Scalar types except records, with their names in manifests and their widths in bits.
 pub const SCALARS: &[(Scalar, &str, u32)] = &[
     (Scalar::F64, "f64", 64),
     (Scalar::F32, "f32", 32),
@@ -85,7 +85,8 @@ pub const SCALARS: &[(Scalar, &str, u32)] = &[
     (Scalar::C128, "c128", 128),
 ];
 
-/// Names of scalar types in other languages and tools, in lower case and without the suffix `_t` of C.
+/// Names of scalar types in other languages and tools, in lower case and without the suffix `_t` of C, with the
+/// type.
 const ALIASES: &[(&str, Scalar)] = &[
     ("double", Scalar::F64),
     ("float64", Scalar::F64),
@@ -167,8 +168,8 @@ const ALIASES: &[(&str, Scalar)] = &[
 ];
 
 impl Scalar {
-    /// Type in which kernels compute on elements of this type: `f32` for floats below 64 bits, `i32` for integers below
-    /// 32 bits, otherwise the type itself.
+    /// Type in which kernels compute on elements of this scalar type: `f32` for floats below 64 bits, `i32` for
+    /// integers below 32 bits, otherwise the type itself.
     #[must_use]
     pub fn compute_type(self) -> Self {
         match self {
@@ -219,15 +220,15 @@ pub fn byte_group(bits: u32) -> (u32, u32) {
     (8 / shared, bits / shared)
 }
 
-/// Lane counts of vector types.
+/// Numbers of lanes that vector types may have.
 pub const LANES: &[u32] = &[2, 3, 4, 8, 16];
 
 /// Element type: a scalar, or a vector of scalars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dtype {
-    /// Scalar type.
+    /// Scalar type of each lane.
     pub scalar: Scalar,
-    /// Number of scalars per element; 1 unless a vector.
+    /// Number of scalars (lanes) per element; 1 unless the type is a vector.
     pub lanes: u32,
 }
 
@@ -273,17 +274,17 @@ impl Dtype {
         Some(Self { scalar: scalar(base)?, lanes })
     }
 
-    /// Type named `name` in a plan: a name accepted by [`Dtype::parse`], or the text of a record.
+    /// Element type named `name` in a plan: a name accepted by [`Dtype::parse`], or the text of a record.
     pub fn of_plan(name: &str) -> Option<Self> {
         if name.starts_with('{') { Record::parse(name).map(Self::from) } else { Self::parse(name) }
     }
 
-    /// Record type, if it is one.
+    /// Record that this type is; `None` for other types.
     pub fn record(self) -> Option<Record> {
         if let Scalar::Record(record) = self.scalar { Some(record) } else { None }
     }
 
-    /// Bits of one scalar; all bits of a record.
+    /// Number of bits of one scalar; for a record, of the whole record.
     pub fn scalar_bits(self) -> u32 {
         if let Scalar::Record(record) = self.scalar {
             return record.bytes().saturating_mul(8);
@@ -291,12 +292,12 @@ impl Dtype {
         SCALARS.iter().find(|row| row.0 == self.scalar).map_or(0, |row| row.2)
     }
 
-    /// Smallest group of elements that fills whole bytes, as (elements, bytes).
+    /// Smallest group of elements of this type that fills whole bytes, as (elements, bytes).
     pub fn byte_group(self) -> (u32, u32) {
         byte_group(self.element_bits())
     }
 
-    /// Bits of one element: 128 for `f32x4`.
+    /// Number of bits of one element: 128 for `f32x4`.
     pub fn element_bits(self) -> u32 {
         self.scalar_bits() * self.lanes
     }

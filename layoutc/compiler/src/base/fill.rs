@@ -1,4 +1,4 @@
-//! Bit patterns of fill values: exact for integers, rounded to nearest even for floats.
+//! Bit patterns of fill values: exact for integers, rounded to nearest, ties to even, for floats.
 
 pub(crate) mod record;
 
@@ -6,34 +6,34 @@ use thiserror::Error;
 
 use crate::base::dtype::{Dtype, Scalar};
 
-/// Value that pack writes to padding.
+/// Value that pack writes to the padding of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fill {
-    /// Value in the tensor's element type.
+    /// Value that is written, converted to the tensor's element type.
     Value(FillValue),
-    /// None: padding keeps its contents.
+    /// Nothing is written: padding keeps its contents.
     Nothing,
 }
 
-/// Fill value, as written.
+/// Fill value as the manifest gives it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FillValue {
-    /// Integer.
+    /// Integer, such as 0 or -1.
     Integer(i128),
-    /// Number with a fraction or an exponent.
+    /// Number with a fraction or an exponent, infinity or NaN.
     Float(f64),
 }
 
 /// Reason why an element type cannot represent a fill value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum FillError {
-    /// Out of the type's range.
+    /// Value beyond the range of the element type.
     #[error("it is out of range")]
     Range,
-    /// Fraction in an integer type.
+    /// Value with a fraction, for an integer type.
     #[error("it is not a whole number")]
     Fraction,
-    /// Infinity, NaN, zero or a negative value that the type does not have.
+    /// Infinity, NaN, zero or negative value that the element type cannot represent.
     #[error("the type has no such value")]
     Missing,
 }
@@ -49,7 +49,7 @@ pub(crate) struct FloatFormat {
     pub(crate) infinity: Option<u64>,
     pub(crate) nan: Option<u64>,
     pub(crate) signed: bool,
-    /// True if there is no negative zero: its bit pattern is the only NaN.
+    /// True if the type has no negative zero, and uses its bit pattern as the only NaN.
     pub(crate) unsigned_zero: bool,
 }
 
@@ -77,8 +77,8 @@ pub fn bits(dtype: Dtype, fill: Fill) -> Result<u64, FillError> {
     }
 }
 
-/// Bit pattern of [`bits`] in hexadecimal, zero-padded to the width of the scalar; for a record its bytes, the last one
-/// first.
+/// Bit pattern of a fill value (see [`bits`]) in hexadecimal, zero-padded to the width of the scalar. For a
+/// record, its bytes, the last one first.
 ///
 /// # Errors
 /// As for [`bits`].
@@ -92,8 +92,8 @@ pub fn digits(dtype: Dtype, fill: Fill) -> Result<String, FillError> {
     Ok(format!("{:0digits$x}", bits(dtype, fill)?))
 }
 
-/// Fill value of a tensor without `fill`: the project's `value`, except that 0 in a type without a zero becomes the
-/// least value, whose bits are all 0: 2^-127 of `f8e8m0fnu`.
+/// Fill value of a tensor whose manifest gives none: the project's `value`. For a type without a zero, a `value`
+/// of 0 becomes the least value of the type, whose bits are all 0, such as 2^-127 of `f8e8m0fnu`.
 pub(crate) fn default_fill(dtype: Dtype, value: FillValue) -> FillValue {
     let is_zero = match value {
         FillValue::Integer(value) => value == 0,
@@ -215,7 +215,7 @@ fn integer_bits(dtype: Dtype, value: FillValue) -> Result<u64, FillError> {
     u64::try_from(value & ((1_i128 << width) - 1)).map_err(|_| FillError::Range)
 }
 
-/// Value of an integral float as an integer.
+/// Converts a float that has no fraction to an integer.
 fn exact_integer(value: f64) -> Result<i128, FillError> {
     let parts = unpack_float(value).ok_or(FillError::Range)?;
     let (mut mantissa, mut exponent) = (parts.mantissa, parts.exponent);
@@ -234,7 +234,7 @@ fn exact_integer(value: f64) -> Result<i128, FillError> {
     Ok(if parts.negative { -magnitude } else { magnitude })
 }
 
-/// `(-1)^negative * mantissa * 2^exponent`.
+/// Decomposed float of the value `(-1)^negative * mantissa * 2^exponent`.
 struct UnpackedFloat {
     negative: bool,
     mantissa: u128,

@@ -3,8 +3,8 @@
 
 use strsim::osa_distance;
 
-/// The word of `known` that `word` was probably meant to be: the least optimal string alignment distance, at most a
-/// third of the letters. `None` if none is near.
+/// The word of `known` that `word` was probably meant to be: that of the least optimal string alignment distance,
+/// which is at most a third of the letters. `None` if no word is so near.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     if length > 64 {

@@ -1,4 +1,4 @@
-//! Suggests the order of a tensor's axes that, under the same steps, needs the fewest slots.
+//! Advice on the order of a tensor's axes that, under the same steps, needs the fewest slots.
 
 use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::layout::Layout;
@@ -9,13 +9,15 @@ use layoutc_algebra::symbol::Axis;
 use super::replay::{LayoutSource, ReplayOutcome};
 use super::steps::StepLowering;
 
-/// Limit on the orders tried: 6! = 720.
+/// Maximum number of axis orders that are tried: 6! = 720.
 const MOST_ORDERS: usize = 720;
 
-/// Largest rank whose orders are all tried; above it, pairs of axes are swapped while that reduces the slots.
+/// Largest rank of which all axis orders are tried. For a higher rank, pairs of axes are swapped while that
+/// reduces the slots.
 const MOST_AXES: usize = 6;
 
-/// Advice to put `order c n` first, if another order of the axes needs fewer slots than the layout.
+/// Help text that suggests a step such as `order c n` first; `None` if no other order of the axes needs fewer
+/// slots than the layout.
 pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) -> Option<String> {
     let (elements, slots) =
         (layout.logical_elements().as_const()?, layout.physical_elements().as_const()?);
@@ -48,7 +50,7 @@ pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) ->
     None
 }
 
-/// Index map of a permutation of the axes.
+/// Index map that permutes the axes into an order.
 fn first(axes: &[Axis], order: &[usize]) -> Option<IndexMap> {
     let places: Vec<step::OrderEntry> = order
         .iter()
@@ -58,7 +60,8 @@ fn first(axes: &[Axis], order: &[usize]) -> Option<IndexMap> {
     step::order(axes, &places).ok()
 }
 
-/// All orders whose slots could be counted, fewest slots first.
+/// Orders of `rank` axes with the number of slots of each, fewest slots first, without orders whose slots could
+/// not be counted.
 fn best_of_all(rank: usize, counted: &dyn Fn(&[usize]) -> Option<i128>) -> Vec<(i128, Vec<usize>)> {
     let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in 0..rank {
@@ -74,7 +77,8 @@ fn best_of_all(rank: usize, counted: &dyn Fn(&[usize]) -> Option<i128>) -> Vec<(
     found
 }
 
-/// Local optimum under swaps of two axes, found with at most [`MOST_ORDERS`] trials.
+/// Order of `rank` axes that no swap of two axes improves, with its number of slots, found with at most
+/// [`MOST_ORDERS`] trials; empty if no slots could be counted.
 fn best_by_swaps(
     rank: usize,
     counted: &dyn Fn(&[usize]) -> Option<i128>,

@@ -8,8 +8,8 @@ use crate::base::fill;
 use crate::manifest::syntax::ConvertItem;
 use crate::model::{PackFrom, Tensor};
 
-/// Conversions between the type that pack reads (and unpack writes) and the tensor's own; `None` where the types are
-/// equal.
+/// Casts between the element type that pack reads (and unpack writes) and that of the tensor in memory; `None` if
+/// the types are equal.
 pub(super) fn pack_from(
     tensor: (&str, Dtype),
     logical: Dtype,
@@ -40,7 +40,7 @@ pub(super) fn pack_from(
     Ok(Some(PackFrom { dtype: logical, pack, unpack }))
 }
 
-/// Element conversion from one tensor to another; `None` where the types are equal.
+/// Cast of the elements from the source tensor to the destination tensor; `None` if the element types are equal.
 pub(super) fn between(
     item: &ConvertItem,
     [source, destination]: [&Tensor; 2],
@@ -80,7 +80,7 @@ pub(super) fn between(
     }
 }
 
-/// Help for a conversion between numbers and booleans: the kernel that computes it.
+/// Help for a conversion between numbers and booleans: a kernel that computes it; `None` for other element types.
 fn kernel_instead(source: &Tensor, destination: &Tensor) -> Option<String> {
     let is_float =
         |tensor: &Tensor| matches!(tensor.dtype.scalar.compute_type(), Scalar::F64 | Scalar::F32);

@@ -1,4 +1,4 @@
-//! `convert a to=b`: conversion of a logical tensor between two layouts.
+//! Checks of conversions, `convert a to=b`: relayouts of a logical tensor from one layout to another.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use crate::model::layout_names;
 use crate::model::reshard::Reshard;
 use crate::model::{Convert, ConvertSchedule, Spanned, Tensor};
 
-/// The valid conversions of a manifest: those on one device, and those between devices.
+/// Checks the conversions of a manifest. Returns the valid ones: those on one device, and those that exchange
+/// data between devices.
 pub(super) fn check(
     syntax: &ManifestSyntax,
     scope: Option<&ManifestScope>,
@@ -64,7 +65,7 @@ pub(super) fn check(
     (converts, reshards)
 }
 
-/// The position of a tensor; `None` where an earlier diagnostic covers it.
+/// Position of the tensor called `name` among the valid ones; `None` if an earlier diagnostic covers it.
 fn position(
     name: &Identifier,
     syntax: &ManifestSyntax,
@@ -82,7 +83,7 @@ fn position(
     }
 }
 
-/// The requested schedule of the conversion; the planner checks whether it applies.
+/// Choices of the manifest for the conversion. The planner checks whether they apply.
 fn choices(items: &[ConvertScheduleItem], file: &Arc<str>) -> ConvertSchedule {
     let mut choices = ConvertSchedule::default();
     for ConvertScheduleItem { kind, span } in items {
@@ -161,7 +162,7 @@ fn matching(
     Ok(axes)
 }
 
-/// Help for a tensor whose axis has more slots than the other tensor's has elements.
+/// Help if axis `axis` of `tensor` is padded: it has `many` slots for the `few` elements of the other tensor.
 fn padded(axis: &str, few: i128, many: i128, tensor: &str) -> String {
     let step = if few > 0 { "multiple" } else { "after" };
     format!(

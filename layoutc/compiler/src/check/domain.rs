@@ -1,4 +1,4 @@
-//! The domain of a tensor: `where "j <= i"` in its shape restricts the indices that are elements.
+//! Domains of tensors: `where "j <= i"` in a shape restricts the indices that are elements.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::syntax::SpannedText;
 use crate::model::Tensor;
 
-/// Help with the form of a condition, with these axes as examples.
+/// Help that shows the form of a condition, with these axes as examples.
 fn form(known: &[&str]) -> String {
     let example = match known {
         [i, j, ..] => format!("{i} - 2 <= {j} <= {i}"),
@@ -29,7 +29,7 @@ fn form(known: &[&str]) -> String {
     )
 }
 
-/// Scope of the names in conditions.
+/// Names that may occur in the conditions of a domain.
 pub(super) struct ConditionNames<'a> {
     pub(super) scope: &'a ManifestScope,
     pub(super) file: &'a Arc<str>,
@@ -72,7 +72,7 @@ impl ConditionNames<'_> {
         builder.restrict(predicate).map_err(|error| vec![unfit(&error, place)])
     }
 
-    /// The diagnostic of a condition; `None` where an earlier one covers it.
+    /// Diagnostic of an error in one condition; `None` if an earlier diagnostic covers it.
     fn fault(
         &self,
         error: &ConditionError,
@@ -111,7 +111,7 @@ impl ConditionNames<'_> {
     }
 }
 
-/// Help for an operator that conditions do not have.
+/// Help for an operator that conditions cannot contain.
 fn sign_help(sign: &str) -> &'static str {
     match sign {
         "=" => "write `==`",
@@ -123,7 +123,7 @@ fn sign_help(sign: &str) -> &'static str {
     }
 }
 
-/// The diagnostic of the conditions as a whole.
+/// Diagnostic of an error of all conditions together.
 pub(super) fn unfit(error: &BuildError, place: FileSpan) -> Diagnostic {
     match error {
         BuildError::NoElement => Diagnostic::error(
@@ -147,7 +147,7 @@ pub(super) fn unfit(error: &BuildError, place: FileSpan) -> Diagnostic {
     }
 }
 
-/// Largest number of indices of a shape for which conditions are tried.
+/// Maximum number of indices of a shape for which conditions are tried as advice.
 const MOST_INDICES: i128 = 1 << 26;
 
 /// A condition `a <= b` between two axes under which a refused layout is proven, as for triangular storage. Tried only
@@ -184,14 +184,15 @@ fn multiplies(index: &Expr) -> bool {
     }
 }
 
-/// The error for a domain on a tensor that is also partitioned; `parted` names the construct.
+/// Error for a domain on a tensor that is also partitioned; `parted` names the construct that partitions it.
 pub(super) fn parted(parted: &str, place: FileSpan) -> Diagnostic {
     let message = format!("{parted} cannot have a domain");
     Diagnostic::error(Code::DomainWhole, message, place, "")
         .help("remove the condition, or declare the part in memory as a separate tensor")
 }
 
-/// The error for a tensor with a domain in a construct that needs the whole tensor, such as `a kernel requires`.
+/// Error for a tensor with a domain in a construct that needs the whole tensor; `takes` names the construct, as
+/// in `a kernel requires`.
 pub(super) fn whole_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Diagnostic {
     let name = &tensor.name;
     let message = format!("{takes} whole tensors, and `{name}` is restricted by its `where`");

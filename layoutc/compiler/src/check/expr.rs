@@ -1,4 +1,4 @@
-//! Expressions in manifests: parsing, name resolution, and diagnostics at the characters at fault.
+//! Parsing and name resolution of the expressions in manifests, with diagnostics at the characters at fault.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::nearest::{nearest, quantity};
 use crate::manifest::syntax::{IntegerExpr, ItemKind, SpannedText};
 
-/// Resolves an expression without axes.
+/// Parses and resolves an expression without axes.
 pub(super) fn constant(
     bound: &IntegerExpr,
     values: &dyn Fn(&str) -> Option<Expr>,
@@ -67,7 +67,7 @@ pub(super) fn with_axis_help<'a>(
     faults
 }
 
-/// Location of a byte range of a text.
+/// Span of a byte range in a text of the manifest.
 pub(super) fn place_in(text: &SpannedText, span: &parse::Span, file: &Arc<str>) -> FileSpan {
     FileSpan::new(file, text.span.start + span.start..text.span.start + span.end)
 }
@@ -145,7 +145,7 @@ pub(super) fn map_parse_fault(
     }
 }
 
-/// The quotient of the words around the `/` at byte `at`.
+/// Text of the quotient of the words around the `/` at byte `at`: `a // b`.
 fn quotient(text: &str, at: usize) -> String {
     let is_other = |c: char| !c.is_ascii_alphanumeric() && c != '_';
     let before = text.get(..at).unwrap_or_default().trim_end();
@@ -155,13 +155,13 @@ fn quotient(text: &str, at: usize) -> String {
     format!("{} // {}", before.unwrap_or("c"), after.unwrap_or("4"))
 }
 
-/// Help for a conditional expression.
+/// Help for a conditional expression of another language; `None` for other errors.
 fn conditional(kind: &ParseErrorKind) -> Option<&'static str> {
     matches!(kind, ParseErrorKind::Character('<' | '>' | '?' | '!'))
         .then_some("write an index as arithmetic: it has no comparisons and no conditionals")
 }
 
-/// Help with the form of expressions.
+/// Help that describes the form of expressions.
 const FORM: &str = "expressions consist of integers, names, `+ - * // % & ^` and parentheses";
 
 /// Help for an unexpected token at byte `at`.
@@ -201,7 +201,7 @@ fn continuation_help(text: &str, at: usize, axes: &[Axis]) -> String {
     }
 }
 
-/// A map that splits the last axis: `(n, c) -> (n, c // 4, c % 4)`.
+/// Example of a map, which splits the last of the axes: `(n, c) -> (n, c // 4, c % 4)`.
 fn example(axes: &[Axis]) -> String {
     let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
     let names = if names.is_empty() { vec!["n", "c"] } else { names };
@@ -210,7 +210,7 @@ fn example(axes: &[Axis]) -> String {
     format!("({others}{last}) -> ({others}{last} // 4, {last} % 4)")
 }
 
-/// Value of a number with leading zeros, `_` or a base prefix.
+/// Value of a number with leading zeros, `_` or a base prefix; `None` for other words.
 fn spelled(word: &str) -> Option<i64> {
     let digits = word.replace('_', "").to_ascii_lowercase();
     let of = |prefix: &str, radix| {
@@ -234,7 +234,7 @@ pub(super) fn overflow(
     Diagnostic::error(Code::ExprOverflow, message, place, "").help(help)
 }
 
-/// Diagnostic of a map or expression that breaks a rule; `None` where an earlier one covers it.
+/// Diagnostic of a map or expression that breaks a rule; `None` if an earlier diagnostic covers it.
 pub(super) fn map_fault(
     error: &MapError,
     text: &SpannedText,
@@ -327,7 +327,7 @@ pub(super) fn map_fault(
     })
 }
 
-/// The first two arguments of a call, if they are names: `hilbert(h, w)`.
+/// The first two arguments of a call, as in `hilbert(h, w)`; `None` unless they are names.
 fn two_names(call: &str) -> Option<[&str; 2]> {
     let (_, inside) = call.trim_end_matches(')').split_once('(')?;
     let mut names = inside.split(',').map(str::trim);

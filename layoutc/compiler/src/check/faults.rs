@@ -1,4 +1,4 @@
-//! Diagnostics of the algebra's errors.
+//! Diagnostics of the errors of layout construction.
 
 use layoutc_algebra::builder::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::Expr;
@@ -11,7 +11,7 @@ use super::expr::overflow;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 
-/// An expression with the manifest's names.
+/// Text of an expression with the names of axes and symbols in the manifest.
 pub(super) fn text(expr: &Expr, logical: &[Axis], symbols: &[Symbol]) -> String {
     print::expr(expr, &|var| crate::model::layout_names::variable(var, logical, &[], symbols))
 }
@@ -21,7 +21,7 @@ pub(super) fn index(index: &[i128]) -> String {
     format!("[{}]", joined(index))
 }
 
-/// `1 slot`, `2 slots`.
+/// Count with its noun: `1 slot`, `2 slots`.
 pub(super) fn counted(count: &impl ToString, what: &str) -> String {
     match count.to_string().as_str() {
         "1" => format!("1 {what}"),
@@ -29,12 +29,12 @@ pub(super) fn counted(count: &impl ToString, what: &str) -> String {
     }
 }
 
-/// Items separated by commas: `0, 4`.
+/// Texts of items, separated by commas: `0, 4`.
 pub(super) fn joined(items: &[impl ToString]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Position of the map item that an error is about.
+/// Position of the map item that an error is about; `None` if it is about none.
 pub(super) fn item_of(error: &BuildError) -> Option<usize> {
     match error {
         BuildError::Negative { item, .. }

@@ -12,7 +12,7 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan, Fix};
 use crate::manifest::syntax::SpannedText;
 
-/// Limit on the length of a map that is translated, in bytes.
+/// Maximum length of a map that is translated, in bytes. A longer map is not translated.
 const LONGEST: usize = 400;
 
 /// Translates a map from another language's syntax; `None` if the text is a valid map already or the result is not one.
@@ -65,7 +65,8 @@ fn with_all_axes(map: &str, axes: &[Axis]) -> Option<String> {
     parse::map(&map).is_ok().then_some(map)
 }
 
-/// Our form of a map in another language, with all of `axes`.
+/// Map in the syntax of manifests for one in another language's syntax, with all of `axes`; `None` if it cannot
+/// be translated.
 pub(super) fn map_of_axes(text: &str, axes: &[Axis]) -> Option<String> {
     let map = translate_map(text)?;
     Some(with_all_axes(&map, axes).unwrap_or(map))
@@ -106,7 +107,7 @@ pub(super) fn index_map(
     Some(error.help(format!("write it as a step: `layout {{ map \"{map}\" }}`")))
 }
 
-/// The map without nested parentheses around several items, as in `(n, (c // 4, c % 4))`.
+/// The map without nested parentheses around several of its items, as in `(n, (c // 4, c % 4))`.
 fn flat(map: &str) -> String {
     let mut open: Vec<(usize, bool, bool)> = Vec::new();
     let mut dropped = Vec::new();
@@ -152,7 +153,7 @@ fn balanced(map: &str) -> String {
     map
 }
 
-/// Punctuation of other languages, with its equivalent here.
+/// Punctuation of other languages, with the equivalent in manifests.
 const MARKS: &[(&str, &str)] = &[
     ("[", "("),
     ("]", ")"),
@@ -170,7 +171,7 @@ const MARKS: &[(&str, &str)] = &[
     (";", ","),
 ];
 
-/// Infix words of other languages, with their operators here.
+/// Infix words of other languages, with the equivalent operators in manifests.
 const WORDS: &[(&str, &str)] = &[
     ("floordiv", "//"),
     ("div", "//"),
@@ -182,7 +183,7 @@ const WORDS: &[(&str, &str)] = &[
     ("times", "*"),
 ];
 
-/// Replaces infix words by operators, shifts by products and quotients, and a single `/` by `//`.
+/// The map with infix words replaced by operators, shifts by products and quotients, and a single `/` by `//`.
 fn in_words(map: &str) -> String {
     let mut out = String::new();
     let mut rest = map;
@@ -226,7 +227,7 @@ fn in_words(map: &str) -> String {
     out
 }
 
-/// The value of a power such as `2**3`, and the text after it.
+/// Value of a power such as `2**3` as text, and the text after it; `None` for other texts.
 fn power<'t>(base: &str, after: &'t str) -> Option<(String, &'t str)> {
     let exponent = after.trim_start().strip_prefix("**")?.trim_start();
     let end = exponent.find(|c: char| !c.is_ascii_digit()).unwrap_or(exponent.len());
@@ -268,7 +269,8 @@ fn wrapped(items: &str) -> bool {
         })
 }
 
-/// The operator for a function call of another language: `floordiv(c, 4)` is `c // 4`.
+/// Operator in manifests for a function call of another language: `floordiv(c, 4)` is `c // 4`; `None` for other
+/// calls.
 pub(super) fn operator(call: &str) -> Option<String> {
     let (name, arguments) = call.split_once('(')?;
     let arguments = arguments.strip_suffix(')')?;

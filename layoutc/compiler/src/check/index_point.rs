@@ -1,19 +1,19 @@
-//! Search for an index at which a claim fails.
+//! Points at which claims about all indices fail, and their search.
 
 use layoutc_algebra::expr::Var;
 
 /// Result of deciding a claim about all indices and all values of the symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ClaimResult {
-    /// True everywhere.
+    /// The claim is true at all points.
     Holds,
-    /// False at this point.
+    /// The claim is false at this point.
     Fails(IndexPoint),
-    /// Neither proven nor refuted.
+    /// The claim is neither proven nor refuted.
     Unknown,
 }
 
-/// An index for each axis, and a value for each symbol.
+/// Point of a claim's domain: an index for each axis, and a value for each symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct IndexPoint {
     pub(super) axes: Vec<i128>,
@@ -21,7 +21,7 @@ pub(super) struct IndexPoint {
 }
 
 impl IndexPoint {
-    /// Value of a variable at this point.
+    /// Value of an axis or symbol at this point; `None` for other variables.
     pub(super) fn value(&self, var: Var) -> Option<i128> {
         let (list, k) = match var {
             Var::Axis(k) => (&self.axes, k),

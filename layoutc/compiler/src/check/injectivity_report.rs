@@ -17,18 +17,18 @@ use super::strides::StrideSource;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan, Fix};
 
-/// Context of a refused layout.
+/// Context of a layout that the prover refused: where its parts are written in the manifest.
 pub(super) struct RefusalContext<'a> {
     pub(super) tensor: &'a str,
     pub(super) logical: &'a [Axis],
     pub(super) symbols: &'a [Symbol],
-    /// The last map of the layout, if it has one.
+    /// Last map of the layout; `None` if it has no map.
     pub(super) site: Option<&'a AppliedMap>,
-    /// The source of the strides, if the layout has any.
+    /// Strides of the layout as they are written; `None` if it has none.
     pub(super) strides: Option<&'a StrideSource>,
-    /// The last text in a foreign notation, if the layout has one.
+    /// Last text of the layout in a foreign notation; `None` if there is none.
     pub(super) foreign: Option<&'a ForeignText>,
-    /// The source of the layout, if it can be replayed.
+    /// Steps of the layout; `None` if they cannot be replayed.
     pub(super) recipe: Option<LayoutSource<'a>>,
     /// Location of the layout's node, or of the tensor's name if it has none.
     pub(super) place: FileSpan,
@@ -150,14 +150,14 @@ fn ringed<'a>(context: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Optio
     (is_axis && is_whole).then_some((axis.name.as_str(), digit.weight))
 }
 
-/// The characters at fault, a label, and a suggested fix.
+/// Part of a layout's text that is at fault: its span, a label, and a suggested fix.
 struct Culprit {
     place: FileSpan,
     label: String,
     suggestion: Option<Suggestion>,
 }
 
-/// A help text, with the edit that it describes.
+/// Help text with the edit that it describes.
 struct Suggestion {
     help: String,
     fix: Option<Fix>,
@@ -235,7 +235,7 @@ fn blame(
     }
 }
 
-/// Help for overlapping strides.
+/// Help for strides of which some overlap.
 const OVERLAP: &str = "make each stride larger than the span of the smaller ones";
 
 /// The blame if no map of the layout itself is at fault: strides, or a foreign text.
@@ -351,7 +351,7 @@ pub(super) fn one_divisor(site: &AppliedMap) -> Option<String> {
     divisor_suggestion(site, &site.map.items.iter().collect::<Vec<_>>()).map(|found| found.help)
 }
 
-/// The last item that repeats another one, with its text.
+/// Span and text of the last item of a map that repeats another one; `None` if all differ.
 fn repeated(site: &AppliedMap) -> Option<(FileSpan, &str)> {
     let written = |item: &MapItemText| site.text.value.get(item_span(item));
     let items = &site.parsed.items;
@@ -389,15 +389,15 @@ fn drops(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> String {
     }
 }
 
-/// An item to insert into a map.
+/// Item that a suggestion inserts in a map.
 struct MapInsertion {
     text: String,
-    /// Noun for the item in the help.
+    /// Word for the item in the help, such as `the quotient` or `it`.
     kind: &'static str,
     at: InsertPoint,
 }
 
-/// Position of an insertion among a map's items.
+/// Position among a map's items at which an item is inserted.
 #[derive(PartialEq, Eq)]
 enum InsertPoint {
     Before(usize),

@@ -12,50 +12,51 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{FillItem, PaddingRule, SpannedText};
 
-/// A map as applied, for diagnostics that point into it.
+/// Map of a layout, as it was applied, for diagnostics that point into its text.
 #[derive(Debug, Clone)]
 pub(super) struct AppliedMap {
     pub(super) file: Arc<str>,
     pub(super) text: SpannedText,
     pub(super) parsed: MapText,
     pub(super) map: IndexMap,
-    /// True if its axes are the logical ones.
+    /// True if the axes of the map are the tensor's logical axes, so that no step precedes it.
     pub(super) direct: bool,
-    /// True if it is the layout's only map.
+    /// True if the map is the only one of the layout.
     pub(super) only: bool,
-    /// True if it is in the layout itself: a transform may be applied elsewhere with other parameters.
+    /// True if the map is written in the layout itself, not in a transform, which other layouts may apply with other
+    /// parameters.
     pub(super) is_own: bool,
 }
 
-/// A text in a foreign notation, for diagnostics that point into it.
+/// Text of a layout in a foreign notation, for diagnostics that point into it.
 #[derive(Debug, Clone)]
 pub(super) struct ForeignText {
     pub(super) notation: Notation,
-    /// Location of the text, without quotes.
+    /// Span of the text in the manifest, without quotes.
     pub(super) place: FileSpan,
-    /// The axis names of the text; empty if it has none.
+    /// Names of the axes in the text; empty if it names none.
     pub(super) names: Vec<String>,
 }
 
-/// Attributes that the steps set besides the map.
+/// Attributes of a layout that its steps set besides the map.
 #[derive(Debug, Default)]
 pub(super) struct LayoutAttributes {
     pub(super) alignment: Option<u64>,
-    /// Base alignment that a swizzle requires, in bytes; 0 without one.
+    /// Base alignment that a swizzle requires, in bytes; 0 without a swizzle.
     pub(super) swizzle_alignment: u64,
     pub(super) fill: Option<(FillItem, Arc<str>)>,
     pub(super) padding: Option<(PaddingRule, FileSpan)>,
-    /// Deviations from the tool that defines a foreign notation.
+    /// Remarks on deviations from the tool that defines a foreign notation, each with its span.
     pub(super) remarks: Vec<(FileSpan, Remark)>,
-    /// Number of XLA's memory space.
+    /// XLA's number of the memory space that a text gives, with its span; `None` if it gives none.
     pub(super) memory_space: Option<(FileSpan, i128)>,
     pub(super) map: Option<AppliedMap>,
-    /// The source of the strides, if any.
+    /// Strides as they are written; `None` if no step gives strides.
     pub(super) strides: Option<StrideSource>,
     pub(super) foreign: Option<ForeignText>,
-    /// Location of the last separator: the node, or the bar of a map.
+    /// Span of the last axis separator: that of its node, or of the bar in a map; `None` without separators.
     pub(super) separators: Option<FileSpan>,
-    /// One line of text per step, with transforms expanded.
+    /// Text of each step, one line per step, with transforms expanded.
     pub(super) lines: Vec<String>,
 }
 

@@ -15,10 +15,10 @@ use crate::manifest::{
     syntax::{ManifestSyntax, UseItem},
 };
 
-/// Largest manifest, in bytes.
+/// Maximum size of a manifest, in bytes. A larger one is refused.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Parsed manifests; each comes after those that it uses.
+/// Parsed manifests, of which each comes after those that it uses.
 #[derive(Debug, Default)]
 pub(super) struct ManifestSet {
     by_path: BTreeMap<String, usize>,
@@ -41,7 +41,7 @@ impl ManifestSet {
         self.all.get(file).map(|loaded| &loaded.syntax)
     }
 
-    /// The source text of a file.
+    /// Source text of the file at a position.
     pub(super) fn text(&self, file: usize) -> &str {
         self.all.get(file).map_or("", |loaded| &loaded.text)
     }
@@ -189,14 +189,14 @@ fn parse(host: &CompileEnv<'_>, path: &str) -> ParseOutcome {
 struct ManifestLoader {
     parsed: BTreeMap<String, ParseOutcome>,
     files: ManifestSet,
-    /// The uses that close a cycle.
+    /// Uses that close a cycle, and are ignored.
     cuts: CycleCuts,
-    /// The files being loaded, outermost first.
+    /// Paths of the files that are being loaded, outermost first.
     open: Vec<String>,
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Limit on the depth of `use`.
+/// Maximum depth of a chain of `use` items. A deeper chain is an error.
 const MAX_USES: usize = 128;
 
 impl ManifestLoader {

@@ -20,7 +20,7 @@ use crate::model::Tensor;
 use crate::model::layout_names;
 use crate::model::reshard::DeviceSharding;
 
-/// Limit on the devices of a mesh: MPI ranks are `int`.
+/// Maximum number of devices of a mesh, as MPI ranks are `int`. A larger mesh is an error.
 const MAX_DEVICES: i64 = i32::MAX as i64;
 
 /// A declared mesh.
@@ -56,7 +56,7 @@ pub(super) fn mesh(item: &MeshItem, scope: &ManifestScope, file: &Arc<str>) -> C
     Ok(mesh)
 }
 
-/// A tensor to be sharded.
+/// Tensor that is to be sharded, with its `shard` item and the meshes of the scope.
 pub(super) struct ShardContext<'a> {
     pub(super) item: &'a ShardItem,
     pub(super) scope: &'a ManifestScope,
@@ -133,7 +133,7 @@ impl ShardContext<'_> {
         error.help("reduce the tensor or the mesh")
     }
 
-    /// The named mesh, or the only one that has the named axes.
+    /// Name and mesh that a `shard` item names, or the only mesh that has the axes it names.
     fn mesh(&self) -> CheckResult<(&str, &Mesh)> {
         let meshes = &self.scope.meshes;
         let known = || meshes.keys().map(String::as_str).collect::<Vec<_>>();

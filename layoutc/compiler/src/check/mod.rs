@@ -63,16 +63,17 @@ use crate::model::{Manifest, Spanned, Tensor};
 pub struct CheckedProject {
     /// The requested manifests in order, with their valid items.
     pub manifests: Vec<Manifest>,
-    /// Dependencies and diagnostics, one entry per manifest.
+    /// Dependencies and diagnostics of each requested manifest, in the order of `manifests`.
     pub units: Vec<CompilationUnit>,
     /// All errors and warnings, sorted by file and position.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// A manifest as a unit of compilation; valid as long as the texts that it depends on do not change.
+/// Manifest as a unit of compilation, whose results are valid as long as the texts that it depends on do not
+/// change.
 #[derive(Debug, Clone)]
 pub struct CompilationUnit {
-    /// Paths of the manifests that it uses, directly or indirectly, in order.
+    /// Paths of the manifests that this one uses, directly or indirectly, sorted.
     pub uses: Vec<String>,
     /// Diagnostics of the manifest and of those that it uses.
     pub diagnostics: Vec<Diagnostic>,
@@ -85,23 +86,25 @@ impl CheckedProject {
     }
 }
 
-/// Services of a check.
+/// Optional services that a check uses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CheckOptions<'a> {
-    /// Records the steps of the tensors that it selects.
+    /// Recorder of the layout steps of the tensors that it selects; `None` records nothing.
     pub(crate) recorder: Option<&'a Recorder>,
-    /// Caches checked tensors across checks with the same configuration.
+    /// Cache of checked tensors across checks with the same configuration; `None` caches nothing.
     pub(crate) cache: Option<&'a TensorCache>,
-    /// Answers of the planner.
+    /// Functions of the planner that answer questions about schedules.
     pub(crate) planner: PlannerQuestions,
 }
 
-/// Questions about schedules that only the planner answers. It lies above the check, so the caller passes its functions.
+/// Functions of the planner that the check calls. The planner depends on the check, so the caller passes its
+/// functions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlannerQuestions {
-    /// Extents of the tile of a cache.
+    /// Function that returns the extents of the tile of a cache.
     pub(crate) tile_extents: TileExtents,
-    /// Errors for schedules of conversions that cannot be followed, and warnings for slow schedules of kernels.
+    /// Function that returns errors for schedules of conversions that cannot be followed, and warnings for slow
+    /// schedules of kernels.
     pub(crate) schedule_diagnostics: fn(&Manifest) -> Vec<Diagnostic>,
 }
 
@@ -167,7 +170,7 @@ fn unit(
     CompilationUnit { uses, diagnostics }
 }
 
-/// Context that all manifests of a check share.
+/// State that the checks of all manifests share.
 #[derive(Clone, Copy)]
 struct ProjectContext<'a> {
     files: &'a load::ManifestSet,

@@ -1,4 +1,5 @@
-//! Padding checks: forbidden, unexplained, or above the configured limit.
+//! Checks of a tensor's padding: errors if it is forbidden, warnings if it is unexplained or above the configured
+//! limit.
 
 use std::collections::BTreeSet;
 
@@ -14,22 +15,22 @@ use crate::manifest::syntax::PaddingRule;
 use crate::model::Tensor;
 use crate::model::layout_names;
 
-/// Origin of a layout's padding.
+/// Origin of a layout's padding in its steps.
 #[derive(Debug)]
 pub(super) struct PaddingOrigin {
-    /// True if steps explain it: they pad or round up explicitly.
+    /// True if steps that pad or round up explicitly explain all of the padding.
     pub(super) is_explained: bool,
-    /// The last step that added slots.
+    /// Span of the last step that added slots; `None` if none did.
     pub(super) grown: Option<FileSpan>,
-    /// Period of the swizzle in elements, if that step is one.
+    /// Period of the swizzle in elements, if it is the step that added slots; `None` otherwise.
     pub(super) swizzle_block: Option<i128>,
 }
 
-/// Lazily computed help.
+/// Help about padding, computed only if it is shown.
 pub(super) struct PaddingAdvice<'a> {
-    /// The order of the axes with the fewest slots.
+    /// Function that returns advice on an order of the axes with fewer slots; `None` if there is none.
     pub(super) order: &'a dyn Fn() -> Option<String>,
-    /// The facts of symbols without padding.
+    /// Function that returns advice on facts of symbols without padding; `None` if there are none.
     pub(super) facts: &'a dyn Fn() -> Option<String>,
 }
 
@@ -87,7 +88,7 @@ pub(super) fn check(
     Ok(vec![warning.help(less_padding(padding))])
 }
 
-/// Help for padding: the cause to change.
+/// Help that names the cause of the padding to change.
 fn less_padding(padding: &PaddingOrigin) -> String {
     match padding.swizzle_block {
         Some(block) => format!(
@@ -147,7 +148,7 @@ fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
     }
 }
 
-/// Limit on the alternatives of the indices.
+/// Maximum number of alternatives that replace the indices of a layout. Further alternatives are not tried.
 const MAX_ALTERNATIVES: usize = 64;
 
 /// Digits of the layout and the extent of each target after replacing every index by one of equal range: a Hilbert

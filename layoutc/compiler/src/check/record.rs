@@ -73,7 +73,7 @@ pub(super) fn fits(
     Err(error.help(format!("write `{FIELD}` alone: its indices are {}", fields.join(", "))))
 }
 
-/// Context of a record: file, scope, and the order of packed elements in its tensor.
+/// File, scope and order of packed elements in which a record is checked.
 #[derive(Clone, Copy)]
 pub(super) struct RecordContext<'a> {
     pub(super) file: &'a Arc<str>,

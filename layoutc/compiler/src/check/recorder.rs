@@ -11,30 +11,31 @@ use crate::base::diagnostic::FileSpan;
 use crate::manifest::syntax::{IntegerExpr, StepItem, StepKind};
 use crate::model::layout_names;
 
-/// One step of a layout, with transforms expanded.
+/// Record of one layout step, where transforms are expanded to their steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepRecord {
-    /// The step as text.
+    /// Text of the step as in a manifest.
     pub line: String,
     /// Index maps of the step, applied in order: none if it changes no axis, several for most foreign notations. The
     /// first is over the axes before the step.
     pub maps: Vec<IndexMap>,
-    /// Effect other than on axes.
+    /// Effect of the step other than on the axes; `None` if it has none.
     pub note: Option<String>,
-    /// Axes after the step.
+    /// Axes that the layout has after the step.
     pub axes: Vec<Axis>,
-    /// Positions of the axes that a separator follows.
+    /// Positions of the axes after which the layout has a separator.
     pub separators: Vec<usize>,
-    /// Location of the step.
+    /// Span of the step in the manifest.
     pub place: FileSpan,
-    /// For a step of a transform, the step of the tensor's own layout that applies the transform.
+    /// Span of the step in the tensor's own layout that applies the transform which contains this step; `None` for a
+    /// step of the layout itself.
     pub within: Option<FileSpan>,
 }
 
-/// Steps by file and name of their tensor.
+/// Steps of each recorded tensor, by file and name of the tensor.
 pub type StepRecords = BTreeMap<(Arc<str>, String), Vec<StepRecord>>;
 
-/// Records the steps of one tensor, or of all.
+/// Recorder of the layout steps of one tensor, or of all.
 #[derive(Debug)]
 pub struct Recorder {
     tensor: Option<String>,

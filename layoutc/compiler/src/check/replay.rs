@@ -1,4 +1,4 @@
-//! Source of a layout: its steps, which can be replayed on other axes, in another order or under other facts.
+//! Steps of a layout in a form that can be replayed on other axes, in another order or under other facts.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::env::ResultCache;
 use crate::env::executor::CostTrackingExecutor;
 use crate::manifest::syntax::{SpannedText, StepItem, StepKind, TensorItem};
 
-/// The steps of a tensor's layout with everything that they refer to.
+/// Steps of a tensor's layout, with everything that they refer to.
 #[derive(Clone, Copy)]
 pub(super) struct LayoutSource<'a> {
     pub(super) item: &'a TensorItem,
@@ -28,20 +28,21 @@ pub(super) struct LayoutSource<'a> {
     pub(super) scopes: &'a ManifestScopes,
     pub(super) memo: &'a dyn ResultCache,
     pub(super) element_bits: u32,
-    /// Conditions of the domain, over the names of the axes.
+    /// Texts of the domain's conditions, over the names of the axes.
     pub(super) conditions: &'a [SpannedText],
-    /// Base alignment if no step sets it, in bytes.
+    /// Base alignment in bytes if no step sets one.
     pub(super) default_alignment: u64,
-    /// Minimum base alignment: the memory space's own, in bytes.
+    /// Least base alignment in bytes, which is that of the memory space.
     pub(super) least_alignment: u64,
 }
 
-/// Outcome of a replay.
+/// Outcome of replaying the steps of a layout.
 pub(super) enum ReplayOutcome {
-    /// A proven layout.
+    /// The layout is proven injective.
     Proven(Box<Layout>),
     Refused,
-    /// Refused after enumerating many elements: too expensive to replay under other facts.
+    /// The layout was refused after its elements were enumerated, so that replays under other facts are too
+    /// expensive.
     Costly,
 }
 

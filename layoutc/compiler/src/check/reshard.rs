@@ -1,4 +1,4 @@
-//! Conversions between devices: detection and restrictions.
+//! Checks of conversions that exchange data between devices.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::manifest::syntax::ConvertItem;
 use crate::model::Tensor;
 use crate::model::reshard::DeviceSharding;
 
-/// Limit on the devices of an exchange.
+/// Maximum number of devices that exchange data. A conversion over more is an error.
 const MAX_RANKS: i64 = 1 << 16;
 
 /// Returns true if the conversion exchanges data between devices: `axes[k]` is the position in the destination of axis

@@ -1,4 +1,4 @@
-//! Ring buffers: tensors of which memory holds a window along one axis.
+//! Ring buffers: tensors of which memory holds only a window of consecutive indices along one axis.
 
 use std::sync::Arc;
 
@@ -13,8 +13,9 @@ use crate::model::Tensor;
 use crate::model::layout_names;
 use crate::model::ring::Ring;
 
-/// The axes in memory, and the ring. The proof of the layout implies that any `capacity` consecutive indices of the axis
-/// have distinct slots, as their remainders by `capacity` differ.
+/// Lowers a `ring` item: returns the axes of the window in memory, which are `whole` with the extent of the
+/// ring's axis replaced by the capacity, and the ring. The proof of the layout implies that any `capacity`
+/// consecutive indices of the axis have distinct slots, as their remainders by `capacity` differ.
 pub(super) fn ring(
     item: &RingItem,
     (scope, file): (&ManifestScope, &Arc<str>),
@@ -78,8 +79,8 @@ pub(super) fn ring_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Optio
     Some(error.help(help))
 }
 
-/// The error for a conversion from or to a ring, unless both are rings of the same indices; `axes[k]` is the position
-/// in the destination of axis `k` of the source.
+/// The error for a conversion from or to a ring buffer, unless both tensors are rings of equal capacity along the
+/// same axis. `axes[k]` is the position in the destination of axis `k` of the source.
 pub(super) fn ring_mismatch(
     [source, destination]: [&Tensor; 2],
     axes: &[usize],

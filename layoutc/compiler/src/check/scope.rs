@@ -22,13 +22,13 @@ use crate::manifest::syntax::{
 };
 use crate::model::MemorySpace;
 
-/// Default maximum of a symbol: 2^31 - 1.
+/// Default of a symbol's greatest value: 2^31 - 1.
 pub(super) const DEFAULT_MAX: i128 = (1 << 31) - 1;
 
-/// The scope of each file, by position.
+/// Scope of each file, by the file's position.
 pub(super) type ManifestScopes = Vec<ManifestScope>;
 
-/// The items of one manifest by name.
+/// Items of one manifest by name, its own and those that it imports.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ManifestScope {
     pub(super) consts: BTreeMap<String, (i128, FileSpan)>,
@@ -38,18 +38,18 @@ pub(super) struct ManifestScope {
     pub(super) backends: BTreeMap<String, Arc<BackendDef>>,
     pub(super) spaces: BTreeMap<String, (MemorySpace, FileSpan)>,
     pub(super) meshes: BTreeMap<String, (Mesh, FileSpan)>,
-    /// Names whose items have errors; a reference to one adds no diagnostic.
+    /// Kinds and names of items that have errors. A reference to one adds no diagnostic.
     pub(super) broken: BTreeSet<(ItemKind, String)>,
-    /// True if part of a file could not be parsed: it may declare unknown names.
+    /// True if part of a file could not be parsed, so that unknown names may be declared there.
     pub(super) torn: bool,
 }
 
-/// A transform, with the file that declares it.
+/// Transform of a manifest, with the file that declares it.
 #[derive(Debug)]
 pub(super) struct TransformDef {
     pub(super) item: TransformItem,
     pub(super) file: Arc<str>,
-    /// Position of its file, in whose scope its steps are resolved.
+    /// Position of the file in whose scope the transform's steps are resolved.
     pub(super) home: usize,
 }
 

@@ -86,7 +86,7 @@ pub(super) fn memory(
     Err(error.into())
 }
 
-/// Names of memories in other languages, without surrounding `_`.
+/// Names of memories in other languages, without surrounding `_`, each with the word of manifests.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("constant", "constant"),
     ("cpu", "global"),

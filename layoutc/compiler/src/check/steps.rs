@@ -30,24 +30,24 @@ use crate::manifest::syntax::{
     StepKind, TileEntry,
 };
 
-/// Limit on the steps of a layout, with transforms expanded.
+/// Maximum number of steps of a layout, with transforms expanded. A layout with more is an error.
 const MAX_STEPS: usize = 1000;
 
 /// Help for too many steps.
 const FEWER_STEPS: &str = "apply fewer transforms, or merge several steps into one `map`";
 
-/// Limit on the nesting depth of transforms.
+/// Maximum nesting depth of transforms. A deeper layout is an error.
 const MAX_OPEN: usize = 64;
 
-/// Scope of the names in steps.
+/// Names that may occur in layout steps.
 #[derive(Clone, Copy)]
 pub(super) struct StepScope<'a> {
     pub(super) file: &'a Arc<str>,
     pub(super) scope: &'a ManifestScope,
     pub(super) scopes: &'a ManifestScopes,
-    /// Value of a symbol of the tensor, by name.
+    /// Function that returns the value of a symbol of the tensor by its name.
     pub(super) symbol: &'a dyn Fn(&str) -> Option<Expr>,
-    /// Layout parameters with their values.
+    /// Parameters of the transform that is being expanded, with their values.
     pub(super) parameters: &'a [(String, Expr)],
 }
 
@@ -71,20 +71,20 @@ impl StepScope<'_> {
 pub(super) struct StepLowering<'a> {
     pub(super) builder: LayoutBuilder,
     pub(super) attributes: LayoutAttributes,
-    /// The transforms being expanded, outermost first.
+    /// Names of the transforms that are being expanded, outermost first.
     pub(super) open: Vec<String>,
-    /// Number of transforms applied so far.
+    /// Number of transforms that were applied so far, counting each application.
     pub(super) applied: usize,
     pub(super) tensor: &'a str,
-    /// Most slots that steps other than maps explain by rounding up; `None` on overflow.
+    /// Greatest number of slots that steps other than maps explain by rounding up; `None` on overflow.
     filled: Option<Expr>,
-    /// Location of the last step that added slots.
+    /// Span of the last step that added slots; `None` if none did.
     grown: Option<FileSpan>,
-    /// Location of the swizzle, and its period in elements.
+    /// Span of the swizzle, and its period in elements; `None` without a swizzle.
     swizzle_block: Option<(FileSpan, i128)>,
-    /// Records of the steps; `None` if not requested.
+    /// Records of the steps so far; `None` if no recorder requests them.
     pub(super) recorded: Option<Vec<StepRecord>>,
-    /// The step of the tensor's own layout whose transform is being expanded.
+    /// Span of the step in the tensor's own layout whose transform is being expanded; `None` outside of transforms.
     within: Option<FileSpan>,
 }
 

@@ -7,14 +7,15 @@ use layoutc_algebra::symbol::Axis;
 use crate::base::diagnostic::{FileSpan, Fix};
 use crate::manifest::syntax::IntegerExpr;
 
-/// Source of a layout's strides.
+/// Strides of a layout as they are written.
 #[derive(Debug, Clone)]
 pub(super) struct StrideSource {
-    /// Location of the strides.
+    /// Span of the strides in the manifest.
     pub(super) place: FileSpan,
-    /// Injective strides in the same notation if those given may overlap, with the edit.
+    /// Text of injective strides in the same notation with the edit that writes them, if those given may overlap;
+    /// `None` otherwise.
     pub(super) apart: Option<(String, Option<Fix>)>,
-    /// The strides in elements, if those given would be dense as numbers of bytes.
+    /// Text of the strides in elements, if those given would be dense as numbers of bytes; `None` otherwise.
     pub(super) bytes: Option<String>,
 }
 

@@ -42,7 +42,7 @@ pub(super) fn swizzle(
 
 /// A swizzle mode of the tensor memory accelerator: permutes 16-byte chunks within rows of at most 32, 64 or 128 bytes.
 pub(super) struct TmaSwizzleMode<'a> {
-    /// Bytes of the widest row (32, 64 or 128), at the location of the mode.
+    /// Width of the widest row in bytes (32, 64 or 128), with the location of the mode.
     pub(super) row: &'a IntegerLiteral,
     pub(super) place: FileSpan,
 }

@@ -6,23 +6,23 @@ use layoutc_algebra::symbol::Symbol;
 
 use super::replay::ReplayOutcome;
 
-/// Limit on the facts tried.
+/// Maximum number of facts that are tried for an advice.
 const MOST_TRIALS: usize = 64;
 
-/// Limit on the numbers of a layout that are used, smallest first.
+/// Maximum number of a layout's numbers from which facts are formed, smallest first.
 const MOST_NUMBERS: usize = 8;
 
 /// Least number of values that a suggested maximum leaves a symbol: one that allows only a few sizes is no use.
 const LEAST_VALUES: i128 = 4;
 
-/// An additional fact of a symbol.
+/// Fact that may be added to a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SymbolFact {
-    /// Every value is a multiple of this.
+    /// Every value of the symbol is a multiple of this number.
     Multiple(i128),
-    /// Every value is at least this.
+    /// Every value of the symbol is at least this number.
     Min(i128),
-    /// Every value is at most this.
+    /// Every value of the symbol is at most this number.
     Max(i128),
 }
 

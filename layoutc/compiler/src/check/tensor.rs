@@ -1,4 +1,4 @@
-//! Checks of one tensor: element type, axes, and the proof of its layout.
+//! Check of one tensor: its element type, its axes, and the proof of its layout.
 
 mod declared;
 
@@ -40,7 +40,7 @@ use crate::model::reshard::DeviceSharding;
 use crate::model::ring::Ring;
 use crate::model::{Fill, FillValue, Memory, MemorySpace, PackFrom, Tensor, TensorSpans};
 
-/// Context of a tensor: its manifest and the shared services.
+/// Manifest of the tensors that are checked, with the services of the check.
 #[derive(Clone, Copy)]
 pub(super) struct ManifestContext<'a> {
     pub(super) file: usize,
@@ -48,23 +48,23 @@ pub(super) struct ManifestContext<'a> {
     pub(super) scopes: &'a ManifestScopes,
     pub(super) config: &'a Config,
     pub(super) memo: &'a dyn ResultCache,
-    /// Recorder of steps, if requested.
+    /// Recorder of layout steps; `None` if none is requested.
     pub(super) recorder: Option<&'a Recorder>,
     pub(super) planner: PlannerQuestions,
-    /// The manifest's tensors by name.
+    /// Tensors of the manifest by name.
     pub(super) named: &'a BTreeMap<&'a str, &'a TensorItem>,
     /// Names of the tensors that have views.
     pub(super) viewed: &'a BTreeSet<&'a str>,
 }
 
-/// A tensor without errors, with the results of its check.
+/// Tensor without errors, with intermediate results of its check.
 #[derive(Debug, Clone)]
 pub(super) struct CheckedTensor {
     pub(super) tensor: Tensor,
-    /// The builder of its layout, if it has views.
+    /// Builder of the tensor's layout, for its views; `None` if it has no views.
     pub(super) builder: Option<LayoutBuilder>,
     pub(super) warnings: Vec<Diagnostic>,
-    /// Its steps, if requested.
+    /// Records of the layout's steps; `None` if no recorder requests them.
     pub(super) recorded: Option<Vec<StepRecord>>,
 }
 

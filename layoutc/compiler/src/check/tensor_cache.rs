@@ -15,21 +15,21 @@ use crate::manifest::lenient::slice;
 use crate::manifest::syntax::{ManifestSyntax, TensorItem};
 use crate::model::{Tensor, TensorSpans};
 
-/// Valid tensors of each manifest's last check, for one configuration.
+/// Cache of the valid tensors of each manifest's last check, by the manifest's path, for one configuration.
 #[derive(Debug, Default)]
 pub struct TensorCache(Mutex<BTreeMap<Arc<str>, Arc<CachedManifest>>>);
 
-/// Hash of a text.
+/// Blake3 hash of a text.
 type TextHash = [u8; 32];
 
-/// Hash of a tensor's text, and two flags: it has views, its steps are recorded.
+/// Key of a cached tensor: the hash of its text, true if it has views, and true if its steps are recorded.
 type TensorCacheKey = (TextHash, bool, bool);
 
-/// The cached tensors of a manifest.
+/// Tensors of one manifest, as its last check left them.
 #[derive(Debug)]
 struct CachedManifest {
-    /// Hash of what a check reads besides the text of the tensor: the items that tensors may refer to, and all used
-    /// manifests.
+    /// Hash of everything besides a tensor's own text that its check reads: the items that tensors may refer to, and
+    /// all used manifests. If it changed, no tensor of the manifest is reused.
     around: TextHash,
     tensors: BTreeMap<TensorCacheKey, Arc<CachedTensor>>,
 }
@@ -37,13 +37,14 @@ struct CachedManifest {
 #[derive(Debug)]
 struct CachedTensor {
     checked: CheckedTensor,
-    /// Span of its node at the time of the check.
+    /// Byte range of the tensor's node in the text that was checked.
     node: Range<usize>,
-    /// Spans of the items that it may name, at the time of the check.
+    /// Byte ranges of the items that the tensor may name, in the text that was checked; the order is that of
+    /// [`named`].
     named: Arc<[Range<usize>]>,
 }
 
-/// A manifest being checked, with its cached tensors.
+/// Access to the cache during the check of one manifest.
 pub(super) struct CacheLookup<'a> {
     cache: &'a TensorCache,
     syntax: &'a ManifestSyntax,
@@ -54,7 +55,7 @@ pub(super) struct CacheLookup<'a> {
 }
 
 impl TensorCache {
-    /// Opens the cache of a manifest; `None` if it could not be parsed.
+    /// Opens the cache for the check of the manifest at position `file`; `None` if the manifest could not be parsed.
     pub(super) fn open<'a>(
         &'a self,
         file: usize,
@@ -82,7 +83,8 @@ impl TensorCache {
     }
 }
 
-/// Spans of the items that a tensor may name in its own manifest, except tensors, in order.
+/// Byte ranges of the items other than tensors that a tensor may name in its own manifest: `use` items, then
+/// consts, symbols, memory spaces, meshes and transforms.
 fn named(syntax: &ManifestSyntax) -> Vec<Range<usize>> {
     let ManifestSyntax { uses, consts, symbols, memory_spaces, meshes, transforms, .. } = syntax;
     let uses = uses.iter().map(|item| item.span.clone());
@@ -100,7 +102,8 @@ impl CacheLookup<'_> {
         (*hash.as_bytes(), is_viewed, is_recorded)
     }
 
-    /// The cached tensor with its locations remapped. `is_viewed`: it has views.
+    /// The cached result of the tensor `item`, with its locations remapped to the current text; `None` if it must be
+    /// checked again. `is_viewed` is true if views refer to the tensor.
     pub(super) fn lookup(
         &self,
         item: &TensorItem,
@@ -114,7 +117,8 @@ impl CacheLookup<'_> {
         remap.remap_tensor()
     }
 
-    /// Caches the valid tensors of the manifest.
+    /// Replaces the cached tensors of the manifest by those of `checked` without errors. Tensors with `like=` are not
+    /// cached, as their base may change.
     pub(super) fn store(&self, checked: &[CheckResult<CheckedTensor>]) {
         let mut tensors = BTreeMap::new();
         for (item, result) in self.syntax.tensors.iter().zip(checked) {
@@ -134,7 +138,7 @@ impl CacheLookup<'_> {
     }
 }
 
-/// Map from the spans of a cached tensor and the items that it names to the current ones.
+/// Map from the byte ranges that a cached tensor had at the time of its check to the ranges in the current text.
 struct SpanRemap<'a> {
     file: &'a Arc<str>,
     one: &'a CachedTensor,
@@ -143,7 +147,8 @@ struct SpanRemap<'a> {
 }
 
 impl SpanRemap<'_> {
-    /// The remapped tensor; `None` if a location is outside all remapped spans.
+    /// The cached tensor with its locations remapped; `None` if a location is outside of the tensor and the items
+    /// that it names.
     fn remap_tensor(&self) -> Option<CheckedTensor> {
         let CheckedTensor { tensor, builder, warnings, recorded } = &self.one.checked;
         let recorded = match recorded {

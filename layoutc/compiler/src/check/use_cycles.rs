@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The uses of each manifest, in text order.
+/// Paths of the manifests that each manifest uses, in the order of the text.
 pub(super) type UseGraph = BTreeMap<String, Vec<String>>;
 
 /// The uses that close a cycle, by user and used manifest, with the path of the cycle from the used one.

@@ -11,35 +11,35 @@ use crate::base::dtype::{LANES, SCALARS};
 use crate::manifest::lenient::{self, CursorContext, LenientNode, slice};
 use crate::manifest::read::FOREIGN;
 
-/// Icon of a proposal, one for each kind that editors distinguish.
+/// Kind of a completion proposal, as editors distinguish them by icons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CompletionIcon {
-    /// A keyword of the language: the name of a node.
+    /// Keyword that names a node, shown with the *keyword* kind.
     Keyword,
-    /// The name of a property.
+    /// Key of a property.
     Property,
-    /// A keyword as a value.
+    /// Keyword that is a value.
     Value,
-    /// An element type.
+    /// Element type.
     Type,
-    /// An axis.
+    /// Axis of a tensor or of a layout.
     Axis,
-    /// A declared name.
+    /// Declared name, with its kind.
     Name(NameKind),
-    /// The path of a manifest.
+    /// Path of a manifest.
     File,
 }
 
 /// A completion proposal; proposals are ordered by label.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CompletionProposal {
-    /// The label shown in the list.
+    /// Label of the proposal in the list.
     pub label: String,
-    /// The text inserted: `dtype=` for the label `dtype`.
+    /// Text that is inserted: `dtype=` for the label `dtype`.
     pub text: String,
-    /// Its icon.
+    /// Kind of the proposal, which determines its icon.
     pub icon: CompletionIcon,
-    /// A short description shown beside the label, or empty.
+    /// Short description shown beside the label; empty if there is none.
     pub detail: String,
 }
 
@@ -69,7 +69,7 @@ struct CompletionBuilder<'a> {
     known: &'a ProjectSnapshot,
     path: &'a str,
     file: &'a EditorFile,
-    /// The text up to the cursor.
+    /// Text of the manifest up to the cursor.
     text: &'a str,
     typing: &'a CursorContext,
     found: BTreeSet<CompletionProposal>,
@@ -117,7 +117,7 @@ impl<'a> CompletionBuilder<'a> {
         self.typing.around.last().map(|node| node.name(self.text))
     }
 
-    /// The node around the parent.
+    /// Name of the node that encloses the parent of the cursor; `None` at the top level.
     fn above(&self) -> Option<&'a str> {
         let before = self.typing.around.len().checked_sub(2)?;
         self.typing.around.get(before).map(|node| node.name(self.text))
@@ -240,7 +240,7 @@ impl<'a> CompletionBuilder<'a> {
         }
     }
 
-    /// Completes inside quotes: expressions, and paths of manifests.
+    /// Adds proposals inside a quoted string of the node `name`: names in expressions, and paths of manifests.
     fn string(&mut self, name: &str) {
         match (name, self.parent()) {
             ("use", None) => self.manifests(),
@@ -260,7 +260,8 @@ impl<'a> CompletionBuilder<'a> {
         }
     }
 
-    /// Names that an expression may contain besides axes: values, and the parameters or operands of the enclosing item.
+    /// Adds the names that an expression may contain besides axes: consts, symbols, and the parameters or operands of
+    /// the enclosing item.
     fn expression(&mut self) {
         self.names(NameKind::Value, "");
         let Some(item) = self.typing.around.first() else { return };
@@ -285,7 +286,7 @@ impl<'a> CompletionBuilder<'a> {
         }
     }
 
-    /// The name of the enclosing tensor, and the axes of its `shape` in the current text.
+    /// Name of the enclosing tensor, and the axes of its `shape` in the current text; `None` outside of a tensor.
     fn shape(&self) -> Option<(String, BTreeSet<String>)> {
         let item = self.typing.around.first()?;
         let name = slice(self.text, item.args().next()?).to_owned();
@@ -300,8 +301,8 @@ impl<'a> CompletionBuilder<'a> {
         Some((name, axes))
     }
 
-    /// The axes of the enclosing tensor: those of its `shape` in the current text, and those after each layout step
-    /// as of the last successful check.
+    /// Adds the axes of the enclosing tensor: those of its `shape` in the current text, and those after each layout
+    /// step as of the last successful check.
     fn axes(&mut self) {
         let Some((name, mut axes)) = self.shape() else { return };
         if let Some(model) = self.known.models.get(self.path)

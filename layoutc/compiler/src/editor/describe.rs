@@ -11,7 +11,7 @@ pub fn axes(axes: &[Axis], symbols: &[Symbol], separators: &[usize]) -> String {
     layout_names::separated(&layout_names::axes(axes, symbols), separators)
 }
 
-/// Summary of a tensor, one fact per line.
+/// Summary of a tensor, with one fact per line.
 pub fn tensor(tensor: &Tensor) -> String {
     let head = format!("tensor {}: {}", tensor.name, tensor.dtype);
     let layout = &tensor.layout;
@@ -24,7 +24,7 @@ pub fn tensor(tensor: &Tensor) -> String {
     table(&head, &lines)
 }
 
-/// Summary of a view, one fact per line.
+/// Summary of a view, with one fact per line.
 pub fn view(view: &View) -> String {
     let head = format!("view {} of {}: {}", view.tensor.name, view.of_name, view.tensor.dtype);
     table(&head, &rows(&view.tensor, view_verdict(view)))

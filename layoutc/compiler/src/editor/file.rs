@@ -8,23 +8,23 @@ use super::names::{NameKind, NameOccurrence, mentions};
 use crate::check::used_path;
 use crate::manifest::lenient::{self, LenientNode, slice};
 
-/// A manifest with its current text.
+/// Manifest as the editor sees it: its current text with the nodes and names in it.
 #[derive(Debug, Clone)]
 pub struct EditorFile {
-    /// The text.
+    /// Current text of the manifest.
     pub text: Arc<str>,
-    /// The line index of the text.
+    /// Byte offsets of the lines in the text.
     pub lines: LineIndex,
-    /// Its nodes, parsed leniently.
+    /// Top-level nodes of the text, parsed leniently.
     pub nodes: Vec<LenientNode>,
-    /// The name occurrences in it, in textual order.
+    /// Occurrences of names in the text, in order.
     pub mentions: Vec<NameOccurrence>,
     /// The paths of the manifests named by its `use` items, relative to the project.
     pub uses: Vec<String>,
 }
 
 impl EditorFile {
-    /// Parses `text`; `path` is the manifest's own path, which `use` paths are resolved against.
+    /// Parses `text`. The paths of its `use` items are resolved against `path`, that of the manifest itself.
     pub fn new(path: &str, text: Arc<str>) -> Self {
         let nodes = lenient::nodes(&text);
         let used = nodes.iter().filter(|node| node.name(&text) == "use");
@@ -38,7 +38,7 @@ impl EditorFile {
         }
     }
 
-    /// The name occurrences that contain or end at byte `offset`.
+    /// Name occurrences whose byte range contains byte `offset` or ends at it.
     pub fn mentions_at(&self, offset: usize) -> impl Iterator<Item = &NameOccurrence> {
         self.mentions.iter().filter(move |m| m.span.start <= offset && offset <= m.span.end)
     }
@@ -56,7 +56,7 @@ impl EditorFile {
         around
     }
 
-    /// The top-level item that contains a name occurrence.
+    /// Top-level item that contains a name occurrence; `None` if none does.
     pub fn item(&self, mention: &NameOccurrence) -> Option<&LenientNode> {
         self.nodes
             .iter()
@@ -64,21 +64,21 @@ impl EditorFile {
     }
 }
 
-/// The manifests of a project and those that they use, by path relative to the project.
+/// Manifests of a project and those that they use, by path relative to the project.
 pub type EditorFiles = BTreeMap<String, Arc<EditorFile>>;
 
-/// The declaration of a name.
+/// Declaration of a name in a manifest.
 #[derive(Debug, Clone, Copy)]
 pub struct Declaration<'f> {
-    /// The path of the declaring manifest.
+    /// Path of the declaring manifest.
     pub path: &'f str,
-    /// The declaring manifest.
+    /// The declaring manifest itself.
     pub file: &'f EditorFile,
-    /// The occurrence of the name in the declaration.
+    /// Occurrence of the name that declares it.
     pub mention: &'f NameOccurrence,
 }
 
-/// A manifest and all manifests that it uses, directly or indirectly.
+/// The manifest at `path` and all manifests that it uses, directly or indirectly, by path.
 pub fn closure<'f>(files: &'f EditorFiles, path: &str) -> BTreeMap<&'f str, &'f EditorFile> {
     let mut seen = BTreeMap::new();
     let mut open = vec![path];
@@ -92,7 +92,7 @@ pub fn closure<'f>(files: &'f EditorFiles, path: &str) -> BTreeMap<&'f str, &'f 
     seen
 }
 
-/// All declared names of a kind that are visible in the manifest at `path`.
+/// Declarations of all names of a kind that are visible in the manifest at `path`.
 pub fn visible<'f>(files: &'f EditorFiles, path: &str, kind: NameKind) -> Vec<Declaration<'f>> {
     let mut found = Vec::new();
     for (from, file) in closure(files, path) {
@@ -119,7 +119,7 @@ pub fn declaration<'f>(
     found.iter().find(|d| d.path == path).or(found.first()).copied()
 }
 
-/// All occurrences of a declared name, including the declaration, by manifest.
+/// Occurrences of a declared name in all manifests that see it, including the declaration, by manifest path.
 pub fn mentions_of<'f>(
     files: &'f EditorFiles,
     declaration: Declaration<'_>,

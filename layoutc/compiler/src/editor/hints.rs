@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use super::{ProjectSnapshot, describe};
 
-/// An inlay hint.
+/// Inlay hint after a layout step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AxisHint {
-    /// The byte after which the text is shown.
+    /// Byte offset in the manifest after which the hint is shown.
     pub offset: usize,
-    /// The axes after the step: `n 16, c_outer 32, c_inner 4`.
+    /// Text of the hint, the axes after the step: `n 16, c_outer 32, c_inner 4`.
     pub text: String,
 }
 
-/// The hints of the manifest at `path`, in textual order. A transform has none: its axes depend on the layout that
-/// applies it.
+/// Inlay hints of the manifest at `path`, in the order of the text. A transform has none, as its axes depend on
+/// the layout that applies it.
 pub fn hints(known: &ProjectSnapshot, path: &str) -> Vec<AxisHint> {
     let Some(model) = known.models.get(path) else { return Vec::new() };
     let mut found = BTreeMap::new();

@@ -8,12 +8,12 @@ use super::names::{NameKind, NameOccurrence};
 use super::{ProjectSnapshot, describe};
 use crate::manifest::lenient::{LenientNode, slice};
 
-/// A hover text.
+/// Text that an editor shows for the word under the cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
-    /// The text, in Markdown.
+    /// Text in Markdown.
     pub text: String,
-    /// The bytes of the word that it describes.
+    /// Byte range of the word that the text describes.
     pub span: Range<usize>,
 }
 
@@ -40,7 +40,7 @@ fn of_declaration(known: &ProjectSnapshot, found: Declaration<'_>, path: &str) -
     text
 }
 
-/// The summary of a tensor or view that was checked without errors, else its source.
+/// Summary of a tensor or view that was checked without errors; the source of its declaration otherwise.
 fn of_tensor(known: &ProjectSnapshot, found: Declaration<'_>) -> String {
     let name = &found.mention.name;
     let model = known.models.get(found.path);
@@ -70,7 +70,7 @@ fn code(language: &str, text: &str) -> String {
     format!("```{language}\n{}\n```\n", text.trim_end())
 }
 
-/// The documentation of the node or property name at a byte.
+/// Documentation of the node name or property key at byte `offset`; `None` if there is none.
 fn word(file: &EditorFile, offset: usize) -> Option<Hover> {
     let text = file.text.as_ref();
     let around = file.nodes_at(offset);

@@ -158,7 +158,8 @@ const PROPERTIES: &[KeywordDoc] = words! {
     "triton" "triton=\"…\"" "a Triton linear layout"
 };
 
-/// The nodes allowed in a node of this name inside a node `around`; without a node, the top-level items.
+/// Names of the nodes that may occur in the node `node`, itself inside a node `around`. Without a node, those of
+/// the top-level items.
 pub(super) fn nodes_in(node: Option<&str>, around: Option<&str>) -> &'static [&'static str] {
     let Some(node) = node else { return ITEMS };
     scope(node, around).map_or(&[], |scope| scope.words().0)
@@ -184,7 +185,7 @@ fn scope(node: &str, around: Option<&str>) -> Option<&'static NodeScope> {
     })
 }
 
-/// The properties of a node of this name inside a node `around`.
+/// Keys of the properties of the node `node`, itself inside a node `around`.
 pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static str> {
     let own: &[&str] = match (node, around) {
         ("symbol", _) => &["min", "max", "multiple"],
@@ -210,7 +211,7 @@ pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static st
     own.to_vec()
 }
 
-/// The keywords allowed as an argument of a node, or as the value of its property `key`.
+/// Keywords that may be arguments of the node, or values of its property `key` if one is given.
 pub(super) fn values_of(node: &str, key: Option<&str>) -> Vec<&'static str> {
     match (node, key) {
         ("memory", None) => MEMORIES.iter().map(|row| row.0).collect(),
@@ -237,7 +238,7 @@ pub(super) fn values_of(node: &str, key: Option<&str>) -> Vec<&'static str> {
     }
 }
 
-/// Documentation of a node of this name inside a node `around`.
+/// Documentation of the node `name` inside a node `around`; `None` for an unknown node.
 pub(super) fn node(name: &str, around: Option<&str>) -> Option<&'static KeywordDoc> {
     let table = match around {
         None => TOP,
@@ -255,7 +256,7 @@ pub(super) fn node(name: &str, around: Option<&str>) -> Option<&'static KeywordD
     table.iter().find(|word| word.name == name)
 }
 
-/// Documentation of a property.
+/// Documentation of the property with this key; `None` for an unknown one.
 pub(super) fn property(name: &str) -> Option<&'static KeywordDoc> {
     PROPERTIES.iter().find(|word| word.name == name)
 }

@@ -2,21 +2,21 @@
 
 use std::ops::Range;
 
-/// The code unit in which characters of a line are counted.
+/// Code unit in which the position of a character in its line is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PositionEncoding {
-    /// Bytes.
+    /// UTF-8 code units, that is, bytes.
     Utf8,
     /// UTF-16 code units: 2 for a character above U+FFFF.
     Utf16,
 }
 
-/// A position: line and character, both from 0.
+/// Position in a text as editors count it: line and character, both from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// The line, from 0.
+    /// Number of the line, from 0.
     pub line: u32,
-    /// Number of code units before it in the line.
+    /// Number of code units before the position in its line.
     pub character: u32,
 }
 
@@ -27,7 +27,7 @@ pub struct LineIndex {
 }
 
 impl LineIndex {
-    /// The line index of `text`.
+    /// Creates the line index of `text`.
     pub fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
         let is_end = |k: usize, b: u8| {
@@ -37,7 +37,7 @@ impl LineIndex {
         Self { starts: [0].into_iter().chain(ends.map(|(k, _)| k + 1)).collect() }
     }
 
-    /// The bytes of a line without its terminator.
+    /// Byte range of a line without its terminator.
     fn line(&self, text: &str, line: usize) -> Range<usize> {
         let start = self.starts.get(line).copied().unwrap_or(text.len());
         let end = self.starts.get(line + 1).copied().unwrap_or(text.len());

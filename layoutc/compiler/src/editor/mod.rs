@@ -25,13 +25,13 @@ pub use file::{EditorFile, EditorFiles};
 use crate::check::StepRecords;
 use crate::model::Manifest;
 
-/// The state of a project: its current texts, and the results of the last check.
+/// State of a project in the editor: its current texts, and the results of the last check.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectSnapshot {
-    /// Its manifests and those that they use.
+    /// Manifests of the project and those that they use, by path.
     pub files: EditorFiles,
-    /// The items that were checked without errors, by manifest.
+    /// Items that the last check found without errors, by manifest path.
     pub models: BTreeMap<String, Arc<Manifest>>,
-    /// The recorded effect of each layout step, by tensor.
+    /// Axes after each layout step, as the last check recorded them, by tensor.
     pub steps: StepRecords,
 }

@@ -6,34 +6,34 @@ use std::ops::Range;
 use crate::manifest::lenient::{LenientNode, slice};
 use crate::manifest::read::FOREIGN;
 
-/// The namespace of a name: names of different kinds never conflict.
+/// Kind of a name. Names of different kinds never conflict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameKind {
-    /// A const or a symbol.
+    /// Const or symbol, which have values in expressions.
     Value,
-    /// A transform: `layout NAME` and `apply NAME`.
+    /// Transform, which `layout NAME` and `apply NAME` refer to.
     Transform,
-    /// A parameter of the transform `owner`.
+    /// Parameter of the transform that `owner` names.
     Parameter,
-    /// A tensor or a view.
+    /// Tensor or view of a manifest.
     Tensor,
     /// A kernel.
     Kernel,
-    /// An operand of the kernel `owner`.
+    /// Operand of the kernel that `owner` names.
     Operand,
-    /// An instance of a kernel.
+    /// Instance of a kernel.
     Instance,
-    /// A memory space.
+    /// Memory space of a project.
     Space,
-    /// A mesh.
+    /// Device mesh.
     Mesh,
-    /// An axis of a mesh; axes with one name in several meshes share a name.
+    /// Axis of a device mesh. Axes of several meshes with one name count as one name.
     MeshAxis,
-    /// A backend.
+    /// Backend for graphs.
     Backend,
-    /// A graph.
+    /// Graph of operators.
     Graph,
-    /// A tensor of the graph `owner`.
+    /// Tensor of the graph that `owner` names.
     GraphTensor,
 }
 
@@ -55,19 +55,19 @@ impl NameKind {
     }
 }
 
-/// An occurrence of a name.
+/// Occurrence of a name in a manifest: its declaration or a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameOccurrence {
-    /// The namespace.
+    /// Kind of the name.
     pub kind: NameKind,
-    /// The name.
+    /// Text of the name.
     pub name: String,
-    /// The item that the name belongs to, for parameters, operands and graph tensors; else empty.
+    /// Name of the item that a parameter, operand or graph tensor belongs to; empty for other names.
     pub owner: String,
-    /// The bytes of the name.
+    /// Byte range of the name in the manifest.
     pub span: Range<usize>,
-    /// True if this is the declaration. A reference may turn out to be no name at all: in an expression, an axis looks
-    /// like a const.
+    /// True for the declaration of the name. A reference may turn out to be no name at all: in an expression, an axis
+    /// looks like a const.
     pub is_declared: bool,
 }
 
@@ -83,7 +83,7 @@ pub fn mentions(text: &str, nodes: &[LenientNode]) -> Vec<NameOccurrence> {
     found
 }
 
-/// The byte ranges of all identifiers in an expression.
+/// Byte ranges of all identifiers in the expression at `span`.
 pub(super) fn words(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     let is_part = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
     let bytes = slice(text, span).as_bytes();
@@ -99,14 +99,14 @@ pub(super) fn words(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     words
 }
 
-/// Scope of the names inside an item.
+/// Names of an item that are visible inside it only, such as the parameters of a transform.
 #[derive(Default)]
 struct NameScope {
-    /// The kind of the item's own names.
+    /// Kind of the item's own names; `None` if it has none.
     own: Option<NameKind>,
-    /// The item's name.
+    /// Name of the item.
     owner: String,
-    /// Its parameters or operands.
+    /// Parameters or operands of the item.
     names: Vec<String>,
     /// True if expressions may read elements of tensors: `A[…]`.
     reads: bool,
@@ -143,7 +143,7 @@ impl NameCollector<'_> {
         self.push(kind, "", spans, false);
     }
 
-    /// Records a reference to a parameter or operand of the item itself; returns false if the name is none.
+    /// Records a reference to a parameter or operand of the item itself; returns false if the name at `span` is none.
     fn refer_own(&mut self, span: &Range<usize>) -> bool {
         let name = slice(self.text, span);
         let is_own = self.scope.names.iter().any(|own| own == name);
@@ -153,7 +153,7 @@ impl NameCollector<'_> {
         true
     }
 
-    /// Records the identifiers in expressions.
+    /// Records a reference for every identifier in the expressions at `spans`.
     fn expressions<'r>(&mut self, spans: impl IntoIterator<Item = &'r Range<usize>>) {
         for span in spans {
             for word in words(self.text, span) {
@@ -319,7 +319,8 @@ impl NameCollector<'_> {
         }
     }
 
-    /// The loop schedule of a kernel or an instance.
+    /// Collects the names in one directive of a loop schedule: those in the sizes of a split or tile, and the tensor
+    /// and layout of a cache.
     fn schedule(&mut self, node: &LenientNode) {
         match node.name(self.text) {
             "split" | "tile" => self.expressions(node.prop(self.text, "by")),

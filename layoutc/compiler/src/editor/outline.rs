@@ -1,43 +1,43 @@
-//! The items of a manifest as an outline, and its foldable blocks.
+//! Outline of a manifest: its items for the editor's list of symbols, and its blocks that can be folded.
 
 use std::ops::Range;
 
 use super::file::EditorFile;
 use crate::manifest::lenient::{LenientNode, slice};
 
-/// Icon of an item, one for each kind that editors distinguish.
+/// Symbol kind of an outline item, as editors distinguish them by icons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutlineIcon {
-    /// A const.
+    /// Const, shown with the editor's *constant* symbol kind.
     Constant,
-    /// A symbol.
+    /// Symbol (extent known at run time), shown with the editor's *variable* symbol kind.
     Variable,
-    /// A transform, a kernel or an instance.
+    /// Transform, kernel or instance, shown with the editor's *function* symbol kind.
     Function,
-    /// A tensor or a view.
+    /// Tensor or view, shown with the editor's *object* symbol kind.
     Object,
-    /// A backend, a graph or a memory space.
+    /// Backend, graph or memory space, shown with the editor's *module* symbol kind.
     Module,
-    /// A conversion.
+    /// Conversion, shown with the editor's *event* symbol kind.
     Event,
 }
 
-/// An item of the outline.
+/// Item of a manifest, as an entry of the outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutlineItem {
-    /// The name that it declares.
+    /// Name that the item declares.
     pub name: String,
-    /// The keyword with its main property: `tensor f32`.
+    /// Keyword of the item with its main property: `tensor f32`.
     pub detail: String,
-    /// Its icon.
+    /// Symbol kind that determines the icon of the entry.
     pub icon: OutlineIcon,
-    /// The bytes of the whole item.
+    /// Byte range of the whole item in the manifest.
     pub span: Range<usize>,
-    /// The bytes of its name.
+    /// Byte range of the item's name in the manifest.
     pub name_span: Range<usize>,
 }
 
-/// The items of a manifest, in textual order.
+/// Outline entries of a manifest, in the order of the text.
 pub fn outline(file: &EditorFile) -> Vec<OutlineItem> {
     file.nodes.iter().filter_map(|node| item(&file.text, node)).collect()
 }
@@ -67,7 +67,7 @@ fn item(text: &str, node: &LenientNode) -> Option<OutlineItem> {
     (!name.is_empty()).then_some(OutlineItem { name, detail, icon, span, name_span })
 }
 
-/// The blocks of a manifest, including braces, in pre-order: a block comes before the blocks inside it.
+/// Byte ranges of the foldable blocks of a manifest, including braces, each before the blocks inside it.
 pub fn blocks(file: &EditorFile) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open: Vec<&LenientNode> = file.nodes.iter().rev().collect();

@@ -8,7 +8,7 @@ use super::keywords::{
 
 const QUERY: &str = include_str!("../../../../editors/tree-sitter/highlights.scm");
 
-/// The node keywords in the order of the query, each list with its highlight capture.
+/// Node keywords in the order of the highlight query, as lists with the highlight capture of each.
 const LISTS: [(&str, &[KeywordDoc]); 6] = [
     ("keyword", TOP),
     ("keyword", TENSOR),
@@ -22,7 +22,7 @@ fn patterns() -> impl Iterator<Item = &'static str> {
     QUERY.split("\n\n").filter(|block| block.starts_with('('))
 }
 
-/// The words that a pattern's `#any-of?` predicate compares `capture` with; empty without such a predicate.
+/// Words that a pattern's `#any-of?` predicate compares `capture` with; empty if it has no such predicate.
 fn compared(pattern: &'static str, capture: &str) -> Vec<&'static str> {
     let Some((_, rest)) = pattern.split_once(&format!("(#any-of? @{capture}")) else {
         return Vec::new();
@@ -31,7 +31,7 @@ fn compared(pattern: &'static str, capture: &str) -> Vec<&'static str> {
     list.split('"').skip(1).step_by(2).collect()
 }
 
-/// The highlight capture of a pattern, `keyword` or `function`, and the words that get it.
+/// Highlight capture of a pattern, `keyword` or `function`, and the words that get it; `None` for other patterns.
 fn coloured(pattern: &'static str) -> Option<(&'static str, Vec<&'static str>)> {
     let of = |colour| (colour, compared(pattern, colour));
     ["keyword", "function"].into_iter().map(of).find(|list| !list.1.is_empty())

@@ -8,10 +8,10 @@ use thiserror::Error;
 use super::file::{Declaration, EditorFiles, declaration, mentions_of, visible};
 use super::names::NameOccurrence;
 
-/// Reason why a name cannot be renamed.
+/// Reason why the name at a position cannot be renamed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RenameError {
-    /// There is no reference to a declared name at the position.
+    /// No name at the position refers to a declaration.
     #[error("no name that a manifest declares is here")]
     Nothing,
     /// The new name is not a valid identifier.
@@ -22,14 +22,14 @@ pub enum RenameError {
     /// The new name is already declared in a manifest that sees the old one.
     #[error("`{name}` is already declared in `{path}`")]
     Taken {
-        /// The new name.
+        /// New name, which is taken.
         name: String,
-        /// The manifest that declares it.
+        /// Path of the manifest that declares the new name.
         path: String,
     },
 }
 
-/// The name occurrence at byte `offset` and its declaration.
+/// Name occurrence at byte `offset` of the manifest at `path`, and its declaration.
 pub fn at<'f>(
     files: &'f EditorFiles,
     path: &str,
@@ -41,7 +41,7 @@ pub fn at<'f>(
         .ok_or(RenameError::Nothing)
 }
 
-/// The byte ranges to replace by `new`, by manifest.
+/// Byte ranges to replace by the new name, by manifest path.
 ///
 /// # Errors
 /// [`RenameError`].

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::env::{CacheKey, ResultCache};
 
-/// Rayon threads and a result cache.
+/// Executor that runs proofs on rayon threads, and keeps their results in a cache.
 pub(crate) struct RayonExecutor<'a>(pub(crate) &'a dyn ResultCache);
 
 fn key(question: &str) -> CacheKey {
@@ -28,7 +28,7 @@ impl Executor for RayonExecutor<'_> {
     }
 }
 
-/// Executor that records whether a proof enumerated many points.
+/// Executor that also records whether a proof enumerated many points.
 pub(crate) struct CostTrackingExecutor<'a> {
     threads: RayonExecutor<'a>,
     has_queried: AtomicBool,

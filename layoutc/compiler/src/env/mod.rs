@@ -11,7 +11,7 @@ use crate::env::sources::SourceLoader;
 pub struct CacheKey(pub [u8; 32]);
 
 impl CacheKey {
-    /// Key of the result of `stage` on `input`.
+    /// Key of the result that `stage` computes from `input`.
     pub fn new(stage: &str, input: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(stage.as_bytes()).update(&[0]).update(input);
@@ -19,11 +19,11 @@ impl CacheKey {
     }
 }
 
-/// Cache of results of earlier runs of the same compiler. A lost entry is recomputed.
+/// Cache of results of earlier runs of the same compiler. An entry that is lost is computed again.
 pub trait ResultCache: Sync {
-    /// Returns the bytes stored under a key.
+    /// Returns the bytes stored under a key; `None` if there are none.
     fn recall(&self, key: &CacheKey) -> Option<Vec<u8>>;
-    /// Stores a result.
+    /// Stores the bytes of a result under a key.
     fn store(&self, key: &CacheKey, value: Vec<u8>);
 }
 
@@ -48,7 +48,7 @@ pub enum CompileStage {
     Recall,
     /// Checks and proofs.
     Check,
-    /// Planning and rendering of files.
+    /// Planning, and rendering of the generated files.
     Emit,
 }
 
@@ -68,11 +68,11 @@ impl CompileStage {
     }
 }
 
-/// Progress observer. Called before and after each unit of work, on the thread that executes it.
+/// Observer of progress. It is called before and after each unit of work, on the thread that executes it.
 pub trait Observer: Sync {
     /// A unit of work begins on this thread.
     fn begin(&self);
-    /// The unit of work begun last on this thread ends; it was `stage` of the manifest `item`.
+    /// The unit of work that began last on this thread ends. It was `stage` of the manifest `item`.
     fn end(&self, stage: CompileStage, item: &str);
 }
 
@@ -86,15 +86,15 @@ impl Observer for NoObserver {
     fn end(&self, _stage: CompileStage, _item: &str) {}
 }
 
-/// Environment of a compilation.
+/// Environment of a compilation: source texts, a cache and an observer.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "trait objects without Debug")]
 pub struct CompileEnv<'a> {
-    /// Loader of source texts.
+    /// Loader of the manifests' texts.
     pub sources: &'a dyn SourceLoader,
-    /// Cache of earlier results.
+    /// Cache of results of earlier runs.
     pub memo: &'a dyn ResultCache,
-    /// Progress observer.
+    /// Observer of progress.
     pub observer: &'a dyn Observer,
 }
 
@@ -105,7 +105,7 @@ impl<'a, S: SourceLoader> From<&'a S> for CompileEnv<'a> {
 }
 
 impl<'a> CompileEnv<'a> {
-    /// Environment without a cache and an observer.
+    /// Creates an environment without a cache and an observer.
     pub fn new(sources: &'a dyn SourceLoader) -> Self {
         Self { sources, memo: &NoCache, observer: &NoObserver }
     }

@@ -2,46 +2,46 @@
 
 use std::collections::BTreeMap;
 
-/// Error of loading a text.
+/// Error of loading the text of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoadError {
     /// The file does not exist.
     NotFound,
     /// The file is not UTF-8.
     NotUtf8 {
-        /// Number of valid bytes at its start.
+        /// Number of bytes at the start of the file that are valid UTF-8.
         valid_up_to: usize,
     },
     /// The file is larger than the limit for manifests.
     TooLarge {
-        /// Size in bytes.
+        /// Size of the file in bytes.
         bytes: u64,
     },
-    /// Message of the operating system.
+    /// Another error, with the message of the operating system.
     Other(String),
 }
 
 /// Loads manifests by path. Paths use `/` as the separator, and are given by the caller or resolved from another
 /// manifest's `use`.
 pub trait SourceLoader: Sync {
-    /// The text of the file at `path`.
+    /// Returns the text of the manifest at `path`.
     ///
     /// # Errors
     /// [`LoadError`].
     fn load(&self, path: &str) -> Result<String, LoadError>;
 }
 
-/// Manifests in memory: their texts by path.
+/// Manifests in memory, as texts by path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MemorySources(BTreeMap<String, String>);
 
 impl MemorySources {
-    /// One manifest.
+    /// Creates a loader of one manifest.
     pub fn of(path: &str, text: impl AsRef<str>) -> Self {
         Self(BTreeMap::from([(path.to_owned(), text.as_ref().to_owned())]))
     }
 
-    /// The text of a manifest.
+    /// Text of the manifest at a path; `None` if there is none.
     pub fn get(&self, path: &str) -> Option<&str> {
         self.0.get(path).map(String::as_str)
     }

@@ -3,19 +3,20 @@
 use super::call::OnnxCall;
 use super::error::ShapeResult;
 
-/// Form of an operator's axis attributes.
+/// Attributes by which an operator names axes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AxisAttribute {
-    /// One axis: `axis=C`.
+    /// One axis in the attribute `axis`: `axis=C`.
     Axis,
-    /// Several: `axes="H,W"`.
+    /// Several axes in the attribute `axes`: `axes="H,W"`.
     Axes,
-    /// Channel axis and the normalized axes: `axis=C axes="H,W"`.
+    /// The channel axis in `axis` and the normalized axes in `axes`: `axis=C axes="H,W"`.
     Both,
 }
 
-/// Axes of an operator with axis attributes, in the order of its parameters, and the form of the attributes. They are
-/// axes of the first operand; for `Unsqueeze` and `Concat` of the result. `None` if they are unknown.
+/// Attributes by which an operator names axes, and the positions of those axes in the order of its parameters.
+/// They are axes of the first operand, for `Unsqueeze` and `Concat` of the result. `None` if the operator names
+/// no axes, or they are unknown.
 pub(super) fn along(call: &OnnxCall<'_>) -> Option<(AxisAttribute, Vec<usize>)> {
     let op = call.node.op_type.as_str();
     let rank = call.shape(0).ok()?.len();

@@ -1,4 +1,5 @@
-//! Axes shared by an operator's operands and results: aligned by broadcasting, or preserved.
+//! Relations between the axes of an operator's operands and results: axes that broadcasting aligns or that the
+//! operator preserves.
 
 use super::axis_attributes::along;
 use super::call::OnnxCall;
@@ -6,20 +7,21 @@ use super::infer::is_broadcast;
 use super::network::{NetworkOperator, OnnxNetwork};
 use super::operator::{OnnxOperatorKind, WindowKind};
 
-/// Relation of a tensor's axes to those of the whole.
+/// Relation of the axes of one operand or result to those of the whole, the tensor of the operator that has all
+/// axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisRelation {
     pub(super) tensor: usize,
-    /// Position among the operands; `None` for a result.
+    /// Position of the tensor among the operands; `None` for a result.
     pub(super) slot: Option<usize>,
-    /// For each axis the corresponding axis of the whole, if any.
+    /// For each axis of the tensor the corresponding axis of the whole; `None` if there is none.
     pub(super) axes: Vec<Option<usize>>,
 }
 
-/// Axis relations of an operator that accepts any layout.
+/// Relations between the axes of all tensors of an operator that accepts any layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisRelations {
-    /// Tensor that has all axes.
+    /// Position in the network of the whole: the operand or result that has all axes.
     pub(super) whole: usize,
     pub(super) others: Vec<AxisRelation>,
 }
@@ -48,7 +50,8 @@ struct RelationBuilder<'s> {
     call: &'s OnnxCall<'s>,
 }
 
-/// Relation to the last axes of the whole, `own` of `whole`.
+/// Relation of a tensor with `own` axes to the last axes of a whole with `whole` axes; `None` if it has more axes
+/// than the whole.
 fn last(own: usize, whole: usize) -> Option<Vec<Option<usize>>> {
     let skipped = whole.checked_sub(own)?;
     Some((skipped..whole).map(Some).collect())
@@ -59,8 +62,9 @@ impl RelationBuilder<'_> {
         &self.operator.node.op_type
     }
 
-    /// Relations for an elementwise operator; the whole is its first result. In a broadcast operator any operand may be
-    /// broadcast; in any other, the first has the rank of the result and the rest are scalars or vectors along an axis.
+    /// Relations for an elementwise operator, whose first result has all axes. In a broadcast operator any operand
+    /// may be broadcast. In any other, the first operand has the rank of the result, and the others are scalars or
+    /// vectors along an axis.
     fn elementwise(&self) -> Option<AxisRelations> {
         let whole = *self.operator.outputs.first()?;
         let rank = self.network.rank(whole);
@@ -83,7 +87,8 @@ impl RelationBuilder<'_> {
         Some(AxisRelations { whole, others })
     }
 
-    /// Before opset 7 the second operand is aligned with the first from `axis` on.
+    /// Relation of the second operand of a broadcast operator before opset 7, which the attribute `axis` aligns with
+    /// the first operand.
     fn broadcast(&self, slot: usize, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
         let is_old = self.call.opset < 7 && self.call.integer("broadcast") == Some(1);
         match self.call.integer("axis").filter(|_| is_old && slot == 1) {
@@ -95,7 +100,7 @@ impl RelationBuilder<'_> {
         }
     }
 
-    /// Relation of slopes, scales and zero points.
+    /// Relation of an operand that holds slopes, scales or zero points.
     fn per_channel_axes(&self, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
         match self.op() {
             "PRelu" if self.call.opset < 7 => Some(vec![(rank > 1).then_some(1); own]),
@@ -154,7 +159,7 @@ impl RelationBuilder<'_> {
         Some(AxisRelations { whole, others })
     }
 
-    /// True if a vector has one element per channel of a tensor.
+    /// True if a vector has one element for each channel of a tensor.
     fn has_channels(&self, vector: usize, whole: usize) -> bool {
         let extent = |tensor: usize, k: usize| {
             self.network.tensors.get(tensor).and_then(|tensor| tensor.shaped.shape.get(k))

@@ -1,16 +1,16 @@
-//! Operator with its operands, the input of shape inference.
+//! Calls of ONNX operators with their operands, the input of shape inference.
 
 use super::elements::{ConstantElements, scalar};
 use super::error::{ShapeError, ShapeResult, listed, mismatch};
 use super::proto;
 use crate::base::dtype::Scalar;
 
-/// Tensor with a known shape.
+/// Tensor whose shape is known.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ShapedTensor {
     pub(super) dtype: Scalar,
     pub(super) shape: Vec<u64>,
-    /// Elements, if they are few and constant.
+    /// Elements of the tensor, if they are constant and few; `None` otherwise.
     pub(super) known: Option<ConstantElements>,
 }
 
@@ -19,18 +19,18 @@ impl ShapedTensor {
         Self { dtype, shape, known: None }
     }
 
-    /// Constant scalar.
+    /// Constant scalar with an integer value.
     pub(super) fn integer(dtype: Scalar, value: i64) -> Self {
         let known = Some(ConstantElements::Integers(vec![value]));
         Self { dtype, shape: Vec::new(), known }
     }
 
-    /// Tensor of the same type and shape whose elements are unknown.
+    /// Tensor of the same element type and shape whose elements are unknown.
     pub(super) fn unknown(&self) -> Self {
         Self::new(self.dtype, self.shape.clone())
     }
 
-    /// Value of a constant with one integer.
+    /// Value of a constant tensor of one integer; `None` for other tensors.
     pub(super) fn number(&self) -> Option<i64> {
         match self.known.as_ref()?.integers()? {
             [number] => Some(*number),
@@ -39,10 +39,10 @@ impl ShapedTensor {
     }
 }
 
-/// Operator with its operands; an omitted operand is `None`.
+/// Call of an operator with its operands; `None` stands for an omitted operand.
 pub(super) struct OnnxCall<'a> {
     pub(super) node: &'a proto::OnnxNode,
-    /// Opset version of the standard domain.
+    /// Opset version of ONNX's standard domain that the model uses.
     pub(super) opset: i64,
     pub(super) inputs: Vec<Option<&'a ShapedTensor>>,
     /// Number of requested results, including omitted ones between others.
@@ -50,7 +50,7 @@ pub(super) struct OnnxCall<'a> {
 }
 
 impl<'a> OnnxCall<'a> {
-    /// Required operand.
+    /// Operand at position `k`, which the operator requires.
     pub(super) fn input(&self, k: usize) -> ShapeResult<&'a ShapedTensor> {
         self.optional(k).map_or_else(|| mismatch(format!("operand {k} is missing")), Ok)
     }
@@ -75,7 +75,7 @@ impl<'a> OnnxCall<'a> {
         self.attribute(name).map(|attribute| attribute.ints.as_slice())
     }
 
-    /// Element type given by an attribute as its number; `None` if the attribute is missing or 0.
+    /// Element type that an attribute gives by its number in ONNX; `None` if the attribute is missing or 0.
     pub(super) fn dtype(&self, name: &str) -> ShapeResult<Option<Scalar>> {
         let Some(number) = self.integer(name).filter(|number| *number != 0) else {
             return Ok(None);
@@ -90,7 +90,7 @@ impl<'a> OnnxCall<'a> {
         std::str::from_utf8(self.attribute(name)?.s.as_ref()?).ok()
     }
 
-    /// Operand split into batch, channels and spatial axes.
+    /// Shape of operand `k`, split into batch, channels and spatial extents.
     pub(super) fn image(&self, k: usize) -> ShapeResult<(u64, u64, &'a [u64])> {
         match self.shape(k)? {
             [batch, channels, space @ ..] => Ok((*batch, *channels, space)),
@@ -98,12 +98,14 @@ impl<'a> OnnxCall<'a> {
         }
     }
 
-    /// Normalized axis of the attribute `axis`, of `rank` axes.
+    /// Axis that the attribute `axis` names, counted from 0; `rank` is the number of axes and `default` the value of
+    /// a missing attribute.
     pub(super) fn own_axis(&self, default: i64, rank: usize) -> ShapeResult<usize> {
         Self::axis(self.integer("axis").unwrap_or(default), rank)
     }
 
-    /// Integers from an attribute (older opsets) or a constant operand (newer opsets); `None` if both are missing.
+    /// Integers that older opsets give by the attribute `name`, newer ones by the constant operand `k`; `None` if
+    /// both are missing.
     pub(super) fn parameter(&self, name: &str, k: usize) -> ShapeResult<Option<Vec<i64>>> {
         if let Some(own) = self.integers(name) {
             return Ok(Some(own.to_vec()));
@@ -117,7 +119,7 @@ impl<'a> OnnxCall<'a> {
         }
     }
 
-    /// Normalized axis. ONNX counts negative axes from the end.
+    /// Axis counted from 0; ONNX counts negative axes from the end of the `rank` axes.
     pub(super) fn axis(axis: i64, rank: usize) -> ShapeResult<usize> {
         let counted =
             i64::try_from(rank).ok().map(|rank| if axis < 0 { axis + rank } else { axis });
@@ -127,7 +129,7 @@ impl<'a> OnnxCall<'a> {
         }
     }
 
-    /// Normalized axes, in the given order and without duplicates.
+    /// Axes counted from 0, in the given order; an error if one occurs twice.
     pub(super) fn axes(axes: &[i64], rank: usize) -> ShapeResult<Vec<usize>> {
         let mut found = Vec::new();
         for axis in axes {
@@ -141,7 +143,7 @@ impl<'a> OnnxCall<'a> {
     }
 }
 
-/// Product of extents, if it fits 63 bits.
+/// Number of elements of a shape; an error if it exceeds 63 bits.
 pub(super) fn count(shape: &[u64]) -> ShapeResult<u64> {
     let product = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
     match product.filter(|count| i64::try_from(*count).is_ok()) {
@@ -152,22 +154,22 @@ pub(super) fn count(shape: &[u64]) -> ShapeResult<u64> {
     }
 }
 
-/// Checked conversion to an extent.
+/// Converts an integer to an extent; an error if it is negative.
 pub(super) fn extent(value: i64) -> ShapeResult<u64> {
     u64::try_from(value).or_else(|_| mismatch(format!("invalid extent {value}")))
 }
 
-/// Checked conversion to a shape.
+/// Converts integers to a shape; an error if one is negative.
 pub(super) fn extents(values: impl IntoIterator<Item = i64>) -> ShapeResult<Vec<u64>> {
     values.into_iter().map(extent).collect()
 }
 
-/// Signed value of an extent.
+/// Converts an extent to a signed integer; an error if it exceeds 63 bits.
 pub(super) fn signed(extent: u64) -> ShapeResult<i64> {
     i64::try_from(extent).or_else(|_| mismatch(format!("invalid extent {extent}")))
 }
 
-/// Reports an overflow of 64 bits.
+/// Returns the value, or an error for an overflow of 64 bits if it is `None`.
 pub(super) fn check_overflow<T>(value: Option<T>) -> ShapeResult<T> {
     value.map_or_else(|| mismatch("an extent does not fit 64 bits"), Ok)
 }

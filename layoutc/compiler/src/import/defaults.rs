@@ -1,4 +1,4 @@
-//! Default values of attributes.
+//! Default values of the attributes of ONNX operators.
 //!
 //! `defaults.txt` has one line per operator and opset version in which the defaults changed:
 //! `Conv 1 auto_pad=NOTSET group=1`. It is generated from the schemas of the Python package `onnx` by
@@ -8,7 +8,7 @@ use super::call::OnnxCall;
 
 const TABLE: &str = include_str!("defaults.txt");
 
-/// Value of an attribute.
+/// Value of an operator's attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum OnnxValue {
     Integers(Vec<i64>),
@@ -18,7 +18,7 @@ pub(super) enum OnnxValue {
     Word(String),
 }
 
-/// Default attributes of an operator, by name.
+/// Attributes of an operator that have default values, by name.
 pub(super) fn defaults(call: &OnnxCall<'_>) -> Vec<(&'static str, OnnxValue)> {
     let mut found = "";
     for line in TABLE.lines() {
@@ -43,7 +43,7 @@ fn value(text: &str) -> OnnxValue {
     list.map_or_else(|_| OnnxValue::Word(text.to_owned()), OnnxValue::Integers)
 }
 
-/// Default window attributes: strides and dilations 1, pads 0.
+/// Attributes of a window operator with default values: strides and dilations 1, pads 0.
 fn windows(call: &OnnxCall<'_>) -> Vec<(&'static str, OnnxValue)> {
     let op = call.node.op_type.as_str();
     let has_filter = match op {

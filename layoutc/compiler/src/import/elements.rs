@@ -4,10 +4,11 @@ use super::error::{ShapeError, ShapeResult};
 use super::proto;
 use crate::base::dtype::Scalar;
 
-/// Maximum number of elements of a tensor that is constant-folded.
+/// Maximum number of elements of a tensor whose elements are computed during the import. Larger tensors count as
+/// unknown.
 pub(super) const MAX_KNOWN: usize = 4096;
 
-/// Constant elements, row-major.
+/// Elements of a constant tensor, row-major.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ConstantElements {
     Integers(Vec<i64>),
@@ -22,7 +23,7 @@ impl ConstantElements {
         }
     }
 
-    /// Elements as floats; `None` if an integer exceeds 53 bits.
+    /// Elements converted to floats; `None` if an integer exceeds 53 bits.
     pub(super) fn floats(&self) -> Option<Vec<f64>> {
         match self {
             Self::Integers(values) => values.iter().map(|value| float(*value)).collect(),
@@ -49,7 +50,7 @@ impl ConstantElements {
         })
     }
 
-    /// Concatenation; `None` if both integers and floats occur.
+    /// Elements of several tensors, one after another; `None` if both integers and floats occur.
     pub(super) fn chain(parts: &[&Self]) -> Option<Self> {
         let mut integers = Vec::new();
         let mut floats = Vec::new();
@@ -67,7 +68,7 @@ impl ConstantElements {
     }
 }
 
-/// Exact conversion of an integer to a float.
+/// Converts an integer to a float; `None` if that is not exact.
 pub(super) fn float(value: i64) -> Option<f64> {
     let high = i32::try_from(value >> 26).ok().map(f64::from)?;
     let low = i32::try_from(value & 0x3ff_ffff).ok().map(f64::from)?;
@@ -75,14 +76,14 @@ pub(super) fn float(value: i64) -> Option<f64> {
     (value.unsigned_abs() <= 1 << 53).then_some(high * 67_108_864.0 + low)
 }
 
-/// Exact conversion of a float, truncated towards 0, to an integer.
+/// Converts a float, truncated towards 0, to an integer; `None` if it does not fit.
 pub(super) fn whole(value: f64) -> Option<i64> {
     let is_exact = value.abs() <= 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "truncation is intended")]
     is_exact.then_some(value.trunc() as i64)
 }
 
-/// Value rounded to a float type.
+/// Value rounded to a float type; `None` for other types.
 pub(super) fn rounded(value: f64, dtype: Scalar) -> Option<f64> {
     match dtype {
         Scalar::F64 => Some(value),
@@ -92,7 +93,7 @@ pub(super) fn rounded(value: f64, dtype: Scalar) -> Option<f64> {
     }
 }
 
-/// True if an integer type, or `bool`, represents a number.
+/// True if an integer type, or `bool`, represents the number.
 pub(super) fn represents(dtype: Scalar, value: i64) -> bool {
     match dtype {
         Scalar::I64 => true,
@@ -108,7 +109,7 @@ pub(super) fn represents(dtype: Scalar, value: i64) -> bool {
     }
 }
 
-/// Element type of a number of `TensorProto.DataType`; `None` without a counterpart here.
+/// Element type for a number of ONNX's `TensorProto.DataType`; `None` if layoutc has no such type.
 pub(super) fn scalar(number: i32) -> Option<Scalar> {
     Some(match number {
         1 => Scalar::F32,
@@ -142,7 +143,7 @@ pub(super) fn scalar(number: i32) -> Option<Scalar> {
     })
 }
 
-/// Element type of a number of `TensorProto.DataType`.
+/// Element type for a number of ONNX's `TensorProto.DataType`.
 ///
 /// # Errors
 /// [`ShapeError::ElementType`].
@@ -150,7 +151,7 @@ pub(super) fn element_type(number: i32) -> ShapeResult<Scalar> {
     scalar(number).ok_or(ShapeError::ElementType(number.into()))
 }
 
-/// Description of elements whose type has no element type here.
+/// Description of an ONNX element type that layoutc does not have, by its number.
 pub(super) fn element_type_name(number: i64) -> String {
     match number {
         0 => "elements without a type".to_owned(),
@@ -174,7 +175,7 @@ pub(super) fn values(
     (known.len() == count && is_representable).then_some(known)
 }
 
-/// Elements in the typed fields.
+/// Elements that a tensor stores in fields of their type; `None` if there are none.
 fn listed(tensor: &proto::OnnxTensor, dtype: Scalar) -> Option<ConstantElements> {
     Some(match dtype {
         Scalar::I64 => ConstantElements::Integers(tensor.int64_data.clone()),
@@ -193,7 +194,7 @@ fn listed(tensor: &proto::OnnxTensor, dtype: Scalar) -> Option<ConstantElements>
     })
 }
 
-/// Elements as little-endian bytes.
+/// Elements that a tensor stores as little-endian bytes; `None` for other types.
 fn packed(raw: &[u8], dtype: Scalar) -> Option<ConstantElements> {
     let integers = match dtype {
         Scalar::I64 => parts(raw, i64::from_le_bytes),
@@ -217,7 +218,7 @@ fn packed(raw: &[u8], dtype: Scalar) -> Option<ConstantElements> {
     Some(ConstantElements::Integers(integers))
 }
 
-/// Bytes split into numbers of `N` bytes; an incomplete one at the end is dropped.
+/// Numbers of `N` bytes each that the bytes hold; an incomplete one at the end is dropped.
 fn parts<const N: usize, T>(raw: &[u8], number: impl Fn([u8; N]) -> T) -> Vec<T> {
     raw.chunks_exact(N).filter_map(|part| part.try_into().ok()).map(number).collect()
 }

@@ -1,4 +1,4 @@
-//! Extents of a model's inputs and outputs: constants, or dimension parameters set by the user.
+//! Extents of a model's inputs and outputs: constants, or dimension parameters that the user sets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::{ImportOptions, proto};
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 
-/// Maximum number of open extents that are listed.
+/// Maximum number of open extents that a warning lists.
 const MAX_OPEN: usize = 1000;
 
 /// Checks that the model has the dimension parameters and inputs named in the options.
@@ -46,7 +46,7 @@ pub(super) fn tensor_type(value: &proto::OnnxValueInfo) -> Option<&proto::OnnxTe
     value.r#type.as_ref()?.tensor.as_ref()
 }
 
-/// Description of an input that is not a tensor.
+/// Description of a model input that is not a tensor, for messages.
 pub(super) fn no_tensor(value: &proto::OnnxValueInfo) -> &'static str {
     match &value.r#type {
         Some(own) if own.sequence.is_some() => "is a sequence",
@@ -57,13 +57,14 @@ pub(super) fn no_tensor(value: &proto::OnnxValueInfo) -> &'static str {
     }
 }
 
-/// Extents of an input or output; empty if the model has no shape for it.
+/// Extents that the model declares for an input or output; empty if it declares no shape.
 pub(super) fn dims(value: &proto::OnnxValueInfo) -> &[proto::OnnxDimension] {
     let shape = tensor_type(value).and_then(|of| of.shape.as_ref());
     shape.map_or(&[], |shape| &shape.dim)
 }
 
-/// Extent, if the model or the user sets it. Open extents have a dimension parameter, or in some models 0 or -1.
+/// Extent that the model or the user sets; `None` if it is open. An open extent has a dimension parameter, or in
+/// some models the value 0 or -1.
 pub(super) fn size(dim: &proto::OnnxDimension, options: &ImportOptions<'_>) -> Option<u64> {
     if let Some(name) = dim.dim_param.as_ref().filter(|name| !name.is_empty()) {
         return options.sizes.iter().find(|(known, _)| known == name).map(|(_, size)| *size);
@@ -76,7 +77,7 @@ pub(super) fn is_open(dim: &proto::OnnxDimension, options: &ImportOptions<'_>) -
     size(dim, options).is_none()
 }
 
-/// Shapes of results declared in the model.
+/// Shapes of results that the model declares, by tensor name.
 pub(super) fn declared<'a>(
     graph: &'a proto::OnnxGraph,
     options: &ImportOptions<'_>,
@@ -90,7 +91,8 @@ pub(super) fn declared<'a>(
     graph.value_info.iter().chain(&graph.output).filter_map(one).collect()
 }
 
-/// Shape of an input: the requested one, else the model's. Extents that neither sets are added to `open`.
+/// Shape of an input: the one that the user requests, else the model's. Extents that neither sets are added to
+/// `open`.
 ///
 /// # Errors
 /// The requested shape has another rank.
@@ -129,7 +131,7 @@ pub(super) fn given(
     Ok(shape)
 }
 
-/// Warning that lists open extents, if there are any.
+/// Warning that lists the open extents; `None` if there are none.
 pub(super) fn open_extents_warning(
     open: &[String],
     graph: &proto::OnnxGraph,

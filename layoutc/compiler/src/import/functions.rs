@@ -1,4 +1,4 @@
-//! Inlining of model-local functions, with unique names.
+//! Inlining of a model's own functions; the names in each inlined body are made unique.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use super::proto::{OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode};
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 
-/// Maximum size of inlined functions, in bytes of their encoding.
+/// Maximum total size of inlined function bodies, in bytes of their encoding. Beyond it the import fails.
 const MAX_BYTES: usize = 1 << 30;
 
 type InlineResult<T> = Result<T, Box<Diagnostic>>;
 
-/// Domain, name and overload of an operator.
+/// Key of a function: domain, name and overload of the operators that call it.
 type FunctionKey = (String, String, String);
 
 /// Inlines all calls, including those in functions and subgraphs.
@@ -47,9 +47,9 @@ pub(super) fn inline(model: &mut OnnxModel) -> InlineResult<()> {
 struct FunctionInliner {
     functions: BTreeMap<FunctionKey, OnnxFunction>,
     calls: usize,
-    /// Number of operators, names and attributes inlined so far.
+    /// Number of operators, names and attributes that were inlined so far.
     parts: usize,
-    /// Encoded size of the functions inlined so far.
+    /// Size of the function bodies that were inlined so far, in bytes of their encoding.
     bytes: usize,
 }
 
@@ -92,7 +92,7 @@ fn excess(message: String) -> Box<Diagnostic> {
     Box::new(Diagnostic::without_span(Code::LimitGraph, message))
 }
 
-/// Number of operators, names and attributes, including those of subgraphs.
+/// Number of operators, names and attributes in these operators, including those in subgraphs.
 fn parts(nodes: &[OnnxNode]) -> usize {
     let own = |node: &OnnxNode| {
         let bodies = node.attribute.iter().flat_map(OnnxAttribute::bodies);
@@ -102,8 +102,8 @@ fn parts(nodes: &[OnnxNode]) -> usize {
     nodes.iter().map(own).sum()
 }
 
-/// Operators of a function's body, with the call's operands and results in place of its parameters. Other names get
-/// `number` as a prefix.
+/// Operators of a function's body with the operands and results of the call in place of the function's
+/// parameters. All other names get `number` as a prefix.
 fn called(function: &OnnxFunction, call: &OnnxNode, number: usize) -> Vec<OnnxNode> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     for (k, name) in function.input.iter().enumerate() {
@@ -137,11 +137,11 @@ fn called(function: &OnnxFunction, call: &OnnxNode, number: usize) -> Vec<OnnxNo
 }
 
 struct CallRenamer<'a> {
-    /// Names bound by the call.
+    /// Names of the function's parameters, with the names of the call that replace them.
     names: BTreeMap<&'a str, &'a str>,
-    /// Prefix of all other names.
+    /// Prefix of all names that are not parameters.
     prefix: String,
-    /// Attributes of the call, and defaults of the function for missing ones.
+    /// Attributes of the call, and the function's defaults for missing ones, by name.
     given: BTreeMap<&'a str, &'a OnnxAttribute>,
 }
 
@@ -166,7 +166,8 @@ impl CallRenamer<'_> {
         }
     }
 
-    /// Resolves a reference to an attribute of the function; returns other attributes unchanged.
+    /// The value of an attribute that refers to an attribute of the function; `None` if the call does not give it.
+    /// Other attributes are returned unchanged.
     fn attribute(&self, attribute: OnnxAttribute) -> Option<OnnxAttribute> {
         if attribute.ref_attr_name.is_empty() {
             return Some(attribute);

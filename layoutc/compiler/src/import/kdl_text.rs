@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// String value, without quotes if possible.
+/// Word in KDL syntax: a string, without quotes if possible.
 pub(super) fn word(text: &str) -> String {
     let is_bare = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -10,7 +10,7 @@ pub(super) fn word(text: &str) -> String {
     if is_bare { text.to_owned() } else { quoted(text) }
 }
 
-/// Quoted string, on one line.
+/// Quoted string in KDL syntax, on one line.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

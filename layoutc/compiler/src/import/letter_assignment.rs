@@ -9,24 +9,24 @@ use super::operator::{OnnxOperatorKind, WindowKind};
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 
-/// Letters of the axes of a network.
+/// Letters that are assigned to the axes of a network's tensors.
 #[derive(Debug)]
 pub(super) struct LetterAssignment {
-    /// Letters of each tensor, in ONNX's order of its axes.
+    /// Letters of each tensor's axes, by the tensor's position, in ONNX's order of its axes.
     pub(super) of: Vec<String>,
-    /// Alias of each tensor: itself, or the tensor of which it is a transposition.
+    /// For each tensor the position of the tensor of which it is a transposition; its own position if it is none.
     pub(super) same: Vec<usize>,
-    /// For each axis of each tensor the axis of its alias.
+    /// For each axis of each tensor, the position of that axis in the tensor of which it is a transposition.
     pub(super) order: Vec<Vec<usize>>,
-    /// For each operator, true if its tensors have the letters that its kind requires; otherwise it depends on axis
-    /// order.
+    /// For each operator, true if the axes of its tensors have the letters that its kind requires; otherwise its
+    /// layouts depend on the order of axes.
     pub(super) is_named: Vec<bool>,
 }
 
-/// Maximum rank of a layout given by letters.
+/// Maximum rank of a tensor whose layout is given by letters. Tensors of higher rank are row-major.
 pub(super) const MAX_LETTERS: usize = 6;
 
-/// Default letters by rank, those of the profile `onnx`.
+/// Default letters of the axes by rank, those of the backend profile `onnx`.
 pub(super) const USUAL: [&str; 6] = ["", "C", "NC", "NCW", "NCHW", "NCDHW"];
 
 /// Assigns letters to the axes of a network, and removes the transpositions that letters can express.
@@ -78,7 +78,7 @@ pub(super) fn letters(network: &mut OnnxNetwork<'_>) -> Result<LetterAssignment,
     Ok(LetterAssignment { of, same, order, is_named: named })
 }
 
-/// Names axes as a window operator requires.
+/// Assigns the letters that a window operator requires; returns false if they conflict with others.
 fn windowed(
     axes: &mut LetterClasses,
     window: WindowKind,
@@ -99,7 +99,8 @@ fn windowed(
         })
 }
 
-/// Joins the related axes of operands and results, except constants.
+/// Joins the related axes of an operator's operands and results, except those of constants; returns false on a
+/// conflict.
 fn aligned(axes: &mut LetterClasses, network: &OnnxNetwork<'_>, related: &AxisRelations) -> bool {
     let mut others = related.others.iter();
     others.all(|other| network.is_constant(other.tensor) || joined(axes, other, related.whole))
@@ -136,15 +137,15 @@ fn constants(
     }
 }
 
-/// Tensors that are transpositions of others.
+/// Tensors that are transpositions of other tensors.
 struct TransposeAliases {
-    /// Alias of each tensor.
+    /// For each tensor the position of the tensor of which it is a transposition; its own position if it is none.
     same: Vec<usize>,
-    /// For each axis of each tensor the axis of its alias.
+    /// For each axis of each tensor, the position of that axis in the tensor of which it is a transposition.
     order: Vec<Vec<usize>>,
 }
 
-/// Replaces transpositions by aliases where letters can express them.
+/// Finds the transpositions that letters can express, so that no operator is needed.
 fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> TransposeAliases {
     let mut same: Vec<usize> = (0..network.tensors.len()).collect();
     let mut orders: Vec<Vec<usize>> =
@@ -181,12 +182,13 @@ fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> Transpos
     TransposeAliases { same, order: orders }
 }
 
-/// Composition of permutations: axis k is axis `own[order[k]]`.
+/// Composition of two permutations: its entry k is `own[order[k]]`.
 pub(super) fn compose_permutations(order: &[usize], own: &[usize]) -> Vec<usize> {
     order.iter().filter_map(|axis| own.get(*axis)).copied().collect()
 }
 
-/// Assigns letters to all other axes, the default ones first; computed tensors before constants.
+/// Assigns letters to all axes without one, the default ones first, to computed tensors before constants. Returns
+/// the letters of each tensor.
 fn assign_default_letters(
     axes: &mut LetterClasses,
     network: &OnnxNetwork<'_>,

@@ -1,18 +1,19 @@
 //! Equivalence classes of axes with one letter each. Changes can be undone.
 
-/// Union-find over axes. No tensor has two axes in one class, or two classes with one letter.
+/// Equivalence classes of axes that share a letter, as a union-find structure. No tensor has two axes in one
+/// class, or two classes with one letter.
 pub(super) struct LetterClasses {
-    /// Position of the first axis of each tensor, and one past the last axis of the last tensor.
+    /// Number of the first axis of each tensor, and one past the last axis of the last tensor.
     starts: Vec<usize>,
     parent: Vec<usize>,
-    /// Letter of a class, stored at its root.
+    /// Letter of each class, at the number of its root axis; `None` without a letter.
     letter: Vec<Option<char>>,
-    /// Tensors with an axis in a class, stored at its root.
+    /// Positions of the tensors with an axis in each class, at the number of its root axis.
     tensors: Vec<Vec<usize>>,
     done: Vec<UndoEntry>,
 }
 
-/// A change of the classes, with what undoing it restores.
+/// Change of the classes, with what undoing it restores.
 enum UndoEntry {
     Union { inner: usize, outer: usize, tensors: usize, letter: Option<char> },
     Letter { class: usize },
@@ -30,7 +31,7 @@ impl LetterClasses {
         Self { starts, parent, letter: vec![None; tensors.len()], tensors, done: Vec::new() }
     }
 
-    /// Adds a tensor whose axes are new classes.
+    /// Adds a tensor of `rank` axes, each in a class of its own.
     pub(super) fn add(&mut self, rank: usize) {
         let tensor = self.starts.len().saturating_sub(1);
         let start = self.tensors.len();
@@ -40,7 +41,7 @@ impl LetterClasses {
         self.starts.push(self.tensors.len());
     }
 
-    /// Applies changes, and undoes them if `all` returns `false`.
+    /// Applies the changes of `all`, and undoes them if it returns `false`.
     pub(super) fn attempt(&mut self, all: impl FnOnce(&mut Self) -> bool) -> bool {
         let before = self.done.len();
         let is_done = all(self);
@@ -50,7 +51,7 @@ impl LetterClasses {
         is_done
     }
 
-    /// Joins the classes of two axes; `false` if they are incompatible.
+    /// Joins the classes of two axes, given as (tensor, axis); returns `false` if they are incompatible.
     pub(super) fn join(&mut self, a: (usize, usize), b: (usize, usize)) -> bool {
         let (Some(a), Some(b)) = (self.class(a), self.class(b)) else { return false };
         if a == b {
@@ -87,8 +88,8 @@ impl LetterClasses {
         true
     }
 
-    /// Assigns a letter to the class of an axis; `false` if it has another one, or if one of its tensors already has
-    /// the letter.
+    /// Assigns a letter to the class of an axis, given as (tensor, axis). Returns `false` if the class has another
+    /// letter, or if one of its tensors already has the letter.
     pub(super) fn name(&mut self, axis: (usize, usize), letter: char) -> bool {
         let Some(class) = self.class(axis) else { return false };
         if let Some(own) = self.letter_of(class) {
@@ -105,7 +106,7 @@ impl LetterClasses {
         true
     }
 
-    /// Letter of an axis.
+    /// Letter of an axis, given as (tensor, axis); `None` if it has none.
     pub(super) fn letter(&self, axis: (usize, usize)) -> Option<char> {
         self.letter_of(self.class(axis)?)
     }
@@ -132,19 +133,19 @@ impl LetterClasses {
         self.tensors.get(class).map_or(0, Vec::len)
     }
 
-    /// Class of axis `k` of a tensor.
+    /// Root of the class of axis `k` of a tensor; `None` if there is no such axis.
     fn class(&self, (tensor, k): (usize, usize)) -> Option<usize> {
         let axis = self.starts.get(tensor)?.checked_add(k)?;
         (axis < *self.starts.get(tensor + 1)?).then(|| self.root(axis))
     }
 
-    /// Classes of a tensor's axes.
+    /// Roots of the classes of a tensor's axes, in order.
     fn classes(&self, tensor: usize) -> impl Iterator<Item = usize> + '_ {
         let at = |k: usize| self.starts.get(k).copied().unwrap_or(0);
         (at(tensor)..at(tensor + 1)).map(|axis| self.root(axis))
     }
 
-    /// Root of a class. Union by size bounds the depth by log2(axes).
+    /// Root of the class that contains an axis. Union by size bounds the depth by log2(axes).
     fn root(&self, mut axis: usize) -> usize {
         while let Some(parent) = self.parent.get(axis).filter(|parent| **parent != axis) {
             axis = *parent;

@@ -4,13 +4,14 @@
 use prost::bytes::{Buf, Bytes};
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 
-/// Maximum number of fields of graphs, nodes, attributes and types. A model of 10,000 operators has 200,000.
+/// Maximum number of fields of graphs, nodes, attributes and types in a file, beyond which it is refused. A model
+/// of 10,000 operators has 200,000.
 pub(super) const MAX_PARTS: usize = 2_000_000;
 
-/// Maximum nesting depth of graphs.
+/// Maximum nesting depth of graphs, beyond which a file is refused.
 pub(super) const MAX_DEPTH: usize = 24;
 
-/// Message whose fields are counted.
+/// Kind of a Protobuf message whose fields are counted.
 #[derive(Clone, Copy)]
 enum MessageKind {
     Model,
@@ -25,7 +26,7 @@ enum MessageKind {
 }
 
 impl MessageKind {
-    /// Kind of the message in a field, if its fields are counted.
+    /// Kind of the message in field `number`; `None` if its fields are not counted.
     fn below(self, number: u32) -> Option<Self> {
         match (self, number) {
             (Self::Model, 7) | (Self::Attribute, 6 | 11) => Some(Self::Graph),
@@ -45,14 +46,15 @@ impl MessageKind {
     }
 }
 
-/// Limit that a file exceeds.
+/// Limit that a file exceeds: the number of fields or the nesting depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LimitExcess {
     Parts,
     Depth,
 }
 
-/// Limit that a file exceeds, [`MAX_PARTS`] or [`MAX_DEPTH`], if any. Malformed messages count up to the error.
+/// Limit of [`MAX_PARTS`] and [`MAX_DEPTH`] that a file exceeds; `None` if it exceeds neither. A malformed
+/// message is counted up to its error.
 pub(super) fn excess(file: &Bytes) -> Option<LimitExcess> {
     let mut stack = vec![(file.clone(), MessageKind::Model, 0)];
     let mut parts = 0;

@@ -9,24 +9,24 @@ use super::shape_inference::{InferResult, ShapeInference};
 use super::subgraphs::SubgraphSummary;
 use crate::base::dtype::Scalar;
 
-/// Maximum number of iterations that are unrolled.
+/// Maximum number of iterations that are evaluated one by one. The results of a longer loop are unknown.
 const MAX_TURNS: i64 = 4096;
 
-/// Shapes of results, and the outer tensors that the body reads.
+/// Shapes of a loop's results, and the positions of the outer tensors that its body reads.
 type LoopShapes = (ShapeResult<Vec<ShapedTensor>>, Vec<usize>);
 
-/// Initial state of a loop.
+/// State of a loop before its first iteration.
 struct LoopStart {
-    /// Maximum trip count, if known; `i64::MAX` without a limit.
+    /// Maximum number of iterations; `None` if unknown, `i64::MAX` without a limit.
     most: Option<i64>,
-    /// True if there is a first iteration; `None` if unknown.
+    /// True if the loop has a first iteration, by its initial condition; `None` if unknown.
     is_begun: Option<bool>,
     carried: Vec<ShapedTensor>,
 }
 
 impl<'a> ShapeInference<'a> {
-    /// Operands: (maximum trip count, initial condition, carried values); of the body: (iteration, condition, carried
-    /// values).
+    /// Infers the results of a `Loop`. Its operands are (maximum trip count, initial condition, carried values),
+    /// those of its body (iteration, condition, carried values).
     pub(super) fn infer_loop(
         &mut self,
         inputs: &[Option<usize>],
@@ -111,8 +111,8 @@ impl<'a> ShapeInference<'a> {
         Ok((turns.results(), read.into_iter().collect()))
     }
 
-    /// Shapes of a `Scan`. Its operands are states, then scanned tensors; the body takes the states, then one slice of each
-    /// scanned tensor.
+    /// Infers the results of a `Scan`. Its operands are states, then scanned tensors; those of its body are the
+    /// states, then one slice of each scanned tensor.
     pub(super) fn infer_scan(
         &mut self,
         node: &proto::OnnxNode,
@@ -144,13 +144,13 @@ impl<'a> ShapeInference<'a> {
     }
 }
 
-/// State of an unrolled loop.
+/// State of a loop whose iterations are evaluated one by one.
 struct UnrolledLoop {
-    /// Carried values.
+    /// Values that the loop carries from one iteration to the next.
     carried: Vec<ShapedTensor>,
-    /// Scan outputs of one iteration.
+    /// Outputs of one iteration that the loop stacks; `None` before the first iteration.
     scanned: Option<Vec<ShapedTensor>>,
-    /// Possible exits: trip count, and carried values at that point.
+    /// Possible exits of the loop: the number of iterations done, and the carried values at that point.
     ends: Vec<(i64, Vec<ShapedTensor>)>,
 }
 
@@ -170,7 +170,7 @@ impl UnrolledLoop {
         }
     }
 
-    /// Final carried values, equal at every exit, then scan outputs.
+    /// Results of the loop: the final carried values, which must be equal at every exit, then the stacked outputs.
     fn results(self) -> ShapeResult<Vec<ShapedTensor>> {
         let Some(((turns, carried), others)) = self.ends.split_first() else {
             return Err(ShapeError::DataDependent("the loop does not terminate".to_owned()));
@@ -192,8 +192,8 @@ impl UnrolledLoop {
     }
 }
 
-/// Results of a loop: carried values, which must keep their shapes, then scan outputs with a leading axis of
-/// iterations.
+/// Results of a loop: the carried values, which must keep their shapes, then the stacked outputs with a leading
+/// axis over the `turns` iterations.
 fn after(
     carried: &[ShapedTensor],
     results: &[ShapedTensor],

@@ -42,42 +42,42 @@ use limits::{LimitExcess, MAX_DEPTH, MAX_PARTS, excess};
 
 pub use error::ImportError;
 
-/// Options of an import.
+/// Options of the import of an ONNX model.
 #[derive(Debug, Clone, Default)]
 pub struct ImportOptions<'a> {
-    /// Name of the graph, converted to a manifest name; empty: the model's.
+    /// Name of the graph, converted to a manifest name; empty: the name in the model.
     pub name: &'a str,
-    /// Name of the file, for the first line.
+    /// Name of the ONNX file, for the first line of the manifest.
     pub file: &'a str,
-    /// Name of the backend.
+    /// Name of the backend for which the graph is planned.
     pub backend: &'a str,
-    /// Manifests that the graph imports for its backend.
+    /// Paths of the manifests that the imported manifest uses, for its backend.
     pub uses: &'a [String],
-    /// Values of the model's dimension parameters.
+    /// Values of the model's dimension parameters, by name.
     pub sizes: &'a [(String, u64)],
-    /// Shapes of inputs that replace the model's.
+    /// Shapes of inputs that replace those of the model, by name of the input.
     pub shapes: &'a [(String, Vec<u64>)],
 }
 
-/// Manifest of an imported graph, with counts for the summary.
+/// Manifest of an imported graph, with counts for a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedGraph {
     /// Text of the manifest.
     pub text: String,
     /// Name of the graph.
     pub graph: String,
-    /// Number of operators.
+    /// Number of operators in the graph.
     pub nodes: usize,
-    /// Number of inputs, constants and results.
+    /// Number of inputs, constants and results in the graph.
     pub tensors: usize,
-    /// Number of transpositions that became changes of layout.
+    /// Number of transpositions that became changes of layout instead of operators.
     pub transposes: usize,
-    /// Number of constant-folded operators.
+    /// Number of operators whose results were computed during the import.
     pub folded: usize,
-    /// Assumed values of open extents, by dimension parameter or as `input[axis]`.
+    /// Sizes that were assumed for open extents, by dimension parameter or as `input[axis]`.
     pub assumed: Vec<(String, u64)>,
-    /// Names of nodes and tensors in the model and in the manifest, and the constants: the map of
-    /// `import --format json`.
+    /// Names of nodes and tensors in the model and in the manifest, and the constants: the map that `import --format
+    /// json` prints.
     pub map: serde_json::Value,
 }
 
@@ -111,7 +111,7 @@ pub fn import_onnx(
     Ok(imported)
 }
 
-/// Decodes a file, after checking its size.
+/// Decodes an ONNX file, after checking it against the limits of size and nesting.
 fn decode(file: Bytes) -> Result<proto::OnnxModel, Box<Diagnostic>> {
     let too_much = excess(&file).map(|excess| match excess {
         LimitExcess::Parts => format!("the model has more than {MAX_PARTS} parts"),

@@ -7,9 +7,9 @@ use super::letter_assignment::LetterAssignment;
 use super::network::{NetworkTensor, OnnxNetwork};
 use crate::base::dtype::Scalar;
 
-/// Object of `import --format json`: `nodes` (`name`, `model`, `op`); `tensors` (`model`, the `name` of the tensor in
-/// the manifest, and its `axes` in the model's order); `constants` (`name`, `model`, `source`, and `elements` if
-/// folded).
+/// Object that `import --format json` prints: `nodes` (`name`, `model`, `op`); `tensors` (`model`, the `name` of
+/// the tensor in the manifest, and its `axes` in the model's order); `constants` (`name`, `model`, `source`, and
+/// `elements` if folded).
 ///
 /// `names` are the names of tensors, `nodes` those of operators; `is_written` returns true for tensors in the manifest.
 pub(super) fn map(
@@ -58,7 +58,7 @@ fn constant(tensor: &NetworkTensor<'_>, name: &str) -> Value {
     object
 }
 
-/// Number with the digits that its type needs; infinities and NaN as strings.
+/// JSON number with the digits that its type needs; infinities and NaN as strings.
 fn float(value: f64, dtype: Scalar) -> Value {
     if !value.is_finite() {
         return format!("{value:?}").to_ascii_lowercase().into();

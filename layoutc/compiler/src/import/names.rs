@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::target::keywords::is_reserved;
 
-/// Maximum length of a name.
+/// Maximum length of a manifest name, in characters. Longer names are cut.
 const MAX_LENGTH: usize = 96;
 
-/// Generator of unique names.
+/// Generator of unique manifest names.
 pub(super) struct ManifestNamer {
-    /// Used names, in upper case.
+    /// Names that are used already, in upper case.
     taken: BTreeSet<String>,
-    /// Number of requests for each name.
+    /// Number of times that each name was requested.
     counts: BTreeMap<String, usize>,
-    /// Prefix of a name that would start with a digit.
+    /// Letter before a name that would start with a digit.
     before_digit: char,
-    /// Base of a name without letters.
+    /// Name for model names without any usable character.
     fallback: &'static str,
 }
 
@@ -25,7 +25,7 @@ impl ManifestNamer {
         Self { taken, counts, before_digit, fallback }
     }
 
-    /// Unique name similar to `own`, or to `hint` if `own` has no usable character.
+    /// Manifest name similar to `own`, or to `hint` if `own` has no usable character, that is unique up to case.
     pub(super) fn give(&mut self, own: &str, hint: &str) -> String {
         let mut base = word(own);
         if base.is_empty() {
@@ -48,7 +48,7 @@ impl ManifestNamer {
     }
 }
 
-/// Replaces each run of other characters by one `_`, and trims `_`.
+/// The name with each run of other characters replaced by one `_`, and without `_` at its ends.
 fn word(own: &str) -> String {
     let mut word = String::new();
     for c in own.chars() {

@@ -4,30 +4,31 @@ use super::call::{OnnxCall, ShapedTensor};
 use super::operator::OnnxOperatorKind;
 use super::proto;
 
-/// Operators and tensors, which refer to each other by position; every tensor is written before it is read.
+/// Operators and tensors of a model, which refer to each other by position. Every tensor is written before it is
+/// read.
 #[derive(Debug)]
 pub(super) struct OnnxNetwork<'a> {
     pub(super) name: &'a str,
-    /// Opset version of the standard domain.
+    /// Opset version of ONNX's standard domain that the model uses.
     pub(super) opset: i64,
     pub(super) tensors: Vec<NetworkTensor<'a>>,
     pub(super) operators: Vec<NetworkOperator<'a>>,
-    /// Inputs of the model, in order.
+    /// Positions of the tensors that are inputs of the model, in its order.
     pub(super) inputs: Vec<usize>,
-    /// Outputs of the model, in order.
+    /// Positions of the tensors that are outputs of the model, in its order.
     pub(super) outputs: Vec<usize>,
-    /// Number of constant-folded operators.
+    /// Number of operators whose results were computed during the import.
     pub(super) folded: usize,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct NetworkTensor<'a> {
-    /// Name in the model.
+    /// Name of the tensor in the model.
     pub(super) name: &'a str,
     pub(super) shaped: ShapedTensor,
-    /// True if it is constant.
+    /// True if the tensor's elements do not depend on the model's inputs.
     pub(super) is_constant: bool,
-    /// True if its elements are stored in the file.
+    /// True if the tensor's elements are stored in the file.
     pub(super) is_stored: bool,
 }
 
@@ -41,35 +42,35 @@ impl NetworkTensor<'_> {
 pub(super) struct NetworkOperator<'a> {
     pub(super) node: &'a proto::OnnxNode,
     pub(super) kind: OnnxOperatorKind,
-    /// Data operands, in order, without folded parameters.
+    /// Data operands of the operator, in order.
     pub(super) inputs: Vec<NetworkOperand>,
-    /// Folded parameters.
+    /// Operands that are constant parameters, such as shapes and axes, which become properties of the node.
     pub(super) parameters: Vec<NetworkOperand>,
     pub(super) outputs: Vec<usize>,
 }
 
-/// Operand of an operator.
+/// Operand of an operator: a tensor at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NetworkOperand {
-    /// Position among the operands, counted from 0, including omitted ones.
+    /// Position of the operand among all operands of the operator, from 0, counting omitted ones.
     pub(super) slot: usize,
     pub(super) tensor: usize,
 }
 
 impl NetworkOperator<'_> {
-    /// Tensors of the data operands.
+    /// Positions of the tensors that are data operands of the operator.
     pub(super) fn reads(&self) -> impl Iterator<Item = usize> + '_ {
         self.inputs.iter().map(|operand| operand.tensor)
     }
 
-    /// Tensor of a data operand.
+    /// Position of the tensor that is the data operand at `slot`; `None` if it is none.
     pub(super) fn read(&self, slot: usize) -> Option<usize> {
         self.inputs.iter().find(|operand| operand.slot == slot).map(|operand| operand.tensor)
     }
 }
 
 impl OnnxNetwork<'_> {
-    /// Operator with its operands for shape inference.
+    /// Call of an operator, with the shapes of its operands, for shape inference.
     pub(super) fn call<'n>(&'n self, operator: &NetworkOperator<'n>) -> OnnxCall<'n> {
         let operands = || operator.inputs.iter().chain(&operator.parameters);
         let slots = operands().map(|operand| operand.slot + 1).max().unwrap_or(0);

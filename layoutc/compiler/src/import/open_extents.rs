@@ -1,4 +1,5 @@
-//! Open extents, set neither by the model nor by the user: searches sizes for which shape inference succeeds.
+//! Search for sizes of open extents, which neither the model nor the user sets, with which shape inference
+//! succeeds.
 
 use std::collections::BTreeSet;
 
@@ -10,26 +11,27 @@ use super::{ImportOptions, proto};
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 
-/// Candidate sizes, except for batches, which are 1: images, sequences, audio samples.
+/// Sizes that are tried for open extents other than batches, which are 1: those of images, sequences and audio
+/// samples.
 const SIZES: [u64; 12] = [224, 256, 640, 512, 576, 1024, 16_000, 128, 64, 32, 16, 1];
 
-/// Maximum number of size assignments that are tried.
+/// Maximum number of size assignments that are tried before the import fails.
 const MAX_TRIES: usize = 64;
 
-/// Maximum number of open extents for which sizes are tried.
+/// Maximum number of open extents for which sizes are tried. With more of them, none is assumed.
 const MAX_SLOTS: usize = 64;
 
-/// An extent that neither the model nor an option sets.
+/// Extent that neither the model nor an option sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum OpenExtent<'a> {
-    /// Dimension parameter.
+    /// Extent with a dimension parameter, by its name.
     Named(&'a str),
-    /// Input and axis, without a dimension parameter.
+    /// Extent without a dimension parameter, by the name of the input and the position of the axis.
     Axis(&'a str, usize),
 }
 
 impl OpenExtent<'_> {
-    /// `height`; `` x[1] `` without a name.
+    /// Name of the extent in messages: `height`, or `` x[1] `` for one without a dimension parameter.
     fn shown(&self) -> String {
         match self {
             Self::Named(name) => shown(name),
@@ -72,7 +74,8 @@ pub(super) fn infer_network<'a>(
     Err(no_fit_error(first, &slots, graph).into())
 }
 
-/// Error if no assignment succeeds: the open extents, and the error of the first assignment.
+/// Error if no assignment of sizes succeeds: it lists the open extents, and gives the error of the first
+/// assignment.
 fn no_fit_error(
     first: Option<Box<Diagnostic>>,
     slots: &[(OpenExtent<'_>, OpenExtentInfo)],
@@ -92,15 +95,16 @@ fn no_fit_error(
     Box::new(found)
 }
 
-/// Properties of an open extent.
+/// Properties of an open extent that guide the search for its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OpenExtentInfo {
     is_batch: bool,
-    /// The model declares extent 0, literally or as a placeholder.
+    /// True if the model declares the extent as 0, literally or as a placeholder.
     is_zero: bool,
 }
 
-/// Open extents; `None` if the rank of an input is open, or there are too many.
+/// Open extents of the model's inputs with their properties; `None` if the rank of an input is open, or if there
+/// are too many.
 fn slots<'a>(
     graph: &'a proto::OnnxGraph,
     options: &ImportOptions<'_>,
@@ -134,8 +138,8 @@ fn slots<'a>(
     Some(slots)
 }
 
-/// Assignments to try, one size per open extent: first one size for all, then with subsets set to 1. Declared zeros are
-/// tried first.
+/// Assignments of sizes to try in order, each one size per open extent: first one size for all, then with subsets
+/// set to 1. Extents that the model declares as 0 are tried as 0 first.
 fn tries(slots: &[(OpenExtent<'_>, OpenExtentInfo)]) -> Vec<Vec<u64>> {
     let is_free = |(_, traits): &&(OpenExtent<'_>, OpenExtentInfo)| !traits.is_batch;
     let others = slots.iter().filter(is_free).count();
@@ -154,7 +158,8 @@ fn tries(slots: &[(OpenExtent<'_>, OpenExtentInfo)]) -> Vec<Vec<u64>> {
     tries
 }
 
-/// Assignment of one size; bit k of `ones` sets the k-th extent that is not a batch to 1.
+/// Assignment of one size to all open extents except batches. Bit k of `ones` sets the k-th of these extents to
+/// 1.
 fn sizes(
     slots: &[(OpenExtent<'_>, OpenExtentInfo)],
     size: u64,
@@ -175,7 +180,7 @@ fn sizes(
     sizes
 }
 
-/// Options with assumed sizes.
+/// Assignment of sizes to open extents, as options of the import.
 struct ExtentAssignment {
     sizes: Vec<(String, u64)>,
     shapes: Vec<(String, Vec<u64>)>,

@@ -3,35 +3,36 @@
 use super::infer::family;
 use super::proto;
 
-/// Use of axes by an operator.
+/// Way in which an operator uses the axes of its tensors, which determines the layouts that it accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnnxOperatorKind {
-    /// Elementwise: accepts any layout, the same for all tensors.
+    /// Elementwise: the operator accepts any layout, the same for all tensors.
     Elementwise,
-    /// Refers to axes by letter: accepts any layout, the same for all tensors, each restricted to its axes.
+    /// By letter: the operator refers to axes by letter, and accepts any layout, the same for all tensors, each
+    /// restricted to its own axes.
     ByLetter,
-    /// Has fixed axis roles: batch, channels, spatial axes.
+    /// Window: the axes have fixed roles (batch, channels, spatial axes).
     Window(WindowKind),
-    /// Permutes the axes of its operand.
+    /// Transposition: the operator permutes the axes of its operand.
     Transpose,
-    /// Refers to axes by position: row-major, as in ONNX.
+    /// Row-major: the operator refers to axes by position, and accepts row-major layouts only.
     RowMajor,
 }
 
-/// Window operator.
+/// Kind of a window operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WindowKind {
-    /// Filter with output channels first.
+    /// Convolution, whose filter has the output channels first.
     Conv,
-    /// Filter with input channels first.
+    /// Transposed convolution, whose filter has the input channels first.
     ConvTranspose,
-    /// No filter.
+    /// Pooling, which has no filter.
     Pool,
-    /// All spatial axes. The axes have roles, but any layout is accepted.
+    /// Pooling over all spatial axes. The axes have roles, but any layout is accepted.
     GlobalPool,
 }
 
-/// Operators with random results.
+/// Names of the operators with random results, which are never constant.
 const RANDOM: &[&str] = &[
     "Bernoulli",
     "Multinomial",
@@ -41,11 +42,12 @@ const RANDOM: &[&str] = &[
     "RandomUniformLike",
 ];
 
-/// Letters of the spatial axes, by their number.
+/// Letters of the spatial axes, by the number of these axes.
 const SPACE: [&str; 4] = ["", "W", "HW", "DHW"];
 
 impl WindowKind {
-    /// Letters of operand `k` with `rank` axes, in ONNX's order; `None` if it has no axis roles.
+    /// Letters of the axes of operand `k` with `rank` axes, in ONNX's order; `None` if the operand's axes have no
+    /// roles.
     pub(super) fn operand(self, k: usize, rank: usize) -> Option<String> {
         let axes = match (self, k) {
             (Self::Pool | Self::GlobalPool, 0) => "NC",
@@ -60,13 +62,13 @@ impl WindowKind {
         Some(format!("{axes}{}", SPACE.get(rank.checked_sub(2)?)?))
     }
 
-    /// Letters of a result with `rank` axes.
+    /// Letters of the axes of a result with `rank` axes; `None` if there are too few or too many.
     pub(super) fn result(rank: usize) -> Option<String> {
         Some(format!("NC{}", SPACE.get(rank.checked_sub(2)?)?))
     }
 }
 
-/// Use of axes by an operator.
+/// Way in which an operator uses axes.
 pub(super) fn kind(node: &proto::OnnxNode) -> OnnxOperatorKind {
     if !is_standard(node) {
         return OnnxOperatorKind::RowMajor;
@@ -74,28 +76,29 @@ pub(super) fn kind(node: &proto::OnnxNode) -> OnnxOperatorKind {
     family(&node.op_type).map_or(OnnxOperatorKind::RowMajor, |family| family.kind)
 }
 
-/// True for an operator of the standard domain.
+/// True for an operator of ONNX's standard domain.
 pub(super) fn is_standard(node: &proto::OnnxNode) -> bool {
     ["", "ai.onnx"].contains(&node.domain.as_str())
 }
 
-/// True if operand `k` is a parameter, provided that it is constant.
+/// True if operand `k` is a parameter, not data, provided that it is constant.
 pub(super) fn is_parameter(node: &proto::OnnxNode, k: usize) -> bool {
     let family = family(&node.op_type).filter(|_| is_standard(node));
     k > 0 && family.is_some_and(|family| !family.parameters.is_empty())
 }
 
-/// True if only the element type of operand `k` is used.
+/// True if only the element type of operand `k` is used, not its elements.
 pub(super) fn is_unread(node: &proto::OnnxNode, k: usize) -> bool {
     is_standard(node) && k == 1 && node.op_type == "CastLike"
 }
 
-/// True if constant operands imply constant results.
+/// True if the results are constant whenever the operands are.
 pub(super) fn is_pure(node: &proto::OnnxNode) -> bool {
     is_standard(node) && !RANDOM.contains(&node.op_type.as_str())
 }
 
-/// Property name of a parameter: the attribute's name in older opsets.
+/// Key of the property for the parameter operand `slot`: the attribute's name in older opsets; `None` if there is
+/// none.
 pub(super) fn parameter_name(
     node: &proto::OnnxNode,
     slot: usize,
@@ -107,7 +110,7 @@ pub(super) fn parameter_name(
     }
 }
 
-/// True if the first result equals the first operand.
+/// True if the operator's first result equals its first operand.
 pub(super) fn is_identity(node: &proto::OnnxNode) -> bool {
     let is_used = |k: usize| node.output.get(k).is_some_and(|name| !name.is_empty());
     let is_named = ["Identity", "Dropout"].contains(&node.op_type.as_str());

@@ -1,4 +1,5 @@
-//! Properties of nodes: attributes, including default values, and folded parameters.
+//! Properties of the manifest's nodes, from the attributes of ONNX operators (including default values) and from
+//! parameters that are constant operands.
 
 use super::axis_attributes::{AxisAttribute, along};
 use super::call::OnnxCall;
@@ -12,13 +13,13 @@ use super::operator::{OnnxOperatorKind, WindowKind, is_standard, parameter_name}
 use super::proto;
 use crate::base::dtype::Scalar;
 
-/// Maximum number of values of a property.
+/// Maximum number of values in a property of a node. An attribute with more values is left out.
 const MAX_NUMBERS: usize = 4096;
 
-/// Maximum length of a string.
+/// Maximum length of a property's string, in bytes. A longer attribute is left out.
 const MAX_WORD: usize = 4096;
 
-/// Properties of an operator with their values in manifest syntax.
+/// Properties of an operator, as pairs of key and value in manifest syntax.
 pub(super) fn properties(
     network: &OnnxNetwork<'_>,
     letters: &LetterAssignment,
@@ -44,7 +45,8 @@ pub(super) fn properties(
     all.into_iter().filter_map(|(key, value)| Some((key, text(&value)?))).collect()
 }
 
-/// Attributes and folded parameters, in ONNX's terms.
+/// Attributes of an operator, constant operands that are parameters, and default values, with ONNX's names and
+/// axis numbers.
 fn attributes(
     network: &OnnxNetwork<'_>,
     operator: &NetworkOperator<'_>,
@@ -79,7 +81,7 @@ fn attributes(
     all
 }
 
-/// Replaces axis numbers by letters if the operator accepts any layout.
+/// Replaces axis numbers in the properties by the axes' letters, if the operator accepts any layout.
 fn by_letter(
     all: &mut Vec<(String, OnnxValue)>,
     network: &OnnxNetwork<'_>,
@@ -111,7 +113,7 @@ fn by_letter(
     replace(all, "axes", axes.filter(|_| op != "Expand").map(OnnxValue::Word));
 }
 
-/// Replaces a property in place, or removes it with `None`.
+/// Replaces the value of the property `key` in place; `None` removes the property.
 fn replace(all: &mut Vec<(String, OnnxValue)>, key: &str, value: Option<OnnxValue>) {
     let at = all.iter().position(|(known, _)| known == key);
     match (at, value) {
@@ -132,7 +134,7 @@ fn is_key(key: &str) -> bool {
     starts && key.chars().all(is_part) && key.len() <= 64 && !["op", "operands"].contains(&key)
 }
 
-/// Value of an attribute; `None` for tensors, graphs and empty lists.
+/// Value of an ONNX attribute as a property; `None` for tensors, graphs and empty lists, which are left out.
 fn own(attribute: &proto::OnnxAttribute) -> Option<OnnxValue> {
     let word = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(str::to_owned);
     if let Some(value) = attribute.i {
@@ -154,7 +156,7 @@ fn own(attribute: &proto::OnnxAttribute) -> Option<OnnxValue> {
     (!words.is_empty()).then(|| OnnxValue::Word(words.join(",")))
 }
 
-/// Constant elements as a property value.
+/// Elements of a constant operand as a property value.
 fn folded_value(known: &ConstantElements, dtype: Scalar, is_scalar: bool) -> Option<OnnxValue> {
     match known {
         ConstantElements::Integers(values) if is_scalar => {
@@ -199,7 +201,7 @@ fn list<T: PartialEq>(values: &[T], text: impl Fn(&T) -> String) -> Option<Strin
     }
 }
 
-/// Shortest text that round-trips; infinities and NaN as strings.
+/// Shortest decimal text that parses to the same float; infinities and NaN as quoted strings.
 fn float(value: f32) -> String {
     let text = format!("{value:?}");
     if value.is_finite() { text } else { format!("\"{}\"", text.to_ascii_lowercase()) }

@@ -15,7 +15,7 @@ pub(super) struct OnnxModel {
     pub(super) functions: Vec<OnnxFunction>,
 }
 
-/// Model-local function.
+/// Function that a model defines for its own operators.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxFunction {
     #[prost(string, tag = "1")]
@@ -30,14 +30,14 @@ pub(super) struct OnnxFunction {
     pub(super) opset_import: Vec<OnnxOpset>,
     #[prost(string, tag = "10")]
     pub(super) domain: String,
-    /// Attributes with default values.
+    /// Attributes of the function, with their default values.
     #[prost(message, repeated, tag = "11")]
     pub(super) attribute_proto: Vec<OnnxAttribute>,
     #[prost(string, tag = "13")]
     pub(super) overload: String,
 }
 
-/// Operator set and its version.
+/// Operator set that a model uses, with its version.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxOpset {
     #[prost(string, tag = "1")]
@@ -102,13 +102,13 @@ pub(super) struct OnnxAttribute {
     pub(super) strings: Vec<Bytes>,
     #[prost(message, repeated, tag = "11")]
     pub(super) graphs: Vec<OnnxGraph>,
-    /// Within a function: name of the function's attribute that this attribute refers to.
+    /// Name of the function's attribute whose value this one takes, in the body of a function; empty otherwise.
     #[prost(string, tag = "21")]
     pub(super) ref_attr_name: String,
 }
 
 impl OnnxAttribute {
-    /// Subgraphs in `g` and `graphs`.
+    /// Subgraphs that the attribute holds, in `g` and `graphs`.
     pub(super) fn bodies(&self) -> impl Iterator<Item = &OnnxGraph> {
         self.g.as_deref().into_iter().chain(&self.graphs)
     }
@@ -136,7 +136,7 @@ pub(super) struct OnnxTensor {
     pub(super) uint64_data: Vec<u64>,
 }
 
-/// Name and type of a tensor.
+/// Name and type of an input, output or result.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxValueInfo {
     #[prost(string, tag = "1")]
@@ -145,7 +145,7 @@ pub(super) struct OnnxValueInfo {
     pub(super) r#type: Option<OnnxType>,
 }
 
-/// Type. Only tensor types are decoded.
+/// Type of a value. Only tensor types are decoded.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxType {
     #[prost(message, optional, tag = "1")]
@@ -174,7 +174,7 @@ pub(super) struct OnnxShape {
     pub(super) dim: Vec<OnnxDimension>,
 }
 
-/// Extent: a constant, a dimension parameter, or neither.
+/// Extent of an axis: a constant, a dimension parameter, or neither.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxDimension {
     #[prost(int64, optional, tag = "1")]

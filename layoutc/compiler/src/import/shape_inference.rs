@@ -1,4 +1,4 @@
-//! Shape inference and constant folding, operator by operator.
+//! Shape inference and constant folding of a model, operator by operator.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,13 +16,14 @@ use super::proto;
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 
-/// Maximum rank: each axis needs a letter.
+/// Maximum rank of a tensor, as each axis needs a letter. A model with a tensor of higher rank is refused.
 const MAX_RANK: usize = 26;
 
-/// Maximum number of constant elements of all tensors.
+/// Maximum number of constant elements that are kept for all tensors together. Further elements count as unknown.
 const MAX_ALL_KNOWN: usize = 1 << 22;
 
-/// Maximum number of operators and operands processed; those of a subgraph count once per evaluation.
+/// Maximum number of operators and operands that are processed, those of a subgraph once per evaluation. Beyond
+/// it the import fails.
 const MAX_STEPS: usize = 8_000_000;
 
 pub(super) type InferResult<T> = Result<T, Box<Diagnostic>>;
@@ -59,11 +60,11 @@ pub(super) fn trace<'a>(
     Ok(tracer.network)
 }
 
-/// Names of a graph. A subgraph also sees the names of the enclosing graphs.
+/// Names of the tensors in a graph. A subgraph also sees the names of the enclosing graphs.
 #[derive(Default)]
 pub(super) struct OnnxScope<'a> {
     by_name: BTreeMap<&'a str, usize>,
-    /// Names without a supported tensor type, with the reason.
+    /// Names whose type is no supported tensor type, each with the reason.
     untyped: BTreeMap<&'a str, String>,
 }
 
@@ -71,9 +72,9 @@ pub(super) struct ShapeInference<'a> {
     pub(super) declared: BTreeMap<&'a str, ShapedTensor>,
     outputs: BTreeSet<&'a str>,
     pub(super) scopes: Vec<OnnxScope<'a>>,
-    /// Number of constant elements.
+    /// Number of constant elements that are kept so far.
     pub(super) known: usize,
-    /// Number of processed operators and operands.
+    /// Number of operators and operands that were processed so far.
     steps: usize,
     pub(super) network: OnnxNetwork<'a>,
 }
@@ -100,7 +101,7 @@ impl<'a> ShapeInference<'a> {
         Ok(position)
     }
 
-    /// Names a tensor in the innermost graph.
+    /// Gives the tensor at `position` a name in the innermost graph; an error if the name is taken there.
     pub(super) fn call(&mut self, name: &'a str, position: usize) -> InferResult<()> {
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         if !name.is_empty() && scope.by_name.insert(name, position).is_some() {
@@ -110,7 +111,7 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// Records the reason why a name has no supported type.
+    /// Records the reason why a name in the innermost graph has no supported type.
     fn refuse(&mut self, name: &'a str, reason: String) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.untyped.insert(name, reason);
@@ -216,7 +217,7 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// Operands of an operator; `None` for an omitted one.
+    /// Positions of the tensors that are operands of an operator; `None` for an omitted operand.
     pub(super) fn operands(&self, node: &proto::OnnxNode) -> InferResult<Vec<Option<usize>>> {
         node.input.iter().map(|name| self.operand(node, name)).collect()
     }
@@ -239,7 +240,7 @@ impl<'a> ShapeInference<'a> {
         Err(Box::new(found.note(place(node))))
     }
 
-    /// Tensor of a name in the innermost or an enclosing graph.
+    /// Position of the tensor with a name in the innermost or an enclosing graph; `None` if there is none.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.scopes.iter().rev().find_map(|scope| scope.by_name.get(name).copied())
     }
@@ -248,7 +249,7 @@ impl<'a> ShapeInference<'a> {
         self.network.tensors.get(position).map(|tensor| &tensor.shaped)
     }
 
-    /// The results inferred for the operands.
+    /// Results of an operator that are inferred from its operands.
     pub(super) fn inferred(
         &self,
         node: &proto::OnnxNode,
@@ -258,7 +259,7 @@ impl<'a> ShapeInference<'a> {
         infer(&OnnxCall { node, opset: self.network.opset, inputs, outputs: outputs(node) })
     }
 
-    /// The inferred results, or else those declared by the model.
+    /// Results that were inferred, or else those that the model declares.
     pub(super) fn or_declared(
         &self,
         node: &proto::OnnxNode,
@@ -315,7 +316,7 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// Tensor of an output.
+    /// Position of the tensor that is an output of the model.
     pub(super) fn output(&self, output: &proto::OnnxValueInfo) -> InferResult<usize> {
         self.position(&output.name).ok_or_else(|| {
             let name = shown(&output.name);
@@ -335,18 +336,18 @@ impl<'a> ShapeInference<'a> {
     }
 }
 
-/// Number of requested results, including omitted ones between others.
+/// Number of results that an operator's node requests, counting omitted ones between others.
 pub(super) fn outputs(node: &proto::OnnxNode) -> usize {
     node.output.iter().rposition(|name| !name.is_empty()).map_or(0, |k| k + 1)
 }
 
-/// Error for an unsupported element type; `what`: `` `x` has ``.
+/// Error for an unsupported element type; `what` begins the message, as in `` `x` has ``.
 fn untyped(what: &str, elements: &str) -> Diagnostic {
     let found = Diagnostic::without_span(Code::ImportUnsupported, format!("{what} {elements}"));
     found.note("layoutc has no such element type")
 }
 
-/// ``in `conv1`, the `Conv` that produces `y` ``
+/// Words for an operator in messages: ``in `conv1`, the `Conv` that produces `y` ``
 pub(super) fn place(node: &proto::OnnxNode) -> String {
     let op = shown(&node.op_type);
     let gives = node.output.first().map(|name| shown(name)).unwrap_or_default();

@@ -14,16 +14,17 @@ use super::proto;
 use super::shape_inference::{InferResult, OnnxScope, ShapeInference};
 use crate::base::codes::Code;
 
-/// Results of a subgraph, and the outer tensors that it reads.
+/// Results of an evaluated subgraph, and the outer tensors that it reads.
 pub(super) struct SubgraphSummary {
     pub(super) results: Vec<ShapedTensor>,
     pub(super) read: Vec<usize>,
-    /// For each result the operand that is passed through, if any.
+    /// For each result the position of the operand that the subgraph returns unchanged; `None` if it computes the
+    /// result.
     pub(super) same: Vec<Option<usize>>,
 }
 
 impl<'a> ShapeInference<'a> {
-    /// Adds an operator with subgraphs.
+    /// Adds an operator that has subgraphs to the network.
     pub(super) fn with_bodies(&mut self, node: &'a proto::OnnxNode) -> InferResult<()> {
         let inputs = self.operands(node)?;
         let graph = |name: &str| {
@@ -47,7 +48,7 @@ impl<'a> ShapeInference<'a> {
         self.opaque(node, &inputs, &read, results)
     }
 
-    /// Outer tensors named in the subgraphs of an operator.
+    /// Positions of the outer tensors that the subgraphs of an operator name.
     fn free_names(&self, node: &proto::OnnxNode) -> Vec<usize> {
         let mut read = Vec::new();
         let mut rest: Vec<&proto::OnnxGraph> =
@@ -62,7 +63,7 @@ impl<'a> ShapeInference<'a> {
         read
     }
 
-    /// Adds an operator as a unit, with its subgraphs' outer tensors as operands.
+    /// Adds an operator as one node, with the outer tensors that its subgraphs read as further operands.
     fn opaque(
         &mut self,
         node: &'a proto::OnnxNode,
@@ -121,7 +122,7 @@ impl<'a> ShapeInference<'a> {
         self.opaque(node, inputs, &read, results)
     }
 
-    /// Adds the operators of the taken branch in place of the `If`.
+    /// Adds the operators of the taken branch in place of the `If` operator.
     fn inline_branch(
         &mut self,
         node: &'a proto::OnnxNode,
@@ -147,7 +148,7 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// Adds the constants and operators of a graph.
+    /// Adds the constants and operators of a graph to the network.
     fn own(&mut self, graph: &'a proto::OnnxGraph) -> InferResult<()> {
         let options = super::ImportOptions::default();
         self.declared.extend(super::extents::declared(graph, &options));

@@ -1,4 +1,4 @@
-//! Printing of a network as a manifest.
+//! Printing of an inferred network as a manifest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,10 +13,10 @@ use super::properties::properties;
 use super::{ImportOptions, ImportedGraph};
 use crate::base::dtype::Dtype;
 
-/// Name of the row-major layout, for tensors without letters or with too many.
+/// Name of the row-major layout, which tensors without letters or with too many axes have.
 const ROW_MAJOR: &str = "row-major";
 
-/// Prints the manifest of a network.
+/// Text of the manifest for a network.
 pub(super) fn write(
     network: &OnnxNetwork<'_>,
     letters: &LetterAssignment,
@@ -50,7 +50,7 @@ pub(super) fn write(
     }
 }
 
-/// Aliases of each tensor other than itself.
+/// For each tensor the positions of its transpositions, other than itself.
 fn aliases(letters: &LetterAssignment) -> BTreeMap<usize, Vec<usize>> {
     let mut aliases: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (k, root) in letters.same.iter().enumerate().filter(|(k, root)| k != *root) {
@@ -59,7 +59,8 @@ fn aliases(letters: &LetterAssignment) -> BTreeMap<usize, Vec<usize>> {
     aliases
 }
 
-/// Names of tensors. A tensor with aliases has the name of the model's input or output, if one of them is.
+/// Names of the tensors in the manifest, by position. A tensor with transpositions has the name of the model's
+/// input or output, if one of them is.
 fn tensor_names(network: &OnnxNetwork<'_>, letters: &LetterAssignment) -> Vec<String> {
     let mut own: Vec<&str> = network.tensors.iter().map(|tensor| tensor.name).collect();
     for output in &network.outputs {
@@ -92,11 +93,11 @@ struct ManifestWriter<'a> {
     letters: &'a LetterAssignment,
     names: Vec<String>,
     nodes: ManifestNamer,
-    /// Transposed aliases of each tensor.
+    /// For each tensor the positions of its transpositions, other than itself.
     aliases: BTreeMap<usize, Vec<usize>>,
-    /// Names of the operators.
+    /// Names of the operators in the manifest, by position.
     node_names: Vec<String>,
-    /// Tensors printed so far.
+    /// Positions of the tensors whose nodes are printed already.
     written: BTreeSet<usize>,
     text: String,
 }
@@ -136,7 +137,7 @@ impl ManifestWriter<'_> {
         self.text.push_str("}\n");
     }
 
-    /// `input x dtype=f32 layout=NCHW { shape { N 1; C 3 } }`
+    /// Prints the node of a tensor: `input x dtype=f32 layout=NHWC { shape { N 1; C 3 } }`
     fn tensor(&mut self, head: &str, tensor: usize, has_layout: bool) {
         self.written.insert(tensor);
         let Some(found) = self.network.tensors.get(tensor) else { return };
@@ -198,7 +199,8 @@ impl ManifestWriter<'_> {
         self.text.push_str("    }\n");
     }
 
-    /// True if the profile implies the layouts that an operator accepts.
+    /// True if the profile of the backend implies the layouts that the operator at position `k` accepts, so that none
+    /// are printed.
     fn is_usual(&self, k: usize, operator: &NetworkOperator<'_>) -> bool {
         let is_default = |tensor: usize| {
             let letters = self.letters.of.get(tensor).map_or("", String::as_str);
@@ -220,7 +222,8 @@ impl ManifestWriter<'_> {
         self.names.get(root).map_or("", String::as_str)
     }
 
-    /// The model's names of a tensor, if they differ: `"conv1:0"; as NHWC "transpose"`.
+    /// Comment with the model's names of a tensor: `"conv1:0"; as NHWC "transpose"`; `None` if they equal that in the
+    /// manifest.
     fn model_names(&self, tensor: usize, name: &str) -> Option<String> {
         let mut notes = Vec::new();
         let aliases = self.aliases.get(&tensor).into_iter().flatten();
@@ -235,7 +238,7 @@ impl ManifestWriter<'_> {
         (!notes.is_empty()).then(|| notes.join("; "))
     }
 
-    /// Row-major layout, as letters if possible.
+    /// Text of the row-major layout of a tensor, in letters if possible.
     fn layout(&self, tensor: usize) -> String {
         let letters = self.letters.of.get(tensor).cloned().unwrap_or_default();
         if (1..=MAX_LETTERS).contains(&letters.len()) { letters } else { ROW_MAJOR.to_owned() }

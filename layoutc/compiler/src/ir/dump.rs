@@ -41,7 +41,7 @@ fn separated(f: &mut Formatter<'_>, parts: impl IntoIterator<Item = impl Display
     })
 }
 
-/// The head of a statement, without nested statements.
+/// Prints the head of a statement, without the statements nested in it.
 impl Display for Stmt {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -165,7 +165,7 @@ fn call(f: &mut Formatter<'_>, name: &str, args: &[impl Display]) -> fmt::Result
     f.write_char(')')
 }
 
-/// Operands joined by an operator, in parentheses.
+/// Prints operands joined by an operator, in parentheses.
 fn joined(f: &mut Formatter<'_>, args: &[Expr], operator: &str) -> fmt::Result {
     f.write_char('(')?;
     for (k, arg) in args.iter().enumerate() {

@@ -1,160 +1,162 @@
 //! Index expressions: integers and conditions over names.
 
-/// Integer or truth value. The dividend of `Div` and `Mod` is proven nonnegative; `FloorDiv` and `FloorMod` round
-/// towards minus infinity (`-1 // 4` is -1, `-1 % 4` is 3). Divisors are positive.
+/// Index expression: an integer or a truth value. The dividend of `Div` and `Mod` is proven nonnegative,
+/// `FloorDiv` and `FloorMod` round towards minus infinity (`-1 // 4` is -1, `-1 % 4` is 3), and all divisors are
+/// positive.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expr {
-    /// Integer.
+    /// Integer constant.
     Int {
-        /// Value.
+        /// Value of the constant.
         value: i64,
     },
-    /// Truth value.
+    /// Truth constant.
     Bool {
-        /// Value.
+        /// Value of the constant.
         value: bool,
     },
-    /// Parameter, loop variable or index constant.
+    /// Name of a parameter, a loop variable or an index constant, which stands for its value.
     Name {
-        /// Identifier.
+        /// Identifier of the parameter, variable or constant.
         name: String,
     },
-    /// Value that an output parameter was set to.
+    /// Value that was stored through an output parameter.
     Output {
-        /// Parameter.
+        /// Identifier of the output parameter.
         name: String,
     },
-    /// Address of an index variable, for a call that sets it.
+    /// Address of an index variable, passed to a call that sets the variable.
     Address {
-        /// Identifier.
+        /// Identifier of the index variable.
         name: String,
     },
     /// `-a`
     Neg {
-        /// Operand.
+        /// Negated operand.
         a: Box<Expr>,
     },
     /// Sum of two or more terms; `a - b` is the sum of `a` and `Neg(b)`.
     Add {
-        /// Terms, in order.
+        /// Terms of the sum, in order.
         args: Vec<Expr>,
     },
     /// Product of two or more factors.
     Mul {
-        /// Factors, in order.
+        /// Factors of the product, in order.
         args: Vec<Expr>,
     },
-    /// Quotient.
+    /// Quotient of a nonnegative dividend.
     Div {
-        /// Dividend, nonnegative.
+        /// Dividend, proven nonnegative.
         a: Box<Expr>,
-        /// Divisor.
+        /// Divisor, positive.
         b: Box<Expr>,
     },
-    /// Remainder.
+    /// Remainder of a nonnegative dividend.
     Mod {
-        /// Dividend, nonnegative.
+        /// Dividend, proven nonnegative.
         a: Box<Expr>,
-        /// Divisor.
+        /// Divisor, positive.
         b: Box<Expr>,
     },
     /// Quotient rounded towards minus infinity.
     FloorDiv {
-        /// Dividend.
+        /// Dividend, of any sign.
         a: Box<Expr>,
-        /// Divisor.
+        /// Divisor, positive.
         b: Box<Expr>,
     },
-    /// Nonnegative remainder.
+    /// Nonnegative remainder of `FloorDiv`.
     FloorMod {
-        /// Dividend.
+        /// Dividend, of any sign.
         a: Box<Expr>,
-        /// Divisor.
+        /// Divisor, positive.
         b: Box<Expr>,
     },
     /// Bitwise AND of two's complement.
     BitAnd {
-        /// Operands.
+        /// Operands of the conjunction, two or more.
         args: Vec<Expr>,
     },
     /// Bitwise XOR of two's complement.
     BitXor {
-        /// Operands.
+        /// Operands of the exclusive disjunction, two or more.
         args: Vec<Expr>,
     },
-    /// Lesser operand.
+    /// Lesser of two operands.
     Min {
-        /// One operand.
+        /// First operand.
         a: Box<Expr>,
-        /// The other operand.
+        /// Second operand.
         b: Box<Expr>,
     },
-    /// Greater operand.
+    /// Greater of two operands.
     Max {
-        /// One operand.
+        /// First operand.
         a: Box<Expr>,
-        /// The other operand.
+        /// Second operand.
         b: Box<Expr>,
     },
-    /// Distance along the Hilbert curve of a box to a cell; to the nearest cell if the index lies outside.
+    /// Distance along the Hilbert curve of a box to the cell at a row and column; to the nearest cell of the box if
+    /// that cell lies outside.
     Hilbert {
-        /// Row.
+        /// Row of the cell.
         a: Box<Expr>,
-        /// Column.
+        /// Column of the cell.
         b: Box<Expr>,
-        /// Rows of the box.
+        /// Number of rows of the box.
         rows: i64,
-        /// Columns of the box.
+        /// Number of columns of the box.
         columns: i64,
     },
-    /// Cell at a distance along the Hilbert curve of a box, as `row * columns + column`; the first or last cell beyond
-    /// the ends.
+    /// Cell at a distance along the Hilbert curve of a box, as `row * columns + column`. A distance beyond the ends
+    /// of the curve gives the first or last cell.
     HilbertCell {
-        /// Distance.
+        /// Distance of the cell along the curve, in cells.
         a: Box<Expr>,
-        /// Rows of the box.
+        /// Number of rows of the box.
         rows: i64,
-        /// Columns of the box.
+        /// Number of columns of the box.
         columns: i64,
     },
-    /// `then` if the condition holds, otherwise `otherwise`.
+    /// Value of `then` if the condition holds, otherwise of `otherwise`.
     Select {
-        /// Condition.
+        /// Condition that selects the value.
         condition: Box<Expr>,
-        /// Value if it holds.
+        /// Value if the condition holds.
         then: Box<Expr>,
-        /// Value if it does not.
+        /// Value if the condition does not hold.
         otherwise: Box<Expr>,
     },
-    /// Call of a generated function.
+    /// Call of a generated function, and its result.
     Call {
-        /// Function.
+        /// Identifier of the function.
         name: String,
-        /// Arguments.
+        /// Arguments of the call, in order.
         args: Vec<Expr>,
     },
-    /// Comparison.
+    /// Truth of a comparison of two integers.
     Compare {
-        /// Operator.
+        /// Comparison operator.
         op: Compare,
-        /// Left side.
+        /// Left operand.
         a: Box<Expr>,
-        /// Right side.
+        /// Right operand.
         b: Box<Expr>,
     },
-    /// Conjunction; true if empty.
+    /// Conjunction of conditions; true if there are none.
     All {
-        /// Conditions.
+        /// Conditions of the conjunction.
         args: Vec<Expr>,
     },
     /// Negation of a condition.
     Not {
-        /// Condition.
+        /// Negated condition.
         a: Box<Expr>,
     },
 }
 
-/// Comparison operator.
+/// Operator that compares two integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Compare {
     /// `==`
@@ -168,22 +170,22 @@ pub enum Compare {
 }
 
 impl Expr {
-    /// Integer.
+    /// Integer constant `value`.
     pub fn int(value: i64) -> Self {
         Self::Int { value }
     }
 
-    /// Name.
+    /// Expression for the value of a name.
     pub fn name(name: &str) -> Self {
         Self::Name { name: name.to_owned() }
     }
 
-    /// `a op b`.
+    /// Comparison `a op b`.
     pub fn compare(op: Compare, a: Expr, b: Expr) -> Self {
         Self::Compare { op, a: Box::new(a), b: Box::new(b) }
     }
 
-    /// Call of a generated function.
+    /// Call of a generated function with these arguments.
     pub fn call(name: &str, args: Vec<Expr>) -> Self {
         Self::Call { name: name.to_owned(), args }
     }
@@ -208,13 +210,13 @@ impl Expr {
         }
     }
 
-    /// Visits this expression, then those inside it.
+    /// Calls `visit` on this expression, then on all expressions inside it.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
         visit(self);
         self.children(&mut |child| child.visit(visit));
     }
 
-    /// Visits the operands.
+    /// Calls `visit` on each operand of this expression, without the operands' own operands.
     pub fn children(&self, visit: &mut dyn FnMut(&Expr)) {
         match self {
             Self::Int { .. }

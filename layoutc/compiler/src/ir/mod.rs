@@ -18,56 +18,56 @@ pub use self::value::{Update, Value, ValueOp};
 pub use self::verify::{VerifyError, verify};
 pub use self::visit::{Part, PartMut};
 
-/// Type of a parameter.
+/// Type of a function's parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParamType {
-    /// Index, extent or symbol.
+    /// Integer that is an index, an extent or the value of a symbol.
     Index,
-    /// Pointer that an index is written through.
+    /// Pointer through which the function returns an index.
     OutIndex,
-    /// Buffer of elements that is read.
+    /// Buffer whose elements, of this type, the function reads.
     Input(Dtype),
-    /// Buffer of elements that is written.
+    /// Buffer whose elements, of this type, the function writes.
     Output(Dtype),
-    /// Image that is read; rank 2, or 3 for an array of images.
+    /// Image whose elements the function reads, with their type and its rank: 2, or 3 for an array of images.
     InputImage(Dtype, u32),
-    /// Image that is written; rank 2, or 3 for an array of images.
+    /// Image whose elements the function writes, with their type and its rank: 2, or 3 for an array of images.
     OutputImage(Dtype, u32),
 }
 
 /// Parameter of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
-    /// Identifier.
+    /// Identifier of the parameter.
     pub name: String,
-    /// Type.
+    /// Type of the parameter.
     pub ty: ParamType,
 }
 
-/// Result of a function.
+/// Type of a function's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Returns {
-    /// None.
+    /// No result.
     Nothing,
-    /// Index or count.
+    /// Index or count, of the target's index type.
     Index,
-    /// Number of bytes, as wide as an address; parameters are as wide.
+    /// Number of bytes, as wide as an address. The parameters of such a function are as wide.
     Bytes,
     /// Truth value.
     Bool,
 }
 
-/// Function.
+/// Function of the loop IR.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
-    /// Identifier.
+    /// Identifier of the function.
     pub name: String,
-    /// Lines of the comment above it.
+    /// Lines of the comment above the function, without comment marks.
     pub doc: Vec<String>,
-    /// Result.
+    /// Type of the function's result.
     pub returns: Returns,
-    /// Parameters, symbols first.
+    /// Parameters, those for symbols first.
     pub params: Vec<Param>,
-    /// Statements.
+    /// Statements of the function, in order.
     pub body: Vec<Stmt>,
 }

@@ -1,379 +1,390 @@
-//! Statements.
+//! Statements of the loop IR: loops, stores, declarations and primitives.
 
 use super::{Expr, Update, Value};
 use crate::base::cast::Cast;
 use crate::base::dtype::Dtype;
 
-/// Iterations of a loop.
+/// Execution of the iterations of a loop: their order, and the threads that run them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoopKind {
-    /// One after another.
+    /// Iterations one after another on one thread.
     Serial,
-    /// Replicated in the code this many times; 1 prevents replication, so that compilers vectorize the loop.
+    /// Iterations replicated in the code this many times; 1 prevents replication, so that compilers vectorize the
+    /// loop.
     Unrolled(i64),
-    /// In any order and at once on CPU threads: no two write to the same byte.
+    /// Iterations in any order and at once on CPU threads. No two of them write to the same byte.
     Parallel,
-    /// Distributed over the thread blocks of a launch with a stride of the grid.
+    /// Iterations distributed over the thread blocks of a launch: each block executes every n-th one, n being the
+    /// number of blocks.
     GridStride,
-    /// One for each thread block of a launch.
+    /// Iterations one for each thread block of a launch.
     Block,
-    /// Distributed over the threads of a thread block with a stride of the block. Indices inside fit 32
-    /// bits.
+    /// Iterations distributed over the threads of a thread block: each thread executes every n-th one, n being the
+    /// number of threads. Indices inside fit 32 bits.
     Thread {
-        /// Name of the number of iterations that the thread has done, if every thread has the same small number.
+        /// Name of the variable that counts the iterations which the thread has done, if every thread does the same
+        /// small number of them.
         round: Option<String>,
     },
 }
 
 impl LoopKind {
-    /// True if GPU thread blocks or threads share the iterations.
+    /// True if the loop's iterations are distributed over GPU thread blocks or threads.
     pub fn is_gpu(&self) -> bool {
         matches!(self, Self::GridStride | Self::Block | Self::Thread { .. })
     }
 }
 
-/// Storage of an array of a function.
+/// Memory of an array that a function declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Storage {
-    /// Private to the thread.
+    /// Memory private to the thread.
     Private,
-    /// Shared by the threads of a GPU thread block.
+    /// Memory shared by the threads of a GPU thread block.
     Shared,
-    /// Private to the thread, accessed through a pointer without aliases: compilers then keep sums of its elements in
-    /// registers.
+    /// Memory private to the thread, accessed through a pointer without aliases, so that compilers keep sums of its
+    /// elements in registers.
     Restrict {
-        /// Name of the array; the allocation has that of the pointer.
+        /// Identifier of the array itself; the name of the allocation is that of the pointer.
         memory: String,
     },
 }
 
-/// Form of an element constant in source code.
+/// Form in source code of a constant of an element type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spelling {
-    /// Number of its type.
+    /// Number of the constant's type, such as `1.5f`.
     Number,
-    /// Bit pattern in hexadecimal: of a word of several elements.
+    /// Bit pattern in hexadecimal, for a word of several elements.
     Bits,
 }
 
-/// Axis of a launch range.
+/// Axis of a GPU launch range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchAxis {
-    /// Name of the thread's index.
+    /// Name of the thread's index along the axis.
     pub name: String,
-    /// Number of threads.
+    /// Number of threads along the axis.
     pub extent: Expr,
 }
 
-/// Positions in a buffer at a constant distance.
+/// Equally spaced positions in a buffer, such as the starts of runs, rows or columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Strided {
-    /// Buffer.
+    /// Identifier of the buffer.
     pub buffer: String,
-    /// Index of the first position, in elements.
+    /// Index of the first position in the buffer, in elements.
     pub index: Expr,
-    /// Distance in bytes.
+    /// Distance between consecutive positions, in bytes.
     pub stride: Expr,
 }
 
-/// Operation that the runtime or the target language provides. Source and destination do not overlap; negative counts
-/// are 0.
+/// Operation that the runtime library or the target language provides. Source and destination do not overlap, and
+/// a negative count is treated as 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Primitive {
-    /// Copy of one run.
+    /// Copy of one contiguous run of elements.
     Copy {
-        /// Destination buffer.
+        /// Identifier of the destination buffer.
         to: String,
-        /// First element of the destination.
+        /// Index of the first element that is written in the destination, in elements.
         to_index: Expr,
-        /// Source buffer.
+        /// Identifier of the source buffer.
         from: String,
-        /// First element of the source.
+        /// Index of the first element that is read from the source, in elements.
         from_index: Expr,
-        /// Length in bytes.
+        /// Length of the run in bytes.
         bytes: Expr,
     },
-    /// Copy of equally spaced runs.
+    /// Copy of several contiguous runs, equally spaced in the source and in the destination.
     CopyRuns {
-        /// Runs of the destination.
+        /// Starts of the runs in the destination.
         to: Strided,
-        /// Runs of the source.
+        /// Starts of the runs in the source.
         from: Strided,
         /// Number of runs.
         count: Expr,
-        /// Length of a run in bytes.
+        /// Length of each run in bytes.
         bytes: Expr,
-        /// Bytes of the whole relayout, by which stores stream past the cache; -1: they do in any case.
+        /// Number of bytes that the whole relayout writes, which decides at run time whether its stores stream past the
+        /// caches; -1 if they always do.
         whole_bytes: Expr,
     },
-    /// Transposition of a block: columns are adjacent in the source, rows in the destination.
+    /// Transposition of a block of elements: those of a row are adjacent in the source, those of a column in the
+    /// destination.
     Transpose {
-        /// Bytes of an element, a power of two; it may hold several elements of the buffers.
+        /// Size of an element in bytes, a power of two; such an element may hold several elements of the buffers.
         element_bytes: u32,
-        /// Columns of the destination.
+        /// Starts of the block's columns in the destination.
         to: Strided,
-        /// Rows of the source.
+        /// Starts of the block's rows in the source.
         from: Strided,
-        /// Number of rows.
+        /// Number of rows of the block.
         rows: Expr,
-        /// Number of columns.
+        /// Number of columns of the block.
         columns: Expr,
-        /// As in [`CopyRuns`](Self::CopyRuns).
+        /// Number of bytes that the whole relayout writes, as in [`CopyRuns`](Self::CopyRuns).
         whole_bytes: Expr,
-        /// Repetition for equally spaced blocks.
+        /// Further blocks at equal distances that the call transposes; `None` for one block.
         blocks: Option<Box<Blocks>>,
     },
-    /// Conversion of equally spaced runs.
+    /// Conversion of the elements of several contiguous runs, equally spaced in the source and in the destination.
     CastRuns {
-        /// Conversion.
+        /// Conversion of each element.
         cast: Cast,
-        /// Runs of the destination.
+        /// Starts of the runs in the destination.
         to: Strided,
-        /// Runs of the source.
+        /// Starts of the runs in the source.
         from: Strided,
         /// Number of runs.
         count: Expr,
-        /// Length of a run in elements.
+        /// Length of each run in elements.
         elements: Expr,
     },
-    /// Transposition of a block with conversion.
+    /// Transposition of a block whose elements are converted.
     CastTranspose {
-        /// Conversion.
+        /// Conversion of each element.
         cast: Cast,
-        /// Elements that stay adjacent.
+        /// Number of elements that stay adjacent, and are transposed as a unit.
         together: u32,
-        /// Columns of the destination.
+        /// Starts of the block's columns in the destination.
         to: Strided,
-        /// Rows of the source.
+        /// Starts of the block's rows in the source.
         from: Strided,
-        /// Number of rows.
+        /// Number of rows of the block.
         rows: Expr,
-        /// Number of columns, of `together` elements each.
+        /// Number of columns of the block, each `together` elements wide.
         columns: Expr,
-        /// As in [`CopyRuns`](Self::CopyRuns).
+        /// Number of bytes that the whole relayout writes, as in [`CopyRuns`](Self::CopyRuns).
         whole_bytes: Expr,
     },
-    /// Zero fill of a run.
+    /// Fill of one contiguous run with zero bytes.
     Zero {
-        /// Buffer.
+        /// Identifier of the buffer.
         buffer: String,
-        /// First element.
+        /// Index of the run's first element in the buffer, in elements.
         index: Expr,
-        /// Length in bytes.
+        /// Length of the run in bytes.
         bytes: Expr,
     },
-    /// Zero fill of equally spaced runs.
+    /// Fill of several equally spaced runs with zero bytes.
     ZeroRuns {
-        /// Runs.
+        /// Starts of the runs.
         to: Strided,
         /// Number of runs.
         count: Expr,
-        /// Length of a run in bytes.
+        /// Length of each run in bytes.
         bytes: Expr,
     },
-    /// Transposition of words in registers: word `k` of `to` holds element `k` of each word of `from`.
+    /// Transposition of words of several elements in registers: word `k` of `to` holds element `k` of each word of
+    /// `from`.
     TransposeWords {
-        /// Array of the words that are read.
+        /// Identifier of the array of words that is read.
         from: String,
-        /// First of them.
+        /// Index in `from` of the first word that is read, in words.
         first: Expr,
-        /// Array of the words that are written, from its start.
+        /// Identifier of the array of words that is written, from its start.
         to: String,
-        /// Type of an element.
+        /// Type of an element of the words, as manifests name it.
         element: String,
-        /// Number of words read, the number of elements of a word written.
+        /// Number of words read, which is the number of elements of each word written.
         rows: i64,
-        /// Number of words written, the number of elements of a word read.
+        /// Number of words written, which is the number of elements of each word read.
         columns: i64,
     },
-    /// Orders the streaming stores of a relayout before later stores.
+    /// Fence that orders the streaming stores of a relayout before later stores.
     Fence {
-        /// As in [`CopyRuns`](Self::CopyRuns).
+        /// Number of bytes that the whole relayout writes, as in [`CopyRuns`](Self::CopyRuns).
         whole_bytes: Expr,
     },
-    /// Barrier of the threads of a GPU thread block, with their writes to shared memory.
+    /// Barrier of the threads of a GPU thread block, after which all see each other's writes to shared memory.
     Barrier,
-    /// Generated function; its result is not used.
+    /// Call of a generated function whose result is not used.
     Call {
-        /// Function.
+        /// Identifier of the function.
         name: String,
-        /// Arguments.
+        /// Arguments of the call, in order.
         args: Vec<Expr>,
     },
-    /// Store of a texel by a generated function.
+    /// Store of a texel in an image by a generated function.
     StoreTexel {
-        /// Function.
+        /// Identifier of the function.
         function: String,
-        /// Image and index.
+        /// Arguments of the call: the image, then the physical index.
         args: Vec<Expr>,
-        /// Texel.
+        /// Value of the texel.
         value: Value,
     },
 }
 
-/// Repetition of a block transposition.
+/// Blocks at equal distances that one call of [`Primitive::Transpose`] moves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocks {
-    /// Number of blocks.
+    /// Number of blocks, including the first.
     pub count: Expr,
-    /// Bytes between blocks in the destination.
+    /// Distance between the starts of consecutive blocks in the destination, in bytes.
     pub to_step: Expr,
-    /// Bytes between blocks in the source.
+    /// Distance between the starts of consecutive blocks in the source, in bytes.
     pub from_step: Expr,
-    /// Bytes between this call and the next in the source, for prefetching; 0 if there is none.
+    /// Distance from the start of this call's blocks to that of the next call's in the source, in bytes, for
+    /// prefetching; 0 if there is no next call.
     pub from_next: Expr,
 }
 
-/// Statement.
+/// Statement of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "bodies are short, and matched by reference")]
 pub enum Stmt {
-    /// Index constant.
+    /// Declaration of an index constant.
     Let {
-        /// Identifier.
+        /// Identifier of the constant.
         name: String,
-        /// Value.
+        /// Value of the constant.
         value: Expr,
     },
-    /// Index constant from an `i64` value. It is not used if the value does not fit an index.
+    /// Declaration of an index constant from an `i64` value. The constant is not used if the value does not fit an
+    /// index.
     LetIndex {
-        /// Identifier.
+        /// Identifier of the constant.
         name: String,
-        /// Value.
+        /// Value of the constant, of type `i64`.
         value: Value,
     },
-    /// Element constant.
+    /// Declaration of a constant of an element type.
     LetElement {
-        /// Identifier.
+        /// Identifier of the constant.
         name: String,
-        /// Type as manifests name it.
+        /// Element type of the constant, as manifests name it.
         element: String,
         /// Bit pattern of one lane in hexadecimal; all lanes are equal.
         bits: String,
-        /// Form in source code.
+        /// Form of the constant in source code.
         spelling: Spelling,
     },
-    /// Variable of an element type.
+    /// Declaration of a variable of an element type.
     Variable {
-        /// Identifier.
+        /// Identifier of the variable.
         name: String,
-        /// Type.
+        /// Element type of the variable.
         dtype: Dtype,
-        /// Initial value.
+        /// Initial value of the variable.
         value: Value,
     },
-    /// Index variables, set by calls.
+    /// Declaration of index variables without a value, which later calls set.
     Declare {
-        /// Identifiers.
+        /// Identifiers of the variables.
         names: Vec<String>,
     },
-    /// Array of the function.
+    /// Declaration of an array of elements.
     Allocate {
-        /// Identifier.
+        /// Identifier of the array.
         name: String,
-        /// Type of an element as manifests name it.
+        /// Element type of the array, as manifests name it.
         element: String,
-        /// Number of elements.
+        /// Number of elements of the array.
         elements: i64,
-        /// Storage.
+        /// Memory of the array.
         storage: Storage,
     },
-    /// Second name of a buffer, with elements of another type. The function accesses the buffer by this name alone.
+    /// Second name of a buffer, with elements of another type. The function accesses the buffer by this name only.
     Alias {
-        /// Identifier.
+        /// Identifier of the second name.
         name: String,
-        /// Buffer.
+        /// Identifier of the buffer.
         buffer: String,
-        /// Type of an element as manifests name it.
+        /// Element type under the second name, as manifests name it.
         element: String,
-        /// True if it is written.
+        /// True if the function writes the buffer.
         written: bool,
     },
-    /// Counting loop: `name` takes `from`, `from + step`, … below `to`.
+    /// Counting loop, whose variable `name` takes the values `from`, `from + step`, … below `to`.
     For {
-        /// Loop variable.
+        /// Identifier of the loop variable.
         name: String,
-        /// First value.
+        /// First value of the loop variable.
         from: Expr,
-        /// Upper bound, exclusive.
+        /// Exclusive upper bound of the loop variable.
         to: Expr,
-        /// Increment, positive.
+        /// Increment of the loop variable, positive.
         step: i64,
-        /// Iterations.
+        /// Execution of the iterations.
         kind: LoopKind,
-        /// Statements.
+        /// Statements of one iteration, in order.
         body: Vec<Stmt>,
     },
-    /// Indices of this GPU thread along the axes of the launch range, fastest first, up to three. Threads beyond an
-    /// extent do nothing.
+    /// Declaration of the indices of this GPU thread along the axes of the launch range. Threads beyond an extent do
+    /// nothing.
     Launch {
-        /// Axes.
+        /// Axes of the launch range, fastest first, one to three.
         axes: Vec<LaunchAxis>,
     },
-    /// Condition.
+    /// Branch on a condition.
     If {
-        /// Condition.
+        /// Condition of the branch.
         condition: Expr,
-        /// True if it mostly holds.
+        /// True if the condition mostly holds, as a hint for compilers.
         likely: bool,
-        /// Statements if it holds.
+        /// Statements executed if the condition holds.
         body: Vec<Stmt>,
-        /// Statements if it does not.
+        /// Statements executed if the condition does not hold; may be empty.
         otherwise: Vec<Stmt>,
     },
-    /// Store of one element.
+    /// Store of one element in a buffer.
     Store {
-        /// Buffer.
+        /// Identifier of the buffer.
         buffer: String,
-        /// Index in elements.
+        /// Index of the element in the buffer, in elements.
         index: Expr,
-        /// Element.
+        /// Value of the element.
         value: Value,
-        /// Function that writes an element which shares its byte with others.
+        /// Identifier of the function that writes an element which shares its byte with others; `None` for a plain
+        /// store.
         through: Option<String>,
     },
-    /// Store of one byte of packed elements.
+    /// Store of one byte that holds several packed elements.
     StoreByte {
-        /// Buffer.
+        /// Identifier of the buffer.
         buffer: String,
-        /// Index in bytes.
+        /// Index of the byte in the buffer, in bytes.
         index: Expr,
-        /// Byte.
+        /// Value of the byte.
         value: u8,
     },
-    /// Combination of a variable, an array element or a buffer element with a value.
+    /// Combination of the current value of a variable, an array element or a buffer element with a new value, and the
+    /// store of the result.
     Update {
-        /// Destination: a name, an item or a load.
+        /// Place that is read and written: a name, an array element or a buffer element.
         into: Value,
-        /// Combination.
+        /// Operator that combines the current value with the new one.
         how: Update,
-        /// Type of both.
+        /// Type of the current and of the new value.
         dtype: Dtype,
-        /// Value.
+        /// New value.
         value: Value,
     },
-    /// Primitive operation.
+    /// Operation that the runtime library or the target language provides.
     Primitive(Primitive),
-    /// Output parameter.
+    /// Store of a result through an output parameter.
     Set {
-        /// Parameter.
+        /// Identifier of the output parameter.
         name: String,
-        /// Value.
+        /// Stored index.
         value: Expr,
     },
-    /// Result of the function.
+    /// Return of the function's result.
     Return {
-        /// Value.
+        /// Value of the result.
         value: Expr,
     },
-    /// Precondition that the caller guarantees.
+    /// Precondition that the caller guarantees. The dialect of the target language decides whether generated code
+    /// checks it.
     Assert {
-        /// Condition.
+        /// Condition that holds.
         condition: Expr,
     },
     /// Comment of one line.
     Comment {
-        /// Text.
+        /// Text of the comment, without comment marks.
         text: String,
     },
 }

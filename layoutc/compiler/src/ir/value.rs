@@ -8,66 +8,66 @@ use crate::model::compute::MathFunction;
 /// Value of an element type. Arithmetic is done in `f64`, `f32`, `i64`, `i32`, `u64`, `u32` and `bool`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// Constant.
+    /// Constant of an element type.
     Constant {
-        /// Type, a scalar.
+        /// Scalar type of the constant.
         dtype: Dtype,
-        /// Bit pattern.
+        /// Bit pattern of the constant.
         bits: u64,
     },
-    /// Named value.
+    /// Value of a declared element variable or constant.
     Name {
-        /// Identifier.
+        /// Identifier of the variable or constant.
         name: String,
     },
-    /// Element of an array of the function.
+    /// Element of an array that the function declares.
     Item {
-        /// Array.
+        /// Identifier of the array.
         array: String,
-        /// Index.
+        /// Index of the element in the array.
         index: Expr,
     },
-    /// Index as a value.
+    /// Index expression as a value of an arithmetic type.
     Index {
         /// Type of the value.
         dtype: Dtype,
-        /// Index.
+        /// Index expression that is converted to the type.
         value: Expr,
     },
-    /// Truth of a condition on indices.
+    /// Truth value of a condition on indices.
     Holds {
-        /// Condition.
+        /// Condition on indices.
         condition: Expr,
     },
-    /// Element of a buffer.
+    /// Element read from a buffer.
     Load {
-        /// Buffer.
+        /// Identifier of the buffer.
         buffer: String,
-        /// Index in elements.
+        /// Index of the element in the buffer, in elements.
         index: Expr,
-        /// Function that reads an element which shares its byte with others.
+        /// Identifier of the function that reads an element which shares its byte with others; `None` for a plain read.
         through: Option<String>,
     },
-    /// Element that a generated function reads: a texel.
+    /// Texel of an image, read by a generated function.
     Fetch {
-        /// Function.
+        /// Identifier of the function.
         function: String,
-        /// Image, then the physical index.
+        /// Arguments of the call: the image, then the physical index.
         args: Vec<Expr>,
     },
     /// `-a`
     Negate {
-        /// Type of the operand.
+        /// Type of the operand and of the result.
         dtype: Dtype,
-        /// Operand.
+        /// Negated operand.
         a: Box<Value>,
     },
     /// Negation of a truth value.
     Not {
-        /// Operand.
+        /// Negated truth value.
         a: Box<Value>,
     },
-    /// `a op b`, both operands of one type.
+    /// Result of an operator on two operands of one type.
     Binary {
         /// Operator.
         op: ValueOp,
@@ -78,43 +78,43 @@ pub enum Value {
         /// Right operand.
         b: Box<Value>,
     },
-    /// `then` if the condition holds, otherwise `otherwise`; only one of the two is evaluated.
+    /// Value of `then` if the condition holds, otherwise of `otherwise`. Only the selected one is evaluated.
     Select {
-        /// Condition.
+        /// Condition that selects the value.
         condition: Box<Value>,
-        /// Value if it holds.
+        /// Value if the condition holds.
         then: Box<Value>,
-        /// Value if it does not.
+        /// Value if the condition does not hold.
         otherwise: Box<Value>,
     },
-    /// Mathematical function.
+    /// Result of a mathematical function.
     Call {
-        /// Function.
+        /// Mathematical function that is called.
         function: MathFunction,
         /// Type of the operands and of the result.
         dtype: Dtype,
-        /// Operands.
+        /// Operands of the function, in order.
         args: Vec<Value>,
     },
-    /// Conversion by the target language's own rules.
+    /// Conversion of a value to another type by the rules of the target language.
     Convert {
         /// Type of the operand.
         from: Dtype,
         /// Type of the result.
         to: Dtype,
-        /// Operand.
+        /// Value that is converted.
         value: Box<Value>,
     },
-    /// Conversion by a generated function.
+    /// Conversion of a value to another type by a generated function.
     Cast {
-        /// Conversion.
+        /// Conversion with its types and rounding mode.
         cast: Cast,
-        /// Operand.
+        /// Value that is converted.
         value: Box<Value>,
     },
 }
 
-/// Operator of two values.
+/// Binary operator on element values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueOp {
     /// `a + b`
@@ -129,9 +129,9 @@ pub enum ValueOp {
     FloorDivide,
     /// Remainder of [`FloorDivide`](Self::FloorDivide).
     Modulo,
-    /// Conjunction.
+    /// Conjunction of truth values.
     And,
-    /// Disjunction.
+    /// Disjunction of truth values.
     Or,
     /// Lesser operand, `b` if they are equal; of floats the number if one of them is a NaN.
     Min,
@@ -148,39 +148,39 @@ pub enum ValueOp {
 }
 
 impl ValueOp {
-    /// True if the result is a truth value of operands of another type.
+    /// True if the operator yields a truth value from operands of another type.
     pub fn is_comparison(self) -> bool {
         matches!(self, Self::Equal | Self::NotEqual | Self::Less | Self::LessOrEqual)
     }
 }
 
-/// Combination of a stored value with a new one.
+/// Operator that combines the stored value of an element with a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Update {
-    /// The new value.
+    /// The new value replaces the stored one.
     Set,
-    /// Their sum.
+    /// The sum of both values is stored.
     Sum,
-    /// Their product.
+    /// The product of both values is stored.
     Product,
-    /// The lesser.
+    /// The lesser of both values is stored.
     Min,
-    /// The greater.
+    /// The greater of both values is stored.
     Max,
 }
 
 impl Value {
-    /// Named value.
+    /// Value of the variable or constant called `name`.
     pub fn name(name: &str) -> Self {
         Self::Name { name: name.to_owned() }
     }
 
-    /// `a op b`.
+    /// Result of `a op b`, with both operands of type `dtype`.
     pub fn binary(op: ValueOp, dtype: Dtype, a: Value, b: Value) -> Self {
         Self::Binary { op, dtype, a: Box::new(a), b: Box::new(b) }
     }
 
-    /// True for an element that is moved or converted, and false for one that is computed.
+    /// True for an element that is only moved or converted, false for a value that is computed.
     pub fn is_moved(&self) -> bool {
         match self {
             Self::Load { .. } | Self::Name { .. } | Self::Fetch { .. } => true,
@@ -189,7 +189,7 @@ impl Value {
         }
     }
 
-    /// This value after a conversion, if there is one.
+    /// This value after the conversion `cast`, or unchanged if that is `None`.
     #[must_use]
     pub fn cast(self, cast: Option<Cast>) -> Self {
         match cast {
@@ -198,7 +198,7 @@ impl Value {
         }
     }
 
-    /// Visits every index expression inside, and by `name` every buffer.
+    /// Calls `visit` on every index expression in the value, and `name` on the identifier of every buffer.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         self.walk(&mut |value| match value {
             Self::Item { index: expr, .. }
@@ -226,7 +226,7 @@ impl Value {
         });
     }
 
-    /// Visits this value, then its operands.
+    /// Calls `visit` on this value, then on all its operands.
     pub fn walk(&self, visit: &mut dyn FnMut(&Value)) {
         visit(self);
         match self {

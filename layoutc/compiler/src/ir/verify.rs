@@ -1,26 +1,27 @@
-//! Verifier: names are declared before their use and visible there, types agree, loop kinds are legal where they stand.
+//! Verifier of functions of the loop IR: names are declared before their use and visible there, types agree, loop
+//! kinds are legal where they stand.
 
 use thiserror::Error;
 
 use super::{Expr, Function, LoopKind, Param, ParamType, Part, Primitive, Stmt, Storage, Value};
 use crate::base::dtype::{Dtype, Scalar};
 
-/// Fault of a function: of the planner or the pass that made it.
+/// Fault of a function in the loop IR, caused by the planner or by the pass that made it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum VerifyError {
     /// A name is used outside the scope of its declaration.
     #[error("`{name}` is not declared here")]
     Undeclared {
-        /// Name.
+        /// Name that is not visible.
         name: String,
     },
-    /// A buffer that is only read is written.
+    /// A buffer that may only be read is written.
     #[error("`{name}` is read only")]
     ReadOnly {
-        /// Buffer.
+        /// Identifier of the buffer.
         name: String,
     },
-    /// Operands of different types.
+    /// An operand has another type than its operation.
     #[error("expected {expected}, found {found}")]
     Type {
         /// Type of the operation.
@@ -31,7 +32,7 @@ pub enum VerifyError {
     /// A loop over thread blocks inside another loop, or parallel or thread loops nested in their own kind.
     #[error("a {kind:?} loop inside a {around:?} loop")]
     LoopKind {
-        /// Kind of the loop.
+        /// Kind of the inner loop.
         kind: LoopKind,
         /// Kind of the loop around it.
         around: LoopKind,
@@ -39,9 +40,9 @@ pub enum VerifyError {
     /// A loop whose step is not positive.
     #[error("the step of `{name}` is {step}")]
     Step {
-        /// Loop variable.
+        /// Identifier of the loop variable.
         name: String,
-        /// Step.
+        /// Step of the loop.
         step: i64,
     },
 }
@@ -58,16 +59,16 @@ pub fn verify(function: &Function) -> Result<(), VerifyError> {
     verifier.body(&function.body)
 }
 
-/// Declaration of a name.
+/// Kind of a declared name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Declared {
     /// Index, or a constant whose type is a word of several elements.
     Index,
-    /// Element value; `None` if its type is not a dtype.
+    /// Element value of this type; `None` if its type is no [`Dtype`], as for words of several elements.
     Element(Option<Dtype>),
-    /// Array or buffer that may be written; `None` as above.
+    /// Array or buffer that may be written, with its element type; `None` if that is no [`Dtype`].
     Writable(Option<Dtype>),
-    /// Buffer that is only read.
+    /// Buffer that may only be read, with its element type; `None` if that is no [`Dtype`].
     Readable(Option<Dtype>),
 }
 
@@ -94,9 +95,9 @@ impl Declared {
 }
 
 struct Verifier {
-    /// Visible names, the innermost last.
+    /// Visible names with their kinds, those of the innermost scope last.
     names: Vec<(String, Declared)>,
-    /// Kinds of the loops around, the innermost last.
+    /// Kinds of the enclosing loops, the innermost last.
     loops: Vec<LoopKind>,
 }
 
@@ -265,7 +266,7 @@ impl Verifier {
         fault
     }
 
-    /// Requires a value of this type, where its type is known.
+    /// Returns an error if the value has another type than `expected`. A value of unknown type passes.
     fn same(&self, expected: Dtype, value: &Value) -> Result<(), VerifyError> {
         match self.value(value)? {
             Some(found) if found != expected => Err(VerifyError::Type { expected, found }),

@@ -2,28 +2,28 @@
 
 use super::{Expr, LaunchAxis, LoopKind, Primitive, Stmt, Strided, Value};
 
-/// Part of a statement.
+/// Expression, value or buffer that a statement names itself.
 #[derive(Debug, Clone, Copy)]
 pub enum Part<'a> {
-    /// Index expression.
+    /// Index expression of the statement.
     Index(&'a Expr),
-    /// Element value.
+    /// Element value of the statement.
     Value(&'a Value),
-    /// Buffer or output parameter.
+    /// Identifier of a buffer or an output parameter of the statement.
     Buffer(&'a str),
 }
 
-/// Part of a statement, to be rewritten.
+/// Expression or value that a statement names itself, to be rewritten in place.
 #[derive(Debug)]
 pub enum PartMut<'a> {
-    /// Index expression.
+    /// Index expression of the statement.
     Index(&'a mut Expr),
-    /// Element value.
+    /// Element value of the statement.
     Value(&'a mut Value),
 }
 
 impl Stmt {
-    /// Statements nested in this one: the body, and the other branch of a condition.
+    /// Lists of statements nested in this one: the body of a loop, or both branches of a condition.
     pub fn nested(&self) -> impl Iterator<Item = &Vec<Stmt>> {
         let [body, otherwise] = match self {
             Self::For { body, .. } => [Some(body), None],
@@ -33,7 +33,7 @@ impl Stmt {
         body.into_iter().chain(otherwise)
     }
 
-    /// As [`nested`](Self::nested), to be rewritten.
+    /// Lists of statements nested in this one, to be rewritten in place.
     pub fn nested_mut(&mut self) -> impl Iterator<Item = &mut Vec<Stmt>> {
         let [body, otherwise] = match self {
             Self::For { body, .. } => [Some(body), None],
@@ -43,7 +43,7 @@ impl Stmt {
         body.into_iter().chain(otherwise)
     }
 
-    /// Visits this statement, then those nested in it.
+    /// Calls `visit` on this statement, then on all statements nested in it.
     pub fn walk(&self, visit: &mut dyn FnMut(&Stmt)) {
         visit(self);
         for stmt in self.nested().flatten() {
@@ -51,14 +51,14 @@ impl Stmt {
         }
     }
 
-    /// True if the condition holds for this statement or one nested in it.
+    /// True if the condition holds for this statement or for one nested in it.
     pub fn any(&self, condition: impl Fn(&Stmt) -> bool) -> bool {
         let mut found = false;
         self.walk(&mut |stmt| found |= condition(stmt));
         found
     }
 
-    /// True if a loop in it is parallel on CPU threads.
+    /// True if this statement contains a loop that is parallel on CPU threads, or is one.
     pub fn is_parallel(&self) -> bool {
         self.any(|stmt| matches!(stmt, Self::For { kind: LoopKind::Parallel, .. }))
     }
@@ -102,7 +102,8 @@ impl Stmt {
         }
     }
 
-    /// As [`parts`](Self::parts), to be rewritten.
+    /// Visits the expressions and values that this statement names itself, without those of nested statements, to
+    /// rewrite them.
     pub fn parts_mut(&mut self, visit: &mut dyn FnMut(PartMut<'_>)) {
         match self {
             Self::Let { value: index, .. }
@@ -138,8 +139,8 @@ impl Stmt {
         }
     }
 
-    /// Visits every index expression of this statement and those nested in it with its operands, and by `name` every
-    /// buffer.
+    /// Calls `visit` on every index expression of this statement and of those nested in it, including operands, and
+    /// `name` on the identifier of every buffer.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         self.walk(&mut |stmt| {
             stmt.parts(&mut |part| match part {

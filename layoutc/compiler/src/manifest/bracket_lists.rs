@@ -4,17 +4,17 @@ use std::ops::Range;
 
 use super::lex::{KdlToken, KdlTokenKind, has_comments};
 
-/// A list in brackets with its replacement.
+/// List in brackets or parentheses, with its replacement in KDL.
 pub(super) struct BracketList {
-    /// The bytes of the list, including brackets.
+    /// Byte range of the list in the text, including brackets.
     pub(super) list: Range<usize>,
-    /// The bytes to replace with `text`.
+    /// Byte range in the text that `text` replaces.
     pub(super) place: Range<usize>,
-    /// The replacement; empty if there is none.
+    /// KDL text that replaces the range; empty if there is no replacement.
     pub(super) text: String,
-    /// Help text with the replacement.
+    /// Help text that shows the replacement.
     pub(super) help: String,
-    /// True if the list is a shape.
+    /// True if the list is the shape of a tensor.
     pub(super) is_shape: bool,
 }
 
@@ -86,7 +86,8 @@ pub(super) fn parse_list(
     }
 }
 
-/// The bytes from the opening bracket at a token to its closing bracket, if spaces surround the list.
+/// Byte range of the list whose opening bracket is a token, up to its closing bracket; `None` unless spaces
+/// surround the list.
 fn list(text: &str, head: &[KdlToken], at: usize) -> Option<Range<usize>> {
     let mark = |token: &KdlToken| match token.kind {
         KdlTokenKind::Stray => text.get(token.span.clone()),
@@ -116,7 +117,7 @@ fn list(text: &str, head: &[KdlToken], at: usize) -> Option<Range<usize>> {
     apart.then_some(open.span.start..close.span.end)
 }
 
-/// The words of a list without quotes; `None` if an element is not a word.
+/// Elements of a list without their quotes; `None` if an element is not a word.
 fn words(inside: &str) -> Option<Vec<&str>> {
     let words = inside.split([' ', '\t', ',']).filter(|word| !word.is_empty());
     let words: Vec<&str> = words.map(|word| word.trim_matches('"')).collect();
@@ -126,7 +127,7 @@ fn words(inside: &str) -> Option<Vec<&str>> {
     (!words.is_empty() && words.iter().all(|word| is_word(word))).then_some(words)
 }
 
-/// The axes of a list as KDL nodes; unnamed axes are named `d0`, `d1`, ….
+/// Axes of a list as KDL nodes; unnamed axes are named `d0`, `d1`, ….
 fn axes(inside: &str) -> Option<String> {
     let of_item = |item: &str| -> Option<Vec<String>> {
         let parted = item.replace(['=', ':'], " ");

@@ -10,7 +10,7 @@ use crate::base::diagnostic::{Diagnostic, FileSpan};
 /// Maximum number of KDL syntax errors reported for one file.
 const SYNTAX_LIMIT: usize = 20;
 
-/// The diagnostics reported so far.
+/// Diagnostics of one file that are reported so far.
 #[derive(Debug)]
 pub(super) struct DiagnosticSink {
     file: Arc<str>,
@@ -21,7 +21,7 @@ pub(super) struct DiagnosticSink {
 }
 
 impl DiagnosticSink {
-    /// An empty sink for `file`.
+    /// Creates an empty sink for the diagnostics of `file`.
     pub(super) fn new(file: &Arc<str>) -> Self {
         Self { file: Arc::clone(file), found: Vec::new(), tail_lost: false }
     }
@@ -31,7 +31,7 @@ impl DiagnosticSink {
         self.found.len()
     }
 
-    /// The span as a span of this file.
+    /// The byte range `span` as a span of this file.
     pub(super) fn place(&self, span: Range<usize>) -> FileSpan {
         FileSpan::new(&self.file, span)
     }

@@ -5,24 +5,24 @@ use std::ops::Range;
 use super::lenient::slice;
 use super::lex::{self, KdlToken, KdlTokenKind};
 
-/// Syntax class of a span.
+/// Syntax class of a highlighted byte range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HighlightKind {
-    /// A comment, or a `/-` mark.
+    /// Comment, or `/-` mark.
     Comment,
-    /// The name of a node.
+    /// Name of a node.
     Node,
-    /// The key of a property.
+    /// Key of a property.
     Property,
-    /// A quoted string.
+    /// Quoted string.
     String,
-    /// A number.
+    /// Number.
     Number,
-    /// A keyword, such as `#true`.
+    /// Keyword, such as `#true`.
     Keyword,
 }
 
-/// The highlighted spans of a text: disjoint and in order.
+/// Byte ranges of a text with their syntax classes, disjoint and in order.
 pub fn highlight(text: &str) -> Vec<(Range<usize>, HighlightKind)> {
     let tokens = lex::lex_lossy(text);
     let mut parts = Vec::new();

@@ -6,65 +6,66 @@ use std::ops::Range;
 use super::lex::{self, KdlToken, KdlTokenKind, NESTING_LIMIT};
 use super::read::ITEMS;
 
-/// An argument or a property of a node.
+/// Argument or property of a node, as far as it is recognizable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LenientEntry {
-    /// The key of a property; `None` for an argument.
+    /// Byte range of the property's key; `None` for an argument.
     pub key: Option<Range<usize>>,
-    /// The value, without quotes; `None` if it is not written yet.
+    /// Byte range of the value, without quotes; `None` if the value is not written yet.
     pub value: Option<Range<usize>>,
     /// True if the value is quoted.
     pub quoted: bool,
 }
 
-/// A node.
+/// Node of a manifest, as far as it is recognizable.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LenientNode {
-    /// The name, without quotes; empty for a block without a name.
+    /// Byte range of the name, without quotes; empty for a block without a name.
     pub name: Range<usize>,
-    /// The arguments and properties, in order.
+    /// Arguments and properties of the node, in order.
     pub parts: Vec<LenientEntry>,
-    /// The nodes of the block.
+    /// Nodes of the node's block; empty without a block.
     pub children: Vec<LenientNode>,
-    /// The block with its braces, if there is one; an unclosed block extends to where it is assumed to end.
+    /// Byte range of the block with its braces; `None` without a block. An unclosed block extends to where it is
+    /// assumed to end.
     pub block: Option<Range<usize>>,
-    /// From the name to the last entry or the closing brace.
+    /// Byte range of the node, from the name to the last entry or the closing brace.
     pub span: Range<usize>,
 }
 
 impl LenientNode {
-    /// The name as text.
+    /// Text of the node's name.
     pub fn name<'t>(&self, text: &'t str) -> &'t str {
         slice(text, &self.name)
     }
 
-    /// The spans of the arguments that have a value.
+    /// Byte ranges of the arguments that have a value.
     pub fn args(&self) -> impl Iterator<Item = &Range<usize>> {
         self.parts.iter().filter(|part| part.key.is_none()).filter_map(|part| part.value.as_ref())
     }
 
-    /// The properties that have a value, as spans of key and value.
+    /// Byte ranges of key and value of the properties that have a value.
     pub fn props(&self) -> impl Iterator<Item = (&Range<usize>, &Range<usize>)> {
         self.parts.iter().filter_map(|part| part.key.as_ref().zip(part.value.as_ref()))
     }
 
-    /// The spans of the values of all properties.
+    /// Byte ranges of the values of all properties.
     pub fn values(&self) -> impl Iterator<Item = &Range<usize>> {
         self.props().map(|(_, value)| value)
     }
 
-    /// The span of the value of a property.
+    /// Byte range of the value of the property called `name`; `None` if it is missing or has no value.
     pub fn prop(&self, text: &str, name: &str) -> Option<&Range<usize>> {
         self.props().find(|(key, _)| slice(text, key) == name).map(|(_, value)| value)
     }
 }
 
-/// The text at a span; empty if the span is out of range.
+/// Text at a byte range; empty if the range is outside of the text.
 pub fn slice<'t>(text: &'t str, span: &Range<usize>) -> &'t str {
     text.get(span.clone()).unwrap_or_default()
 }
 
-/// The top-level nodes of a text.
+/// Top-level nodes of a text, in order.
 pub fn nodes(text: &str) -> Vec<LenientNode> {
     let mut drafter = LenientParser { text, ..LenientParser::default() };
     for token in lex::lex_lossy(text) {
@@ -75,22 +76,22 @@ pub fn nodes(text: &str) -> Vec<LenientNode> {
     drafter.nodes
 }
 
-/// Context of the cursor at the end of a text.
+/// Position of the cursor in the syntax, with the cursor at the end of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CursorContext {
-    /// The enclosing nodes, outermost first.
+    /// Nodes that enclose the cursor, outermost first.
     pub around: Vec<LenientNode>,
-    /// The node under the cursor; `None` if a new one may begin.
+    /// Node whose entries the cursor is among; `None` if a new node may begin.
     pub node: Option<LenientNode>,
-    /// The property whose value is under the cursor.
+    /// Byte range of the key of the property whose value is at the cursor; `None` if it is at no property's value.
     pub key: Option<Range<usize>>,
-    /// The bytes of the unfinished word; empty at the end if there is none.
+    /// Byte range of the unfinished word at the cursor; empty, at the end of the text, if there is none.
     pub word: Range<usize>,
-    /// True inside an open string.
+    /// True if the cursor is inside an open string.
     pub is_in_string: bool,
 }
 
-/// The context of the cursor at the end of a text; `None` inside a comment.
+/// Position in the syntax of a cursor at the end of a text; `None` inside a comment.
 pub fn cursor_context(text: &str) -> Option<CursorContext> {
     let tokens = lex::lex_lossy(text);
     let end = text.len();
@@ -132,12 +133,12 @@ pub fn cursor_context(text: &str) -> Option<CursorContext> {
     Some(CursorContext { around, node, key, word, is_in_string })
 }
 
-/// An open block.
+/// Block whose closing brace is not read yet.
 struct LenientBlock {
     owner: LenientNode,
-    /// True if the owner is commented out.
+    /// True if the node that owns the block is commented out.
     dropped: bool,
-    /// The siblings before the owner.
+    /// Sibling nodes before the node that owns the block.
     nodes: Vec<LenientNode>,
     opened: usize,
 }
@@ -145,17 +146,17 @@ struct LenientBlock {
 #[derive(Default)]
 struct LenientParser<'t> {
     text: &'t str,
-    /// The current node, and true if it is commented out.
+    /// Current node, and true if it is commented out; `None` between nodes.
     head: Option<(LenientNode, bool)>,
-    /// True after `=`, which requires a value.
+    /// True after `=`, where a value must follow.
     wants_value: bool,
-    /// True after `/-`, which comments out what follows.
+    /// True after `/-`, which comments out the element that follows.
     slashed: bool,
-    /// True if the last entry was commented out.
+    /// True if the last entry of the node is commented out.
     dropped_part: bool,
     frames: Vec<LenientBlock>,
     nodes: Vec<LenientNode>,
-    /// Number of open blocks beyond the nesting limit; their content is ignored.
+    /// Number of open blocks beyond the nesting limit, whose nodes are ignored.
     too_deep: usize,
 }
 
@@ -211,7 +212,7 @@ impl LenientParser<'_> {
         }
     }
 
-    /// The bytes inside the quotes, and true if there are quotes.
+    /// Byte range inside a token's quotes, and true if it has quotes.
     fn content(&self, token: &KdlToken) -> (Range<usize>, bool) {
         let Range { start, end } = token.span;
         let text = slice(self.text, &token.span);

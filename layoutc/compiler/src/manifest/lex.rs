@@ -15,7 +15,7 @@ pub(super) const NESTING_LIMIT: usize = 128;
 /// Maximum number of tokens searched backwards for the start of a node.
 const NODE_TOKENS: usize = 64;
 
-/// Kind of a token.
+/// Kind of a KDL token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KdlTokenKind {
     /// An unquoted name, number or keyword.
@@ -24,28 +24,28 @@ pub(super) enum KdlTokenKind {
     Quoted { hashes: usize },
     /// A string in triple quotes.
     MultiLine,
-    /// A string or character that is already reported.
+    /// String or character whose error is reported already.
     Bad,
-    /// `{`
+    /// Opening brace `{` of a block.
     Open,
-    /// `}`
+    /// Closing brace `}` of a block.
     Close,
-    /// `=`
+    /// Equals sign `=` between a property's key and its value.
     Equals,
-    /// `;` or a line end.
+    /// End of a node: `;` or a line end.
     End,
-    /// `/-`
+    /// Slash-dash `/-`, which comments out the next element.
     SlashDash,
     /// A character without meaning outside quotes, or without use in manifests: `( ) [ ] / \`.
     Stray,
 }
 
-/// A token with its span.
+/// Token of a text with its byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct KdlToken {
     pub(super) kind: KdlTokenKind,
     pub(super) span: Range<usize>,
-    /// True if `//` follows it without a space.
+    /// True if a `//` comment follows the token without a space.
     pub(super) glued_comment: bool,
 }
 

@@ -30,65 +30,66 @@ pub use kernel::{
 pub use mesh::{MeshItem, ShardItem};
 pub use ring::RingItem;
 
-/// A string of the manifest, mostly an expression. Byte `k` of `value` is byte `span.start + k` of the file.
+/// String of the manifest, mostly an expression, with its location. Byte `k` of `value` is byte `span.start + k`
+/// of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpannedText {
-    /// The text.
+    /// Text of the string, without quotes.
     pub value: String,
-    /// The bytes in the file, without quotes.
+    /// Byte range of the text in the file, without quotes.
     pub span: Range<usize>,
-    /// True if it is quoted.
+    /// True if the text is quoted in the file.
     pub quoted: bool,
 }
 
-/// A name: `[A-Za-z_][A-Za-z0-9_]*`, at most 128 characters.
+/// Name of an item, an axis or a parameter: `[A-Za-z_][A-Za-z0-9_]*`, at most 128 characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identifier {
-    /// The name.
+    /// Text of the name.
     pub value: String,
-    /// The bytes in the file, without quotes.
+    /// Byte range of the name in the file, without quotes.
     pub span: Range<usize>,
 }
 
-/// An integer.
+/// Integer literal with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntegerLiteral {
-    /// Its value.
+    /// Value of the integer.
     pub value: i128,
-    /// The bytes in the file.
+    /// Byte range of the integer in the file.
     pub span: Range<usize>,
 }
 
-/// An integer, or an expression of consts, symbols and parameters.
+/// Integer literal, or expression of consts, symbols and parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IntegerExpr {
     /// An integer literal.
     Integer(IntegerLiteral),
-    /// A name, or a quoted expression.
+    /// Name or quoted expression, not parsed yet.
     Text(SpannedText),
 }
 
 impl SpannedText {
-    /// Its location in `file`.
+    /// Span of the text in `file`.
     pub fn at(&self, file: &Arc<str>) -> FileSpan {
         FileSpan::new(file, self.span.clone())
     }
 }
 
 impl Identifier {
-    /// Its location in `file`.
+    /// Span of the name in `file`.
     pub fn at(&self, file: &Arc<str>) -> FileSpan {
         FileSpan::new(file, self.span.clone())
     }
 }
 
 impl IntegerExpr {
-    /// Its location in `file`.
+    /// Span of the integer or expression in `file`.
     pub fn at(&self, file: &Arc<str>) -> FileSpan {
         FileSpan::new(file, self.span())
     }
 
-    /// The bytes in the file, without quotes.
+    /// Byte range in the file of the integer or expression, without quotes.
     pub fn span(&self) -> Range<usize> {
         match self {
             Self::Integer(number) => number.span.clone(),
@@ -97,66 +98,68 @@ impl IntegerExpr {
     }
 }
 
-/// The kind of a declared item. Names of one kind share a namespace.
+/// Kind of a declared item. Names of items of one kind share a namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ItemKind {
-    /// `const`
+    /// Kind of `const` items.
     Const,
-    /// `symbol`
+    /// Kind of `symbol` items.
     Symbol,
-    /// `transform`
+    /// Kind of `transform` items.
     Transform,
-    /// `memory-space`
+    /// Kind of `memory-space` items.
     MemorySpace,
-    /// `mesh`
+    /// Kind of `mesh` items.
     Mesh,
-    /// `tensor` or `view`, which share a namespace
+    /// Kind of `tensor` and `view` items, which share a namespace.
     Tensor,
-    /// `kernel`
+    /// Kind of `kernel` items.
     Kernel,
-    /// `instance`
+    /// Kind of `instance` items.
     Instance,
-    /// `backend`
+    /// Kind of `backend` items.
     Backend,
-    /// `graph`
+    /// Kind of `graph` items.
     Graph,
-    /// `use`; its name is the path
+    /// Kind of `use` items, whose name is their path.
     Use,
 }
 
-/// The items of a manifest, each kind in textual order.
+/// Items of a manifest, those of each kind in the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ManifestSyntax {
-    /// The path of the manifest as given; not serialized, so that the cached form does not depend on the path.
+    /// Path of the manifest as the caller gave it; not serialized, so that the cached form does not depend on the
+    /// path.
     #[serde(skip)]
     pub file: Arc<str>,
-    /// The `use` items.
+    /// `use` items, which name other manifests.
     pub uses: Vec<UseItem>,
-    /// The constants.
+    /// `const` items, which name integers.
     pub consts: Vec<ConstItem>,
-    /// The symbols (extents known only at run time).
+    /// `symbol` items, which declare extents known only at run time.
     pub symbols: Vec<SymbolItem>,
-    /// The memory spaces.
+    /// `memory-space` items.
     pub memory_spaces: Vec<MemorySpaceItem>,
-    /// The device meshes.
+    /// `mesh` items, which declare device meshes.
     pub meshes: Vec<MeshItem>,
-    /// The transforms (reusable layout steps).
+    /// `transform` items, which name reusable layout steps.
     pub transforms: Vec<TransformItem>,
-    /// The tensors.
+    /// `tensor` items.
     pub tensors: Vec<TensorItem>,
-    /// The views.
+    /// `view` items.
     pub views: Vec<ViewItem>,
-    /// The conversions.
+    /// `convert` items.
     pub converts: Vec<ConvertItem>,
-    /// The kernels.
+    /// `kernel` items.
     pub kernels: Vec<KernelItem>,
-    /// The kernel instances, which may refer to kernels of used manifests.
+    /// `instance` items, which may refer to kernels of used manifests.
     pub instances: Vec<InstanceItem>,
-    /// The backends.
+    /// `backend` items.
     pub backends: Vec<BackendItem>,
-    /// The operator graphs.
+    /// `graph` items, which hold operators.
     pub graphs: Vec<GraphItem>,
-    /// Items with errors, left out above. A reference to one of these gets no further diagnostic.
+    /// Kinds and names of the items with errors, which the lists above leave out. A reference to one of them gets no
+    /// further diagnostic.
     pub broken: Vec<(ItemKind, String)>,
     /// True if part of the file could not be read at all. An undefined name may be declared there, and gets no further
     /// diagnostic.
@@ -166,108 +169,108 @@ pub struct ManifestSyntax {
 /// `use "common.kdl"`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UseItem {
-    /// The path as written.
+    /// Path of the used manifest as written, relative to this manifest.
     pub path: SpannedText,
-    /// The span of the node.
+    /// Byte range of the `use` node in the file.
     pub span: Range<usize>,
 }
 
 /// `const LANES 4`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConstItem {
-    /// The declared name.
+    /// Name that the const declares.
     pub name: Identifier,
-    /// The value: an expression of integers and earlier consts.
+    /// Value of the const: an expression of integers and earlier consts.
     pub value: IntegerExpr,
 }
 
 /// `symbol batch min=1 max=4096 multiple=4`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SymbolItem {
-    /// The declared name.
+    /// Name that the symbol declares.
     pub name: Identifier,
-    /// The minimum value.
+    /// Least value that the symbol may have; `None` if not given.
     pub min: Option<IntegerExpr>,
-    /// The maximum value.
+    /// Greatest value that the symbol may have; `None` if not given.
     pub max: Option<IntegerExpr>,
-    /// A divisor of every value.
+    /// Number of which every value of the symbol is a multiple; `None` if not given.
     pub multiple: Option<IntegerExpr>,
-    /// The span of the node.
+    /// Byte range of the `symbol` node in the file.
     pub span: Range<usize>,
 }
 
 /// `memory-space vmem bytes="16 MiB" align=512 xla=1`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemorySpaceItem {
-    /// The declared name.
+    /// Name that the memory space declares.
     pub name: Identifier,
-    /// The size in bytes.
+    /// Capacity of the memory space in bytes; `None` if not given.
     pub bytes: Option<IntegerExpr>,
-    /// The alignment of base addresses in this space, in bytes.
+    /// Alignment of base addresses in the memory space, in bytes; `None` if not given.
     pub align: Option<IntegerExpr>,
-    /// XLA's number of the space, the n of `S(n)`.
+    /// XLA's number of the memory space, the n of `S(n)`; `None` if not given.
     pub xla: Option<IntegerLiteral>,
-    /// The span of the node.
+    /// Byte range of the `memory-space` node in the file.
     pub span: Range<usize>,
 }
 
 /// `transform blocked block=16 { … }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TransformItem {
-    /// The declared name.
+    /// Name that the transform declares.
     pub name: Identifier,
-    /// The parameters with their defaults.
+    /// Parameters of the transform, each with its default value.
     pub parameters: Vec<(Identifier, IntegerLiteral)>,
-    /// The steps.
+    /// Layout steps that the transform stands for, in order.
     pub steps: Vec<StepItem>,
-    /// The span of the node.
+    /// Byte range of the `transform` node in the file.
     pub span: Range<usize>,
 }
 
-/// The order of packed elements in a byte.
+/// Order of elements that share a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NibbleOrder {
-    /// The first element is in the high bits.
+    /// The first element is in the high bits of the byte.
     HighFirst,
-    /// The first element is in the low bits: the default.
+    /// The first element is in the low bits of the byte: the default.
     LowFirst,
 }
 
 /// `tensor input dtype=f32 { … }`
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TensorItem {
-    /// The declared name.
+    /// Name that the tensor declares.
     pub name: Identifier,
     /// The element type as written. A tensor has a `dtype`, a `record` or a `like`, or a `like` with one of the others.
     pub dtype: Option<SpannedText>,
-    /// The record type, in place of `dtype`.
+    /// Record type of the elements, in place of `dtype`; `None` if not given.
     pub record: Option<RecordItem>,
-    /// The tensor that provides the shape and element type that are not given here.
+    /// Name of the tensor that provides the shape and element type that are not given here.
     pub like: Option<Identifier>,
-    /// The shape; required without `like`.
+    /// Shape of the tensor; `None` only with `like`.
     pub shape: Option<ShapeItem>,
-    /// The layout; the default is row-major.
+    /// Layout of the tensor; `None`: row-major.
     pub layout: Option<LayoutItem>,
-    /// The memory; the default is global.
+    /// Memory of the tensor; `None`: global.
     pub memory: Option<MemoryItem>,
-    /// The partition over the devices of a mesh.
+    /// Partition of the tensor over the devices of a mesh; `None` if it is not sharded.
     pub shard: Option<ShardItem>,
-    /// The ring buffer: the axis of which only some indices are in memory at a time.
+    /// Ring buffer: the axis of which memory holds only a window of indices at a time; `None` for a whole tensor.
     pub ring: Option<RingItem>,
-    /// The conditions that the layout must meet.
+    /// Conditions that the layout must meet, from `require` nodes.
     pub gates: Vec<GateItem>,
-    /// The targets that it is generated for; all if absent.
+    /// Names of the targets for which the tensor is generated; `None`: all targets.
     pub targets: Option<Vec<SpannedText>>,
-    /// The order of packed elements.
+    /// Order of elements that share a byte; `None`: the default.
     pub nibbles: Option<NibbleOrder>,
-    /// The element type that pack reads and unpack writes, if different.
+    /// Element type that pack reads and unpack writes, if it differs from that in memory.
     pub pack_from: Option<PackFromItem>,
-    /// The span of the node.
+    /// Byte range of the `tensor` node in the file.
     pub span: Range<usize>,
 }
 
 impl TensorItem {
-    /// A tensor with an element type, and nothing else.
+    /// Tensor with a name and an element type, and with nothing else.
     pub fn new(name: Identifier, dtype: SpannedText, span: Range<usize>) -> Self {
         Self {
             name,
@@ -291,9 +294,9 @@ impl TensorItem {
 /// `pack-from=f32 cast=saturate`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackFromItem {
-    /// The element type as written.
+    /// Element type that pack reads and unpack writes, as written.
     pub dtype: SpannedText,
-    /// The conversion of values that are out of range for the element type.
+    /// Treatment of values that are out of range for the element type; `None`: the default.
     pub cast: Option<CastMode>,
 }
 
@@ -303,26 +306,26 @@ pub const FIELD: &str = "field";
 /// `dtype { x f32; y f32 }`, `dtype align=4 { d f16; q u4 32 }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordItem {
-    /// The fields, at least one, with distinct names.
+    /// Fields of the record, at least one, with distinct names.
     pub fields: Vec<FieldItem>,
-    /// The alignment of the record in bytes; its size is rounded up to a multiple.
+    /// Alignment of the record in bytes, to a multiple of which its size is rounded up; `None` if not given.
     pub align: Option<IntegerExpr>,
-    /// The span of the node.
+    /// Byte range of the record in the file.
     pub span: Range<usize>,
 }
 
-/// `q u4 32 align=4`
+/// Field of a record: `q u4 32 align=4`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldItem {
-    /// The declared name.
+    /// Name that the field declares.
     pub name: Identifier,
-    /// The element type as written.
+    /// Element type of the field, as written.
     pub dtype: SpannedText,
-    /// Number of elements along each axis of the field; empty for one element.
+    /// Number of elements along each axis of the field, outermost first; empty for one element.
     pub counts: Vec<IntegerExpr>,
-    /// The alignment of the field's offset, in bytes.
+    /// Alignment of the field's offset, in bytes; `None` if not given.
     pub align: Option<IntegerExpr>,
-    /// The span of the node.
+    /// Byte range of the field's node in the file.
     pub span: Range<usize>,
 }
 
@@ -341,58 +344,58 @@ impl RecordItem {
 /// `shape { n batch; h 64 }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShapeItem {
-    /// The axes, outermost first, with distinct names.
+    /// Axes of the shape, outermost first, with distinct names.
     pub axes: Vec<AxisItem>,
     /// The `where "j <= i"` conditions that select the indices that are elements; empty for all.
     pub conditions: Vec<SpannedText>,
-    /// The span of the node.
+    /// Byte range of the `shape` node in the file.
     pub span: Range<usize>,
 }
 
 /// The node of a shape that states a condition; it cannot be the name of an axis.
 pub const WHERE: &str = "where";
 
-/// One axis of a shape.
+/// Axis of a shape with its extent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AxisItem {
-    /// The declared name.
+    /// Name that the axis declares.
     pub name: Identifier,
-    /// The extent.
+    /// Extent of the axis.
     pub extent: Extent,
 }
 
-/// The extent of an axis.
+/// Extent of an axis, in one of its notations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Extent {
-    /// A number of elements; an integer literal is not negative.
+    /// Number of elements along the axis; an integer literal is not negative.
     Bound(IntegerExpr),
-    /// One index for each label; the labels are distinct.
+    /// Labels of the indices, one index for each label; the labels are distinct.
     Labels(Vec<Identifier>),
-    /// One index for each field of the record: `field` without an extent.
+    /// Fields of the tensor's record, one index for each field: the axis `field` without an extent.
     Fields,
 }
 
 /// `layout { … }`, or `layout nchw4c block=8`, which is one [`StepKind::Apply`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LayoutItem {
-    /// The steps.
+    /// Steps of the layout, in order.
     pub steps: Vec<StepItem>,
-    /// The span of the node.
+    /// Byte range of the `layout` node in the file.
     pub span: Range<usize>,
 }
 
-/// One step of a layout.
+/// Step of a layout, with its location.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepItem {
-    /// The operation with its arguments.
+    /// Operation of the step with its arguments.
     pub kind: StepKind,
-    /// The span of the node.
+    /// Byte range of the step's node in the file.
     pub span: Range<usize>,
-    /// The name of the node.
+    /// Byte range of the node's name in the file.
     pub name_span: Range<usize>,
 }
 
-/// The operation of a step.
+/// Operation of a layout step, with its arguments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are the keywords of the manifest")]
 pub enum StepKind {
@@ -434,7 +437,7 @@ pub enum StepKind {
     Foreign { notation: String, text: SpannedText, sizes: Vec<(Identifier, IntegerLiteral)> },
 }
 
-/// Unit of a swizzle's numbers.
+/// Unit in which the numbers of a swizzle count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the variants are the keywords of the manifest")]
 pub enum SwizzleUnit {
@@ -442,47 +445,47 @@ pub enum SwizzleUnit {
     Elements,
 }
 
-/// One entry of a tile.
+/// Entry of a `tile` step for one axis.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TileEntry {
     /// `*`, which merges its axis into the next more minor one; with its bytes in the file.
     Star(Range<usize>),
-    /// The extent of the tile.
+    /// Extent of the tile along its axis.
     Extent(IntegerExpr),
 }
 
-/// The fill value: written to padding by pack.
+/// Fill value, which pack writes to padding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FillItem {
-    /// The value.
+    /// Value as written.
     pub value: FillLiteral,
-    /// Its bytes in the file.
+    /// Byte range of the value in the file.
     pub span: Range<usize>,
 }
 
-/// A fill value as written.
+/// Fill value as the manifest gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum FillLiteral {
-    /// An integer.
+    /// Integer, such as 0 or -1.
     Integer(i128),
     /// A number with a fraction or an exponent, or `#inf`, `#-inf`, `#nan`.
     Float(f64),
     /// `#true`, `#false`
     Bool(bool),
-    /// `none`: padding is not written.
+    /// `none`: pack does not write padding.
     Nothing,
 }
 
-/// The argument of a `padding` step.
+/// Argument of a `padding` step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PaddingRule {
-    /// Any padding is an error.
+    /// `forbid`: any padding is an error.
     Forbid,
-    /// Padding without a reason needs no warning.
+    /// `allow`: padding without a reason gets no warning.
     Allow,
 }
 
-/// The position of an axis separator.
+/// Position of an axis separator among the storage axes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SeparatorItem {
     /// After the storage axis of this name.
@@ -494,31 +497,31 @@ pub enum SeparatorItem {
 /// `memory image2d format=rgba access=read`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryItem {
-    /// The memory.
+    /// Kind of the memory: a built-in one or a memory space.
     pub kind: MemoryKind,
-    /// The channel order of an image: `rgba`.
+    /// Channel order of an image, such as `rgba`; `None` if not given.
     pub format: Option<SpannedText>,
-    /// The access mode of an image: `read`, `write` or `read-write`.
+    /// Access mode of an image, `read`, `write` or `read-write`; `None` if not given.
     pub access: Option<SpannedText>,
-    /// The span of the node.
+    /// Byte range of the `memory` node in the file.
     pub span: Range<usize>,
 }
 
-/// The memory of a tensor as written.
+/// Memory of a tensor, as written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MemoryKind {
-    /// A keyword.
+    /// Built-in kind of memory, given by a keyword.
     Kind(Memory),
-    /// A declared memory space.
+    /// Memory space that the project declares, given by its name.
     Space(Identifier),
 }
 
-/// Kind of memory of a tensor.
+/// Kind of memory in which a tensor is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Memory {
-    /// Ordinary buffer.
+    /// Ordinary buffer, in global memory.
     Global,
-    /// Read-only buffer.
+    /// Read-only buffer, in constant memory.
     Constant,
     /// Two-dimensional image (`image2d`, or `texture`).
     Image2d,
@@ -528,27 +531,27 @@ pub enum Memory {
     Shared,
     /// OpenCL local memory of a work-group.
     Local,
-    /// No memory: constants and index functions only.
+    /// No memory: only constants and index functions are generated.
     None,
 }
 
-/// One condition of a `require` node.
+/// Condition of a `require` node, with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateItem {
-    /// The condition.
+    /// Condition that the layout must meet.
     pub kind: GateKind,
-    /// The words of the condition, without `require`.
+    /// Byte range in the file of the condition's words, without `require`.
     pub span: Range<usize>,
 }
 
-/// A condition on a layout.
+/// Condition that a layout must meet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GateKind {
     /// `bijective`: every slot has an element.
     Bijective,
     /// `padding-below=0.10`: upper bound of the fraction of bytes that are padding.
     PaddingBelow(Decimal),
-    /// `bytes-below="64 MiB"`
+    /// `bytes-below="64 MiB"`: exclusive upper bound of the buffer's size in bytes.
     BytesBelow(IntegerExpr),
     /// `contiguous c`: consecutive indices along an axis are adjacent in memory.
     Contiguous(Identifier),

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-/// A KDL value.
+/// Value of an argument or property in KDL.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ManifestValue {
-    /// A string with escapes resolved.
+    /// String with its escapes resolved.
     String(String),
     /// An integer.
     Integer(i128),
@@ -31,23 +31,24 @@ impl ManifestValue {
     }
 }
 
-/// An argument, or the value of a property.
+/// Argument of a node, or value of a property, with its location.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// The parsed value.
     pub value: ManifestValue,
-    /// The bytes in the file, including quotes.
+    /// Byte range of the value in the file, including quotes.
     pub span: Range<usize>,
-    /// The bytes without the quotes; equal to `span` for an unquoted value.
+    /// Byte range of the value in the file without its quotes; equal to `span` for an unquoted value.
     pub content: Range<usize>,
     /// True if the value is quoted.
     pub quoted: bool,
-    /// True if byte `k` of the string value is byte `content.start + k` of the file: there is no escape and one line.
+    /// True if byte `k` of the string value is byte `content.start + k` of the file: the string has no escape and is
+    /// on one line.
     pub plain: bool,
 }
 
 impl Entry {
-    /// The value, if it is a string.
+    /// Text of the value if it is a string; `None` for other values.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             ManifestValue::String(text) => Some(text),
@@ -56,31 +57,31 @@ impl Entry {
     }
 }
 
-/// The key of a property.
+/// Key of a node's property, with its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PropertyKey {
-    /// The key with escapes resolved.
+    /// Text of the key with its escapes resolved.
     pub value: String,
-    /// The bytes in the file, including quotes.
+    /// Byte range of the key in the file, including quotes.
     pub span: Range<usize>,
 }
 
-/// A KDL node.
+/// Node of a KDL tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ManifestNode {
-    /// The node name, such as `tensor`.
+    /// Name of the node, such as `tensor`.
     pub name: String,
-    /// The bytes of the name, including quotes.
+    /// Byte range of the name in the file, including quotes.
     pub name_span: Range<usize>,
-    /// The arguments, in textual order.
+    /// Arguments of the node, in the order of the text.
     pub args: Vec<Entry>,
-    /// The properties, in textual order; a duplicate key occurs twice.
+    /// Properties of the node, in the order of the text; a duplicate key occurs twice.
     pub props: Vec<(PropertyKey, Entry)>,
-    /// The nodes of the block; `None` without a block.
+    /// Nodes of the node's block; `None` if it has no block.
     pub children: Option<Vec<ManifestNode>>,
-    /// From the name to the last argument, property or closing brace.
+    /// Byte range in the file from the name to the last argument, property or closing brace.
     pub span: Range<usize>,
-    /// From the name to the last argument or property, without the block.
+    /// Byte range in the file from the name to the last argument or property, without the block.
     pub head: Range<usize>,
     /// True if a diagnostic has already reported the node as malformed. A broken node has no properties and at most one
     /// argument, the name that it declares.
@@ -88,7 +89,7 @@ pub struct ManifestNode {
 }
 
 impl ManifestNode {
-    /// The nodes of the block; empty without a block.
+    /// Nodes of the node's block; empty if it has no block.
     pub fn children(&self) -> &[ManifestNode] {
         self.children.as_deref().unwrap_or_default()
     }
@@ -99,10 +100,10 @@ impl ManifestNode {
     }
 }
 
-/// The KDL tree of a manifest.
+/// Generic KDL tree of a manifest.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ManifestTree {
-    /// The top-level nodes, in textual order.
+    /// Top-level nodes of the manifest, in the order of the text.
     pub nodes: Vec<ManifestNode>,
     /// True if a delimiter is unclosed or unmatched, so that nodes may be missing.
     pub torn: bool,

@@ -1,5 +1,5 @@
-//! Builds the KDL tree from tokens: assigns arguments to nodes and nodes to blocks. It uses an explicit stack, so that
-//! no input overflows the thread's.
+//! Builder of the KDL tree from tokens: assigns arguments to nodes and nodes to blocks. It uses an explicit
+//! stack, so that no input overflows the thread's stack.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::tree::{ManifestNode, ManifestTree};
 use crate::base::codes::Code;
 use crate::base::diagnostic::Fix;
 
-/// The nodes of a text. Malformed parts are reported once, and left out or marked as broken.
+/// Builds the tree of a text. Malformed parts are reported once, and left out or marked as broken.
 pub(super) fn tree(text: &str, faults: &mut DiagnosticSink) -> ManifestTree {
     let Some(tokens) = lex::lex(text, faults) else {
         return ManifestTree { nodes: Vec::new(), torn: true };
@@ -36,15 +36,15 @@ pub(super) fn tree(text: &str, faults: &mut DiagnosticSink) -> ManifestTree {
     ManifestTree { nodes, torn: !balanced || faults.tail_lost }
 }
 
-/// An open block.
+/// Block whose closing brace is not read yet.
 struct OpenBlock<'t> {
-    /// The node that it belongs to; `None` if that is commented out or missing.
+    /// Node that the block belongs to; `None` if that node is commented out or missing.
     owner: Option<ManifestNode>,
-    /// The token of its `{`.
+    /// Token of the block's `{`.
     brace: &'t KdlToken,
-    /// The siblings before the owner.
+    /// Sibling nodes before the block's owner.
     nodes: Vec<ManifestNode>,
-    /// True if the content is skipped, because the owner is commented out or missing.
+    /// True if the nodes of the block are skipped, because its owner is commented out or missing.
     discard: bool,
 }
 
@@ -52,18 +52,18 @@ struct TreeBuilder<'t, 'f> {
     text: &'t str,
     tokens: &'t [KdlToken],
     at: usize,
-    /// The tokens of the current node, without those commented out by `/-`.
+    /// Tokens of the current node, without those commented out by `/-`.
     head: Vec<KdlToken>,
-    /// True if `/-` comments out the whole node.
+    /// True if `/-` comments out the whole current node.
     slashed: bool,
-    /// True directly after the node's block.
+    /// True directly after the block of the current node.
     after_block: bool,
     frames: Vec<OpenBlock<'t>>,
-    /// The nodes of the innermost open block, or of the file.
+    /// Nodes so far of the innermost open block, or of the file.
     nodes: Vec<ManifestNode>,
-    /// Number of top-level nodes when a top-level block last closed.
+    /// Number of top-level nodes when a top-level block was last closed.
     closed: usize,
-    /// True if there was an unmatched `}`.
+    /// True if a `}` without its `{` was read.
     stray: bool,
     faults: &'f mut DiagnosticSink,
 }
@@ -98,7 +98,7 @@ impl<'t> TreeBuilder<'t, '_> {
         self.tokens.get(self.at).map(|token| token.kind)
     }
 
-    /// An argument, a property's name, or `=`.
+    /// Adds the token of an argument, a property's name or `=` to the current node.
     fn part(&mut self, token: &KdlToken) {
         if self.after_block && self.property_after_block(token) {
             return;
@@ -126,7 +126,8 @@ impl<'t> TreeBuilder<'t, '_> {
         self.head.push(token.clone());
     }
 
-    /// Reports a property behind the block of its node, and adds it to the node. False if the token begins none.
+    /// Reports a property that follows the block of its node, and adds it to the node. Returns false if the token
+    /// begins no property.
     fn property_after_block(&mut self, token: &KdlToken) -> bool {
         let Some([equals, value]) = self.tokens.get(self.at..self.at + 2) else { return false };
         let is_word = |token: &KdlToken| {
@@ -163,7 +164,7 @@ impl<'t> TreeBuilder<'t, '_> {
         true
     }
 
-    /// Ends the current node.
+    /// Ends the current node, and adds it to its block.
     fn finish(&mut self) {
         if let Some(node) = self.take_head() {
             self.nodes.push(node);
@@ -172,7 +173,7 @@ impl<'t> TreeBuilder<'t, '_> {
         self.after_block = false;
     }
 
-    /// The node made of the tokens so far.
+    /// Builds the node from the tokens so far; `None` if there are none or the node is commented out.
     fn take_head(&mut self) -> Option<ManifestNode> {
         let head = std::mem::take(&mut self.head);
         let discard = self.frames.last().is_some_and(|frame| frame.discard);
@@ -251,7 +252,7 @@ impl<'t> TreeBuilder<'t, '_> {
         self.after_block = true;
     }
 
-    /// `/-`: comments out the node, argument, property or block that follows.
+    /// Handles `/-`, which comments out the node, argument, property or block that follows.
     fn slash_dash(&mut self, token: &KdlToken) -> Option<()> {
         while self.peek() == Some(KdlTokenKind::End) {
             self.at += 1;

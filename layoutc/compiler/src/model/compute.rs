@@ -11,15 +11,16 @@ use crate::base::cast::CastMode;
 use crate::base::diagnostic::FileSpan;
 use crate::base::dtype::Scalar;
 
-/// Kernel bound to the tensors of one instance.
+/// Kernel bound to the tensors of one instance: checked statements, tensors and loop schedule.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct KernelInstance {
-    /// Name of the generated function: the instance's, or the kernel's if the kernel names tensors itself.
+    /// Name of the generated function: that of the instance, or of the kernel if the kernel names tensors itself.
     pub name: String,
-    /// Name of the kernel.
+    /// Name of the kernel that the instance binds.
     pub kernel: String,
-    /// Tensors in the order of the function's parameters: read-only ones by first appearance, then written ones.
+    /// Tensors that are parameters of the function, in their order: read-only ones by first appearance in the
+    /// statements, then written ones.
     pub operands: Vec<KernelOperand>,
     /// Intermediate tensors with their own storage.
     pub locals: Vec<Tensor>,
@@ -30,12 +31,12 @@ pub struct KernelInstance {
     pub statements: Vec<Statement>,
     /// Loop schedule from the manifest.
     pub schedule: LoopSchedule,
-    /// Span of the instance, or of the kernel.
+    /// Span of the instance in the manifest, or of the kernel if it names tensors itself.
     pub place: FileSpan,
 }
 
 impl KernelInstance {
-    /// The instance `NAME_auto` without a schedule and tile caches; `None` if it has neither.
+    /// The instance renamed to `NAME_auto`, without a schedule and tile caches; `None` if it has neither.
     pub(crate) fn unscheduled(&self) -> Option<Self> {
         let is_cached = self.statements.iter().any(|statement| !statement.caches.is_empty());
         if self.schedule == LoopSchedule::default() && !is_cached {
@@ -48,78 +49,80 @@ impl KernelInstance {
         Some(Self { name, schedule, statements, ..self.clone() })
     }
 
-    /// The instance with another schedule.
+    /// The instance with `schedule` in place of its own.
     pub(crate) fn with_schedule(&self, schedule: LoopSchedule) -> Self {
         Self { schedule, ..self.clone() }
     }
 }
 
-/// Tensor with its name in a kernel.
+/// Tensor that is an operand of a kernel, with its name there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelOperand {
-    /// Name in the kernel.
+    /// Name of the operand in the kernel.
     pub name: String,
     /// Position in [`super::Manifest::tensors`].
     pub tensor: usize,
-    /// True if a statement writes it.
+    /// True if a statement writes the tensor.
     pub is_written: bool,
-    /// Exclusive upper bound of its elements, which are integers from 0, as declared in the kernel and guaranteed by
-    /// the caller.
+    /// Exclusive upper bound of the tensor's elements, which are integers from 0, as the kernel declares and the
+    /// caller guarantees; `None` if none is declared.
     pub range: Option<Expr>,
 }
 
-/// Buffer that a statement reads or writes.
+/// Tensor that a statement of a kernel reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferRef {
-    /// Tensor: its position in [`KernelInstance::operands`].
+    /// Operand of the kernel: its position in [`KernelInstance::operands`].
     Operand(usize),
-    /// Intermediate tensor: its position in [`KernelInstance::locals`].
+    /// Intermediate tensor of the kernel: its position in [`KernelInstance::locals`].
     Local(usize),
 }
 
 /// Statement of a kernel: `B[n, h, w, k] += …`.
 #[derive(Debug, Clone)]
 pub struct Statement {
-    /// Written buffer.
+    /// Tensor that the statement writes.
     pub target: BufferRef,
-    /// Axes of the target in its order, then reduced axes. Extents are over symbols. With a `scatter`, the axes that
-    /// its indices use come first.
+    /// Axes of the statement: those of the target in its order, then reduced axes. Extents are over symbols. With a
+    /// `scatter`, the axes that its indices use come first.
     pub axes: Vec<Axis>,
-    /// Number of axes that are not reduced.
+    /// Number of the first axes in `axes` that are not reduced.
     pub written_axes: usize,
-    /// Indices of the written element if one of them is data; `None` if they are the axes.
+    /// Indices of the written element, one per axis of the target, if one of them is read from a tensor; `None` if
+    /// the indices are the axes.
     pub scatter: Option<Vec<DataIndex>>,
-    /// Reduction over the values of one element.
+    /// Reduction that combines the values of one written element.
     pub op: Reduction,
     /// True if the previous value of the target takes part in the reduction.
     pub accumulate: bool,
-    /// Type of the accumulator; the type of the value if there is no reduction.
+    /// Type in which the reduction is computed; the type of the value if there is no reduction.
     pub accumulator: Scalar,
-    /// Conversion of the result to the target's element type.
+    /// Treatment of results out of range when they are converted to the target's element type.
     pub store: CastMode,
-    /// Value.
+    /// Value that the statement computes for one point of its axes.
     pub value: TypedExpr,
-    /// Tiles of operands that are cached near the compute, each of a different tensor.
+    /// Tiles of operands that are copied to a cache inside the loops, each of a different tensor.
     pub caches: Vec<TileCache>,
-    /// Text of the statement, on one line.
+    /// Text of the statement in the manifest, on one line.
     pub text: String,
-    /// Span.
+    /// Span of the statement in the manifest.
     pub place: FileSpan,
 }
 
 impl Statement {
-    /// True if the previous contents of the target must be preserved: it accumulates, or writes only some elements.
+    /// True if the previous contents of the target must be preserved: the statement accumulates, or writes only some
+    /// elements.
     pub fn keeps(&self) -> bool {
         self.accumulate || self.scatter.is_some()
     }
 
-    /// True if an element of the buffer is read, for the value or for an index.
+    /// True if the statement reads an element of the buffer, for the value or for an index.
     pub fn reads(&self, buffer: BufferRef) -> bool {
         let mut all = self.scatter.iter().flatten().map(|index| &index.value);
         all.any(|value| value.uses(buffer)) || self.value.uses(buffer)
     }
 
-    /// True if an index of a read or of the write is data (gather or scatter).
+    /// True if an index of a read or of the write is read from a tensor (gather or scatter).
     pub fn is_indexed(&self) -> bool {
         self.scatter.is_some() || self.value.gathers()
     }
@@ -131,52 +134,53 @@ impl Statement {
     }
 }
 
-/// `cache A at=k_outer`: copy of the tile that one iteration of a loop uses, in its own layout.
+/// Cached tile of a tensor, `cache A at=k_outer`: a copy of the elements that one iteration of a loop uses, in a
+/// layout of its own.
 #[derive(Debug, Clone)]
 pub struct TileCache {
-    /// Tensor.
+    /// Tensor that is cached.
     pub buffer: BufferRef,
-    /// Loop.
+    /// Name of the loop whose iterations each use one tile.
     pub at: Spanned<String>,
-    /// Tile: the axes of the tensor, with the extents that one iteration of the loop spans.
+    /// Tile as a tensor: the axes of the cached tensor, with the extents that one iteration of the loop spans.
     pub block: Tensor,
     /// True for double buffering: GPU threads copy the next tile while they use the current one.
     pub is_double: bool,
-    /// True if the tile is in memory shared by a thread block.
+    /// True if the tile is in memory shared by a thread block, false if in private memory.
     pub is_shared: bool,
 }
 
-/// Reduction operator.
+/// Reduction operator of a statement, with its initial value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reduction {
     /// `=`: no reduction.
     Assign,
-    /// `+=`, from 0.
+    /// `+=`: sum, with the initial value 0.
     Sum,
-    /// `*=`, from 1.
+    /// `*=`: product, with the initial value 1.
     Product,
-    /// `min=`, from the greatest value of the type: infinity for floats.
+    /// `min=`: minimum, with the greatest value of the type as initial value: infinity for floats.
     Min,
-    /// `max=`, from the least value of the type.
+    /// `max=`: maximum, with the least value of the type as initial value: minus infinity for floats.
     Max,
 }
 
-/// Typed scalar expression.
+/// Scalar expression with its type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypedExpr {
-    /// `f64`, `f32`, `i64`, `i32`, `u64`, `u32` or `bool`.
+    /// Type of the result: `f64`, `f32`, `i64`, `i32`, `u64`, `u32` or `bool`; a narrower type only inside a cast.
     pub ty: Scalar,
-    /// Operation.
+    /// Operation with its operands.
     pub kind: TypedExprKind,
 }
 
 impl TypedExpr {
-    /// `op` on two operands, with a result of type `ty`.
+    /// Expression of the operator `op` on two operands, with a result of type `ty`.
     pub fn binary(ty: Scalar, op: Arithmetic, a: TypedExpr, b: TypedExpr) -> Self {
         Self { ty, kind: TypedExprKind::Binary(op, Box::new(a), Box::new(b)) }
     }
 
-    /// Direct subexpressions, including boundary values.
+    /// Direct subexpressions, including values for out-of-bounds reads.
     pub fn children(&self) -> Vec<&TypedExpr> {
         match &self.kind {
             TypedExprKind::Read(read) => {
@@ -199,13 +203,13 @@ impl TypedExpr {
         }
     }
 
-    /// Calls `visit` on this expression and all subexpressions, including boundary values.
+    /// Calls `visit` on this expression and all subexpressions, including values for out-of-bounds reads.
     pub fn walk<'v>(&'v self, visit: &mut dyn FnMut(&'v TypedExpr)) {
         visit(self);
         self.children().into_iter().for_each(|part| part.walk(visit));
     }
 
-    /// Reads at affine indices, without duplicates.
+    /// Element reads at affine indices in the expression, without duplicates.
     pub fn reads(&self) -> Vec<&ElementRead> {
         let mut reads: Vec<&ElementRead> = Vec::new();
         self.walk(&mut |value| {
@@ -218,14 +222,14 @@ impl TypedExpr {
         reads
     }
 
-    /// True if it contains a gather.
+    /// True if the expression contains a gather.
     pub fn gathers(&self) -> bool {
         let mut found = false;
         self.walk(&mut |value| found |= matches!(value.kind, TypedExprKind::Gather(_)));
         found
     }
 
-    /// True if it contains a gather from the buffer.
+    /// True if the expression contains a gather from the buffer.
     pub fn gathers_of(&self, buffer: BufferRef) -> bool {
         let mut found = false;
         self.walk(&mut |value| {
@@ -235,12 +239,12 @@ impl TypedExpr {
         found
     }
 
-    /// True if it reads an element of the buffer.
+    /// True if the expression reads an element of the buffer.
     pub fn uses(&self, buffer: BufferRef) -> bool {
         self.reads().iter().any(|read| read.buffer == buffer) || self.gathers_of(buffer)
     }
 
-    /// True if it divides integers, which is undefined for some operands.
+    /// True if the expression divides integers, which is undefined for some operands.
     pub fn divides(&self) -> bool {
         let mut found = false;
         self.walk(&mut |value| {
@@ -253,7 +257,7 @@ impl TypedExpr {
     }
 }
 
-/// Operation of a scalar expression.
+/// Operation of a scalar expression, with its operands.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TypedExprKind {
     /// Integer constant.
@@ -262,73 +266,73 @@ pub enum TypedExprKind {
     Float(f64),
     /// Boolean constant.
     Bool(bool),
-    /// Index: arithmetic on axes and symbols, of type `i64`.
+    /// Integer arithmetic on axes and symbols, of type `i64`.
     Index(Expr),
-    /// Element, converted to its compute type: `f16`, `bf16` and narrower floats to `f32`, integers below 32 bits to
-    /// `i32`.
+    /// Element at an affine index, converted to its compute type: `f16`, `bf16` and narrower floats to `f32`,
+    /// integers below 32 bits to `i32`.
     Read(Box<ElementRead>),
-    /// Element at a data-dependent index, converted likewise.
+    /// Element at a data-dependent index, converted to its compute type as by `Read`.
     Gather(Box<Gather>),
-    /// `-a`
+    /// `-a`, of a number.
     Negate(Box<TypedExpr>),
-    /// `not a`, of `bool`.
+    /// `not a`, of a `bool`.
     Not(Box<TypedExpr>),
-    /// Operator on two operands of the value's own type.
+    /// Binary operator on two operands of the expression's own type.
     Binary(Arithmetic, Box<TypedExpr>, Box<TypedExpr>),
-    /// Comparison of two operands of one type; yields `bool`.
+    /// Comparison of two operands of one type, which yields `bool`.
     Compare(ComparePredicate, Box<TypedExpr>, Box<TypedExpr>),
-    /// `select(condition, then, otherwise)`
+    /// `select(condition, then, otherwise)`: the second operand if the first is true, otherwise the third.
     Select(Box<TypedExpr>, Box<TypedExpr>, Box<TypedExpr>),
-    /// Function of the value's own type.
+    /// Mathematical function on operands of the expression's own type.
     Call(MathFunction, Vec<TypedExpr>),
     /// Conversion of an operand of another type. A cast to a narrow type, `f16(x)`, is a conversion to that type inside
     /// a conversion back to its compute type; narrow types occur nowhere else.
     Convert(Box<TypedExpr>),
 }
 
-/// Read of an element at an affine index.
+/// Read of the element of a tensor at an affine index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ElementRead {
-    /// Tensor.
+    /// Tensor that is read.
     pub buffer: BufferRef,
-    /// One index per axis of the tensor.
+    /// One index per axis of the tensor, over axes and symbols of the kernel.
     pub index: Vec<Expr>,
-    /// Value for out-of-bounds indices; `None` if all indices are in bounds.
+    /// Value that replaces the element at out-of-bounds indices; `None` if all indices are proven in bounds.
     pub outside: Option<BoundaryCondition>,
 }
 
-/// Read of an element at a data-dependent index: `table[ids[t], d]`.
+/// Read of the element of a tensor at a data-dependent index: `table[ids[t], d]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gather {
-    /// Tensor.
+    /// Tensor that is read.
     pub buffer: BufferRef,
     /// One index per axis of the tensor.
     pub index: Vec<DataIndex>,
-    /// Value for out-of-bounds indices, of the element's own type.
+    /// Value that replaces the element at out-of-bounds indices, of the element's own type.
     pub outside: TypedExpr,
 }
 
-/// Index of a gather or scatter.
+/// Index along one axis in a gather or scatter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DataIndex {
-    /// Index, of type `i64`.
+    /// Value of the index, of type `i64`.
     pub value: TypedExpr,
-    /// True if it may be out of bounds and needs a bounds check.
+    /// True if the index may be out of bounds, so that generated code checks it.
     pub is_checked: bool,
 }
 
-/// Value of a read out of bounds.
+/// Value that replaces an element at out-of-bounds indices, and the axes along which they occur.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundaryCondition {
-    /// Value, of the read's own type.
+    /// Value in place of the element, of the read's own type.
     pub value: TypedExpr,
-    /// Axes of the tensor along which the index may be negative.
+    /// Positions of the tensor's axes along which the index may be negative.
     pub below: Vec<usize>,
-    /// Axes along which the index may reach the extent.
+    /// Positions of the tensor's axes along which the index may be equal to or above the extent.
     pub beyond: Vec<usize>,
 }
 
-/// Binary operator.
+/// Binary operator of a scalar expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arithmetic {
     /// `a + b`
@@ -353,7 +357,7 @@ pub enum Arithmetic {
     Max,
 }
 
-/// Comparison predicate.
+/// Predicate that compares two scalar values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants are their own names")]
 pub enum ComparePredicate {
@@ -365,7 +369,7 @@ pub enum ComparePredicate {
     GreaterOrEqual,
 }
 
-/// Function of one number, or of two (`pow`).
+/// Mathematical function of one number, or of two (`pow`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the variants are their own names")]
 pub enum MathFunction {
@@ -382,7 +386,7 @@ pub enum MathFunction {
 }
 
 impl MathFunction {
-    /// Name in manifests and generated code.
+    /// Name of the function in manifests and generated code.
     pub fn name(self) -> &'static str {
         match self {
             Self::Abs => "abs",
@@ -405,25 +409,26 @@ impl MathFunction {
 /// not a reduction in at least one; the directive does not apply to the other statements.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoopSchedule {
-    /// Loops in their order, outermost first; the planner places the others.
+    /// Names of loops in their required order, outermost first; the planner places the other loops.
     pub loops: Vec<Spanned<String>>,
-    /// Loop splits, in order.
+    /// Splits of loops into an outer and an inner loop, in the order of application.
     pub splits: Vec<Split>,
-    /// Unrolled loops.
+    /// Names of the loops to unroll.
     pub unroll: Vec<Spanned<String>>,
-    /// Vectorized loop.
+    /// Name of the loop to vectorize; `None`: the planner chooses.
     pub vectorize: Option<Spanned<String>>,
-    /// Loops parallelized over CPU threads.
+    /// Names of the loops to run in parallel on CPU threads.
     pub parallel: Vec<Spanned<String>>,
 }
 
 /// `split w by=8`: splits `w` into `w_outer` and `w_inner`, which has extent 8.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
-    /// Loop.
+    /// Name of the loop that is split.
     pub axis: Spanned<String>,
     /// Extent of the inner loop, at least 1.
     pub by: i64,
-    /// True for a split of `tile`: if the planner orders the loops, the inner loops of a tile are innermost.
+    /// True for a split by a `tile` directive: if the planner orders the loops, the inner loops of a tile are
+    /// innermost.
     pub is_tile: bool,
 }

@@ -6,36 +6,37 @@ use layoutc_algebra::notation::glow;
 use crate::base::diagnostic::FileSpan;
 use crate::model::Tensor;
 
-/// Graph of operators. Lists refer to each other by position; every tensor is written before it is read.
+/// Graph of operators. Its lists refer to each other by position, and every tensor is written before it is read.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Graph {
     /// Name of the graph.
     pub name: String,
-    /// Span of the name.
+    /// Span of the graph's name in the manifest.
     pub place: FileSpan,
-    /// Inputs, constants, then results of nodes.
+    /// Tensors of the graph: inputs and constants, then results of nodes.
     pub tensors: Vec<GraphTensor>,
     /// Nodes in topological order.
     pub nodes: Vec<GraphNode>,
-    /// Outputs.
+    /// Outputs of the graph, with the layouts that they must have.
     pub outputs: Vec<OutputRequirement>,
-    /// True if it is only verified: every result declares its layout, or nothing is left to choose.
+    /// True if the graph is only verified, not solved: every result declares its layout, or nothing is left to
+    /// choose.
     pub is_fixed: bool,
 }
 
-/// Origin of a graph tensor.
+/// Origin of a graph's tensor: the caller, or a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TensorRole {
-    /// Passed by the caller on each run.
+    /// Input, passed by the caller on each run.
     Input,
-    /// Passed by the caller once: converting its layout costs nothing.
+    /// Constant, passed by the caller once; converting its layout costs nothing.
     Constant,
-    /// Result of a node.
+    /// Result of a node in the graph.
     Result {
-        /// Position in [`Graph::nodes`].
+        /// Position of the node in [`Graph::nodes`].
         node: usize,
-        /// Position among the node's results.
+        /// Position of the tensor among the node's results.
         result: usize,
     },
 }
@@ -45,113 +46,117 @@ pub enum TensorRole {
 pub struct GraphTensor {
     /// Name of the tensor.
     pub name: String,
-    /// Span of the name.
+    /// Span of the tensor's name in the manifest.
     pub place: FileSpan,
-    /// Origin.
+    /// Origin of the tensor: the caller, or a node.
     pub role: TensorRole,
     /// Candidate layouts, at least one; those that the manifest declares for this tensor come first.
     pub candidates: Vec<LayoutCandidate>,
-    /// Declared layout, a position in `candidates`: the layout in which an input is passed or a result is produced.
+    /// Position in `candidates` of the declared layout, in which an input is passed or a result is produced; `None`
+    /// if none is declared.
     pub declared: Option<usize>,
-    /// True if it is never converted.
+    /// True if `keep` forbids every conversion of the tensor.
     pub is_pinned: bool,
 }
 
-/// Candidate layout of a tensor.
+/// Candidate layout of a graph's tensor.
 #[derive(Debug, Clone)]
 pub struct LayoutCandidate {
-    /// Text of the layout.
+    /// Text of the layout, such as `NHWC`.
     pub text: String,
-    /// Span of its first occurrence.
+    /// Span of the first occurrence of the text in the manifest.
     pub place: FileSpan,
-    /// Tensor in this layout, proven.
+    /// The tensor in this layout, which is proven.
     pub tensor: Tensor,
-    /// Bytes, including padding.
+    /// Size of the tensor in this layout in bytes, including padding.
     pub bytes: u64,
-    /// True if the manifest forbids it.
+    /// True if the manifest forbids this layout for the tensor.
     pub is_forbidden: bool,
-    /// Glow layout string, if the text is one.
+    /// Glow layout string that the text denotes; `None` if it is in another notation.
     pub string: Option<glow::GlowLayout>,
-    /// Compatibility with each candidate of the tensor as the required one, by position.
+    /// Compatibility of this layout with each candidate of the tensor as the required one, by the candidate's
+    /// position.
     pub fits: Vec<Compatibility>,
 }
 
-/// Compatibility of a layout with a required layout.
+/// Compatibility of a tensor's layout with a required layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compatibility {
-    /// Satisfies the requirement: every element has the same offset, or the layout matches the required pattern.
+    /// The layout satisfies the requirement: every element has the same offset, or the layout matches the required
+    /// pattern.
     Satisfied,
-    /// Undecidable: depends on an opaque attribute.
+    /// Compatibility is undecidable, as it depends on an opaque attribute of a Glow layout.
     Unknown,
-    /// Differs.
+    /// The layout differs from the required one.
     Differs,
 }
 
-/// Node of a graph.
+/// Node of a graph: an operator with its operands and results.
 #[derive(Debug, Clone)]
 pub struct GraphNode {
     /// Name of the node.
     pub name: String,
     /// Name of the operator.
     pub op: String,
-    /// Span of the name.
+    /// Span of the node's name in the manifest.
     pub place: FileSpan,
-    /// Operands: positions in [`Graph::tensors`].
+    /// Positions in [`Graph::tensors`] of the operands, in order.
     pub inputs: Vec<usize>,
-    /// Results: positions in [`Graph::tensors`].
+    /// Positions in [`Graph::tensors`] of the results, in order.
     pub outputs: Vec<usize>,
-    /// Layout assignments of the operator, at least one.
+    /// Possible layout assignments of the operator, at least one.
     pub choices: Vec<OperatorChoice>,
-    /// True for an elementwise operator.
+    /// True if the operator is elementwise.
     pub is_elementwise: bool,
-    /// True if all operands and results have one layout, whichever, each restricted to its own axes.
+    /// True if all operands and results must have one common layout, each restricted to its own axes; any layout will
+    /// do.
     pub shares_layout: bool,
-    /// Permutation of a transposition that is an alias or a conversion: for each axis of the operand, its position in
-    /// the result.
+    /// Permutation of a transposition that layoutc performs as an alias or a conversion: for each axis of the operand
+    /// its position in the result. `None` for an operator of the caller.
     pub transposed: Option<Vec<usize>>,
 }
 
-/// Layout assignment of an operator: the layouts of its operands and results.
+/// Possible layout assignment of an operator: a layout for each operand and result, with its cost.
 #[derive(Debug, Clone)]
 pub struct OperatorChoice {
-    /// Alternative in the manifest, counted from 0; `None` if the operator accepts any layout.
+    /// Position of the alternative in the manifest, from 0; `None` if the operator accepts any layout.
     pub alternative: Option<usize>,
-    /// Candidate of each operand; `None`: any.
+    /// Position of the required candidate of each operand; `None` if any candidate is accepted.
     pub inputs: Vec<Option<usize>>,
-    /// Candidate of each result.
+    /// Position of the produced candidate of each result.
     pub outputs: Vec<usize>,
-    /// Implementation of the operator.
+    /// Implementation of the operator in this assignment.
     pub lowering: OperatorLowering,
-    /// Cost in bytes.
+    /// Cost of the operator in this assignment, in bytes.
     pub cost: u64,
-    /// Span of the declaration.
+    /// Span of the alternative or rule in the manifest.
     pub place: FileSpan,
 }
 
-/// Implementation of an operator.
+/// Implementation of an operator: by the caller, or by layoutc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperatorLowering {
-    /// Operator of the caller.
+    /// Operator that the caller implements.
     Operator,
     /// No operation: the result of a transposition shares the operand's memory.
     Alias,
-    /// Relayout: a transposition that moves bytes, which are its cost.
+    /// Relayout by layoutc that performs a transposition; its cost is the number of bytes moved.
     Conversion,
 }
 
 /// Output of a graph with its required layout.
 #[derive(Debug, Clone)]
 pub struct OutputRequirement {
-    /// Position in [`Graph::tensors`].
+    /// Position of the output's tensor in [`Graph::tensors`].
     pub tensor: usize,
-    /// Required candidate; `None`: any.
+    /// Position of the required candidate; `None` if any layout is accepted.
     pub candidate: Option<usize>,
-    /// Span of the requirement.
+    /// Span of the output in the manifest.
     pub place: FileSpan,
 }
 
 impl Graph {
-    /// Readers of a tensor: positions of the nodes and of the operands.
+    /// Readers of a tensor, as pairs of the position of a node and the position among its operands.
     pub fn readers(&self, tensor: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.nodes.iter().enumerate().flat_map(move |(k, node)| {
             let reads = node.inputs.iter().enumerate().filter(move |(_, read)| **read == tensor);
@@ -161,13 +166,14 @@ impl Graph {
 }
 
 impl LayoutCandidate {
-    /// True if it has an opaque attribute, which no conversion can produce.
+    /// True if the layout has an opaque Glow attribute, which no conversion can produce.
     pub fn is_opaque(&self) -> bool {
         let has_attribute = |dim: &glow::GlowAxis| dim.attributes().next().is_some();
         self.string.as_ref().is_some_and(|string| string.dims().iter().any(has_attribute))
     }
 
-    /// Result of Glow's check by letters, attributes and strides. `None` if one of the two has no Glow string.
+    /// Result of Glow's comparison by letters, attributes and strides of this layout with the required one; `None` if
+    /// one of the two has no Glow string.
     pub fn glow_satisfaction(&self, required: &Self) -> Option<glow::Satisfaction> {
         let (own, required) = (self.string.as_ref()?, required.string.as_ref()?);
         let strides: Option<Vec<i128>> =
@@ -179,13 +185,13 @@ impl LayoutCandidate {
 }
 
 impl GraphTensor {
-    /// True for a constant.
+    /// True if the tensor is a constant.
     pub fn is_constant(&self) -> bool {
         self.role == TensorRole::Constant
     }
 
-    /// True if its layout is unconstrained: a constant that is not pinned and has no forbidden candidate and no opaque
-    /// attribute.
+    /// True if the layout of the tensor is unconstrained: it is a constant that is not pinned and has no forbidden
+    /// candidate and no opaque attribute.
     pub fn is_unconstrained(&self) -> bool {
         let is_bound =
             |candidate: &LayoutCandidate| candidate.is_forbidden || candidate.is_opaque();
@@ -193,18 +199,18 @@ impl GraphTensor {
         self.is_constant() && !is_pinned
     }
 
-    /// Compatibility of candidate `has` with the required candidate.
+    /// Compatibility of the candidate at position `has` with the required candidate at position `required`.
     pub fn compatibility(&self, has: usize, required: usize) -> Compatibility {
         let fits = self.candidates.get(has).map(|candidate| &candidate.fits);
         fits.and_then(|fits| fits.get(required)).copied().unwrap_or(Compatibility::Differs)
     }
 
-    /// Candidate with the given text.
+    /// Position of the candidate whose layout has the given text; `None` if there is none.
     pub fn find(&self, text: &str) -> Option<usize> {
         self.candidates.iter().position(|candidate| candidate.text == text)
     }
 
-    /// Text of a candidate; empty if there is none.
+    /// Text of the candidate at a position; empty if there is none.
     pub fn text(&self, candidate: usize) -> &str {
         self.candidates.get(candidate).map_or("", |candidate| &candidate.text)
     }

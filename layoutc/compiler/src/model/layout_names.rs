@@ -7,7 +7,7 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::model::Tensor;
 
-/// Name of a variable: of an axis or symbol its own, of physical index k `p0`, `p1`, ….
+/// Name of a variable in texts: for an axis or symbol its own name, for physical index k `p0`, `p1`, ….
 pub fn variable(var: Var, logical: &[Axis], storage: &[Axis], symbols: &[Symbol]) -> String {
     let name = |found: Option<&String>, letter: char, k: u32| {
         found.cloned().unwrap_or_else(|| format!("{letter}{k}"))
@@ -22,24 +22,24 @@ pub fn variable(var: Var, logical: &[Axis], storage: &[Axis], symbols: &[Symbol]
     }
 }
 
-/// Expression over symbols in the manifest's syntax.
+/// Expression over symbols, in the syntax of manifests.
 pub fn symbol_expr(expr: &Expr, symbols: &[Symbol]) -> String {
     print::expr(expr, &|var| variable(var, &[], &[], symbols))
 }
 
-/// Expressions over symbols: `16, 4 * n`.
+/// List of expressions over symbols, separated by commas: `16, 4 * n`.
 pub fn list(exprs: &[Expr], symbols: &[Symbol]) -> String {
     let texts: Vec<String> = exprs.iter().map(|expr| symbol_expr(expr, symbols)).collect();
     texts.join(", ")
 }
 
-/// Axes with their extents over symbols: `n 16`, `h 64`.
+/// Texts of axes with their extents over symbols, one each: `n 16`, `h 64`.
 pub fn axes(axes: &[Axis], symbols: &[Symbol]) -> Vec<String> {
     let one = |axis: &Axis| format!("{} {}", axis.name, symbol_expr(&axis.extent, symbols));
     axes.iter().map(one).collect()
 }
 
-/// Axes with their extents over symbols: `{ n 16; h 64 }`.
+/// Axes with their extents over symbols, as a shape in a manifest: `{ n 16; h 64 }`.
 pub fn shape(axes: &[Axis], symbols: &[Symbol]) -> String {
     match self::axes(axes, symbols).join("; ").as_str() {
         "" => "{}".to_owned(),
@@ -47,7 +47,8 @@ pub fn shape(axes: &[Axis], symbols: &[Symbol]) -> String {
     }
 }
 
-/// Texts of axes, with `|` at the axis separators: `n, c_outer, h | w, c_inner`.
+/// Texts of axes, separated by commas, with `|` at the positions of axis separators: `n, c_outer, h | w,
+/// c_inner`.
 pub fn separated(axes: &[String], separators: &[usize]) -> String {
     let last = axes.len().saturating_sub(1);
     let after = |k| match k {
@@ -63,7 +64,7 @@ pub fn layout_expr(expr: &Expr, layout: &Layout) -> String {
     print::expr(expr, &|var| variable(var, layout.logical(), layout.storage(), layout.symbols()))
 }
 
-/// Domain of a tensor as the text of `where`; `None` if every index is an element.
+/// Condition of a tensor's domain, as the text of `where`; `None` if every index is an element.
 pub fn domain(tensor: &Tensor) -> Option<String> {
     let layout = &tensor.layout;
     let names = |var| variable(var, layout.logical(), layout.storage(), layout.symbols());

@@ -1,5 +1,5 @@
-//! Checked model of a manifest. Only [`check`](crate::check) makes one, and later stages rely on its
-//! invariants: outside of the crate its structures cannot be written as literals, inside a test holds the rule.
+//! Checked model of a manifest. Only [`check`](crate::check) creates it, and later stages rely on its invariants:
+//! other crates cannot construct its structures, and within this crate a test ensures that only the check does.
 
 pub mod layout_names;
 
@@ -31,85 +31,86 @@ use self::reshard::{DeviceSharding, Reshard};
 use self::ring::Ring;
 use self::schedule::GraphSchedule;
 
-/// Memory space declared by the project. Generated code treats it as global memory.
+/// Memory space that the project declares. Generated code treats it as global memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemorySpace {
     /// Name of the memory space.
     pub name: String,
-    /// Capacity in bytes, if declared.
+    /// Capacity of the memory space in bytes; `None` if none is declared.
     pub bytes: Option<i128>,
     /// Alignment of the base address of every tensor in it, in bytes.
     pub alignment_bytes: u64,
-    /// XLA's number of the memory space: `S(1)`.
+    /// XLA's number of the memory space, the n of `S(n)`; `None` if none is declared.
     pub xla: Option<i128>,
 }
 
-/// Checked tensor.
+/// Checked tensor with its proven layout.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Tensor {
-    /// Path of its manifest, as given.
+    /// Path of the tensor's manifest, as the caller gave it.
     pub file: String,
-    /// Name in the manifest.
+    /// Name of the tensor in the manifest.
     pub name: String,
-    /// Element type in memory.
+    /// Element type of the tensor in memory.
     pub dtype: Dtype,
-    /// Element type on the logical side of pack and unpack, if different.
+    /// Element type that pack reads and unpack writes, with the casts; `None` if it is that in memory.
     pub pack_from: Option<PackFrom>,
-    /// Sharding over a mesh, if any.
+    /// Sharding over a device mesh; `None` if the tensor is not sharded.
     pub sharded: Option<DeviceSharding>,
-    /// Ring buffer, if memory holds only some indices of an axis at a time.
+    /// Ring buffer; `None` if memory holds all indices of every axis.
     pub ring: Option<Ring>,
-    /// Proven layout: of one shard if the tensor is sharded, of the ring if it is a ring buffer.
+    /// Proven layout: that of one shard if the tensor is sharded, that of the window in memory if it is a ring
+    /// buffer.
     pub layout: Layout,
     /// Value that pack writes to padding.
     pub fill: Fill,
-    /// Kind of memory.
+    /// Kind of memory in which the tensor is stored.
     pub memory: Memory,
-    /// Memory space, if the project declares one; `memory` is global then.
+    /// Memory space of the tensor, if it is one that the project declares; `memory` is global then.
     pub space: Option<MemorySpace>,
-    /// Targets that generate the tensor; `None`: all.
+    /// Names of the targets for which the tensor is generated; `None`: all targets.
     pub targets: Option<Vec<String>>,
-    /// Labels of each axis; empty for an axis without labels.
+    /// Labels of the indices along each axis, by the axis's position; empty for an axis without labels.
     pub labels: Vec<Vec<String>>,
-    /// True if the first of the elements that share a byte is in its high bits.
+    /// True if the first of the packed elements in a byte is in its high bits.
     pub high_first: bool,
-    /// Source text of the steps, one line each, for comments and reports.
+    /// Text of each layout step, one line each, for comments and reports.
     pub steps: Vec<String>,
-    /// Spans of its parts in the manifest.
+    /// Spans of the tensor's parts in the manifest, for diagnostics.
     pub places: TensorSpans,
 }
 
-/// Element type on the logical side of pack and unpack.
+/// Element type that pack reads and unpack writes, if it differs from that in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackFrom {
-    /// Logical element type.
+    /// Element type that pack reads and unpack writes.
     pub dtype: Dtype,
-    /// Cast from the logical to the stored type.
+    /// Cast from that type to the element type in memory.
     pub pack: Cast,
-    /// Cast from the stored to the logical type.
+    /// Cast from the element type in memory to that type.
     pub unpack: Cast,
 }
 
 /// Spans of the parts of a tensor in the manifest.
 #[derive(Debug, Clone)]
 pub struct TensorSpans {
-    /// Layout; the tensor's name if it has none.
+    /// Span of the layout; that of the tensor's name if it declares none.
     pub layout: FileSpan,
-    /// Fill value; the layout if there is none.
+    /// Span of the fill value; that of the layout if there is none.
     pub fill: FileSpan,
-    /// Last separator; the layout if there is none.
+    /// Span of the last axis separator; that of the layout if there is none.
     pub separators: FileSpan,
-    /// Element type; that of the tensor in `like` if it is inherited.
+    /// Span of the element type; that of the base tensor's if it is inherited by `like`.
     pub dtype: FileSpan,
-    /// Memory; the tensor's name if none is declared.
+    /// Span of the memory; that of the tensor's name if none is declared.
     pub memory: FileSpan,
-    /// Sharding; the tensor's name if there is none.
+    /// Span of the sharding; that of the tensor's name if there is none.
     pub shard: FileSpan,
 }
 
 impl TensorSpans {
-    /// Uses one span for all parts.
+    /// Uses one span for all parts of a tensor.
     pub fn at(place: &FileSpan) -> Self {
         Self {
             layout: place.clone(),
@@ -168,31 +169,32 @@ pub struct Convert {
     pub to: usize,
     /// For each axis of `from`, its position in `to`.
     pub axes: Vec<usize>,
-    /// Cast of the elements, if the element types differ.
+    /// Cast of the elements from the source's element type to the destination's; `None` if both are equal.
     pub cast: Option<Cast>,
     /// Schedule decisions of the manifest that override the planner's.
     pub choices: ConvertSchedule,
-    /// Span in the manifest.
+    /// Span of the conversion in the manifest.
     pub place: FileSpan,
 }
 
-/// Schedule of a relayout from the manifest. The planner chooses everything that is not set.
+/// Choices of the manifest for a relayout. The planner makes every choice that is not set.
 #[derive(Debug, Clone, Default)]
 pub struct ConvertSchedule {
-    /// Loop names, outermost first; unnamed loops follow inside.
+    /// Names of loops, outermost first; loops that are not named follow inside.
     pub order: Vec<Spanned<String>>,
-    /// Extents of the transpose tile along the destination's and the source's fastest digit, in values.
+    /// Extents of a transposed block along the destination's and the source's fastest digit, in values of the digit;
+    /// `None`: the planner chooses.
     pub block: Option<Spanned<[i64; 2]>>,
-    /// Kernel inside all loops.
+    /// Kernel that moves elements inside all loops; `None`: the planner chooses.
     pub inside: Option<Spanned<InnerKernel>>,
-    /// Use of streaming stores.
+    /// Policy for streaming stores; `None`: the size of the move decides.
     pub stores: Option<Spanned<StorePolicy>>,
-    /// Filling of padding.
+    /// Strategy for filling padding; `None`: the planner chooses.
     pub fill: Option<Spanned<FillStrategy>>,
 }
 
 impl Convert {
-    /// Relayout without a cast, scheduled by the planner. `axes` are the positions in `to` of the axes of `from`.
+    /// Relayout without a cast that the planner schedules. `axes` are the positions in `to` of the axes of `from`.
     pub(crate) fn between(from: usize, to: usize, axes: Vec<usize>, place: FileSpan) -> Self {
         Self { from, to, axes, cast: None, choices: ConvertSchedule::default(), place }
     }
@@ -203,12 +205,12 @@ impl ConvertSchedule {
     pub const NONE: &Self =
         &Self { order: Vec::new(), block: None, inside: None, stores: None, fill: None };
 
-    /// True if loop order, tile and inner kernel are left to the planner.
+    /// True if the manifest sets neither loop order nor block nor inner kernel.
     pub fn has_default_loops(&self) -> bool {
         self.order.is_empty() && self.block.is_none() && self.inside.is_none()
     }
 
-    /// True if everything is left to the planner.
+    /// True if the manifest sets no choice.
     pub fn is_empty(&self) -> bool {
         let Self { order, block, inside, stores, fill } = self;
         order.is_empty()
@@ -219,16 +221,16 @@ impl ConvertSchedule {
     }
 }
 
-/// Value with its span in the manifest.
+/// Value with the span in the manifest where it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spanned<T> {
-    /// Value.
+    /// Value itself.
     pub value: T,
-    /// Span.
+    /// Span of the value in the manifest.
     pub place: FileSpan,
 }
 
-/// Base of a view.
+/// Base of a view: a tensor or another view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ViewTarget {
     /// Tensor: its position in [`Manifest::tensors`].
@@ -237,17 +239,17 @@ pub enum ViewTarget {
     View(usize),
 }
 
-/// Relation of a view to its base.
+/// Relation between the indices of a view and those of its base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ViewKind {
     /// Other element type: `joined` neighbors along a logical axis of the base form one element of the view, or one
     /// element of the base is split into `cut` elements of the view. One of the two is 1.
     Lanes {
-        /// Position of the axis.
+        /// Position of the logical axis along which elements are joined or split.
         axis: usize,
-        /// Base elements per element of the view.
+        /// Number of base elements that form one element of the view.
         joined: i128,
-        /// Elements of the view per base element.
+        /// Number of elements of the view that one base element forms.
         cut: i128,
     },
     /// Reinterpretation of the memory with its own shape and layout.
@@ -260,92 +262,92 @@ pub enum ViewKind {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct View {
-    /// The view as a tensor in the buffer.
+    /// The view in the form of a tensor: its element type, axes and layout in the base's memory.
     pub tensor: Tensor,
-    /// Base of the view.
+    /// Base of the view: a tensor or an earlier view.
     pub of: ViewTarget,
-    /// Name of the base.
+    /// Name of the base in the manifest.
     pub of_name: String,
-    /// Tensor that owns the memory, at the end of a chain of views: its position in [`Manifest::tensors`].
+    /// Position in [`Manifest::tensors`] of the tensor that owns the memory, at the end of the chain of views.
     pub buffer: usize,
-    /// Relation to the base.
+    /// Relation between the indices of the view and those of its base.
     pub seeing: ViewKind,
-    /// True if several elements share a slot: the view is read-only and its layout has no inverse.
+    /// True if several elements of the view share a slot, so that it is read-only and its layout has no inverse.
     pub is_shared: bool,
-    /// Origin and strides along the axes, if the offset is affine in them.
+    /// Offset of the first element and stride along each axis; `None` if the offset is not affine in the axes.
     pub affine: Option<AffineOffset>,
 }
 
 impl View {
-    /// True for a window, which selects elements of its base unchanged.
+    /// True if the view is a window, which selects elements of its base unchanged.
     pub fn is_window(&self) -> bool {
         matches!(self.seeing, ViewKind::Window(_))
     }
 }
 
-/// Checked manifest. Contains only declarations without errors.
+/// Checked manifest, with those declarations only that have no errors.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Manifest {
-    /// Path as given.
+    /// Path of the manifest, as the caller gave it.
     pub path: String,
     /// Tensors, in the order of the manifest.
     pub tensors: Vec<Tensor>,
     /// Views, each after its base.
     pub views: Vec<View>,
-    /// Relayouts.
+    /// Relayouts on one device, in the order of the manifest.
     pub converts: Vec<Convert>,
-    /// Conversions between devices.
+    /// Conversions that exchange data between devices, in the order of the manifest.
     pub reshards: Vec<Reshard>,
     /// Kernels, each bound to the tensors of one instance.
     pub computes: Vec<KernelInstance>,
-    /// Graphs.
+    /// Operator graphs, in the order of the manifest.
     pub graphs: Vec<Graph>,
-    /// Schedules of the solved graphs.
+    /// Schedules of the graphs that are solved; empty before the graphs are solved.
     pub schedules: Vec<GraphSchedule>,
 }
 
 /// Size of a tensor's buffer, over symbols.
 #[derive(Debug, Clone)]
 pub struct MemoryFootprint {
-    /// Slots without an element.
+    /// Number of slots that hold no element.
     pub padding_elements: Expr,
-    /// Bytes of the buffer: ceil(slots * element bits / 8).
+    /// Size of the buffer in bytes: ceil(slots * element bits / 8).
     pub bytes: Expr,
 }
 
 impl Tensor {
-    /// The tensor under another name.
+    /// The tensor with `name` in place of its name.
     pub(crate) fn with_name(&self, name: String) -> Self {
         Self { name, ..self.clone() }
     }
 
-    /// The tensor in another layout.
+    /// The tensor with `layout` in place of its layout.
     pub(crate) fn with_layout(&self, layout: Layout) -> Self {
         Self { layout, ..self.clone() }
     }
 
-    /// The tensor in another kind of memory.
+    /// The tensor with `memory` in place of its kind of memory.
     pub(crate) fn with_memory(&self, memory: Memory) -> Self {
         Self { memory, ..self.clone() }
     }
 
-    /// The tensor with its stored element type also on the logical side of pack and unpack.
+    /// The tensor whose pack and unpack do not convert elements.
     pub(crate) fn without_cast(&self) -> Self {
         Self { pack_from: None, ..self.clone() }
     }
 
-    /// Element type on the logical side of pack and unpack.
+    /// Element type that pack reads and unpack writes.
     pub fn logical_dtype(&self) -> Dtype {
         self.pack_from.map_or(self.dtype, |logical| logical.dtype)
     }
 
-    /// Axes of the whole tensor; those of the layout unless the tensor is sharded.
+    /// Axes of the whole tensor if it is sharded, otherwise those of the layout.
     pub fn whole_axes(&self) -> &[Axis] {
         self.sharded.as_ref().map_or(self.layout.logical(), |sharded| &sharded.whole)
     }
 
-    /// Keyword or memory space name in manifests.
+    /// Word for the tensor's memory in manifests: a keyword or the name of a memory space.
     pub fn memory_word(&self) -> &str {
         match (&self.space, self.memory) {
             (Some(space), _) => &space.name,
@@ -385,14 +387,14 @@ pub fn layout_bytes(layout: &Layout, element_bits: u32) -> Expr {
     simple(bytes, layout)
 }
 
-/// Simplified count over symbols.
+/// Count as a simplified expression over symbols.
 fn simple(expr: Result<Expr, ExprError>, layout: &Layout) -> Expr {
     let facts = Facts::new(layout.symbols());
     expr.and_then(|e| facts.simplify(&e)).unwrap_or_else(|_| layout.physical_elements().clone())
 }
 
 impl Manifest {
-    /// Manifest without declarations.
+    /// Manifest at `path` without any declaration.
     pub(crate) fn empty(path: String) -> Self {
         Self {
             path,
@@ -406,8 +408,8 @@ impl Manifest {
         }
     }
 
-    /// True if it converts sharded tensors. MPI files are generated then, also if every device converts only its own
-    /// shard.
+    /// True if the manifest converts sharded tensors, so that MPI files are generated, also if every device converts
+    /// only its own shard.
     pub fn needs_mpi(&self) -> bool {
         let is_cut = |convert: &Convert| {
             self.tensors.get(convert.from).is_some_and(|tensor| tensor.sharded.is_some())
@@ -415,8 +417,8 @@ impl Manifest {
         !self.reshards.is_empty() || self.converts.iter().any(is_cut)
     }
 
-    /// The manifest with an instance `NAME_auto` after each instance `NAME` that has a schedule: without the schedule, so
-    /// that the planner chooses everything. A name that an instance has already is left to it.
+    /// The manifest with an instance `NAME_auto` after each instance `NAME` that has a schedule: the same instance
+    /// without it, so that the planner chooses everything. No instance is added if its name is taken.
     #[must_use]
     pub fn with_unscheduled_instances(&self) -> Self {
         let mut computes = Vec::with_capacity(self.computes.len());

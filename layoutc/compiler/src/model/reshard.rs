@@ -6,30 +6,31 @@ use layoutc_algebra::symbol::Axis;
 
 use crate::base::diagnostic::FileSpan;
 
-/// Sharding of a tensor over a mesh of devices.
+/// Sharding of a tensor over a mesh of devices, with its proof.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceSharding {
-    /// Name of the mesh.
+    /// Name of the mesh in the manifest.
     pub mesh_name: String,
-    /// Mesh of devices.
+    /// Mesh of devices over which the tensor is sharded.
     pub mesh: Mesh,
     /// Mesh axes over which each tensor axis is sharded.
     pub sharding: Sharding,
     /// Axes of the whole tensor; sharded axes have constant extents.
     pub whole: Vec<Axis>,
-    /// [`Verdict::Bijective`]: every index of every shard is an element; otherwise some indices are beyond the tensor.
+    /// Verdict of the proof: [`Verdict::Bijective`] if every index of every shard is an element of the tensor;
+    /// otherwise some indices are beyond it.
     pub verdict: Verdict,
-    /// Method of the proof that every element is at one position of one shard.
+    /// Method by which it is proven that every element is at one position of one shard.
     pub proof: ProofMethod,
 }
 
 impl DeviceSharding {
-    /// Number of devices. The check excludes an overflow.
+    /// Number of devices of the mesh. The check excludes an overflow.
     pub fn devices(&self) -> i64 {
         self.mesh.devices().unwrap_or(1)
     }
 
-    /// True if some indices of some shards are beyond the tensor.
+    /// True if some indices of some shards are beyond the tensor, so that those shards are padded.
     pub fn is_uneven(&self) -> bool {
         self.verdict == Verdict::Padded
     }
@@ -50,8 +51,8 @@ pub struct Reshard {
     pub to: usize,
     /// For each axis of `from`, its position in `to`.
     pub axes: Vec<usize>,
-    /// Limit on the bytes of message buffers per device, if set.
+    /// Maximum number of bytes of message buffers per device; `None` if no limit is set.
     pub max_staging: Option<i64>,
-    /// Span in the manifest.
+    /// Span of the conversion in the manifest.
     pub place: FileSpan,
 }

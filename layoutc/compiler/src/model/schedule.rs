@@ -1,28 +1,29 @@
-//! Schedule of a solved graph: buffers, load-time calls, and the calls of a run in order.
+//! Schedule of a solved graph: buffers, the calls made once when constants are loaded, and the calls of each run
+//! in order.
 
 use crate::base::diagnostic::FileSpan;
 use crate::base::dtype::Dtype;
 
-/// Solved graph. Lists refer to each other by position.
+/// Solved graph: buffers, operators and the order of their calls. Lists refer to each other by position.
 #[derive(Debug, Clone)]
 pub struct GraphSchedule {
     /// Name of the graph.
     pub name: String,
-    /// Span of the name.
+    /// Span of the graph's name in the manifest.
     pub place: FileSpan,
-    /// Cost of its layout plan, in bytes.
+    /// Cost of the graph's layout plan, in bytes.
     pub cost: u64,
-    /// Proven lower bound on the cost of any plan, in bytes.
+    /// Proven lower bound on the cost of every layout plan of the graph, in bytes.
     pub lower_bound: u64,
-    /// Buffers of its tensors.
+    /// Buffers of the graph's tensors, one for each tensor and layout in which it is stored.
     pub buffers: Vec<GraphBuffer>,
-    /// Operators, implemented by the caller.
+    /// Operators of the graph, which the caller implements.
     pub operators: Vec<ScheduleOperator>,
-    /// Outputs, in the order of the graph.
+    /// Outputs of the graph with their buffers, in the order of the graph.
     pub outputs: Vec<BufferBinding>,
-    /// Calls made once, when constants are loaded.
+    /// Calls made once, when constants are loaded, in order.
     pub load: Vec<ScheduleCall>,
-    /// Calls of each run, in order.
+    /// Calls made in each run of the graph, in order.
     pub run: Vec<ScheduleCall>,
 }
 
@@ -31,26 +32,26 @@ pub struct GraphSchedule {
 pub struct GraphBuffer {
     /// Name, unique in the graph: that of the tensor, with the layout as suffix if the tensor is converted.
     pub name: String,
-    /// Element type.
+    /// Element type of the tensor in the buffer.
     pub dtype: Dtype,
-    /// Text of the layout.
+    /// Text of the layout that the tensor has in the buffer.
     pub layout: String,
-    /// Size in bytes.
+    /// Size of the buffer in bytes, including padding.
     pub bytes: u64,
-    /// Role.
+    /// Use of the buffer in the graph: who fills it and when.
     pub use_of: BufferRole,
-    /// Other tensors in the same memory.
+    /// Other tensors, or other layouts of the tensor, that share the buffer's memory.
     pub aliases: Vec<BufferAlias>,
 }
 
 /// Another tensor, or another layout of the same tensor, that shares a buffer's memory without a copy.
 #[derive(Debug, Clone)]
 pub struct BufferAlias {
-    /// Name, unique in the graph.
+    /// Name of the aliased tensor in its layout, unique in the graph.
     pub name: String,
-    /// Text of the layout.
+    /// Text of the layout in which the memory is seen.
     pub layout: String,
-    /// True if it is an output of the graph.
+    /// True if the aliased tensor is an output of the graph.
     pub is_output: bool,
 }
 
@@ -59,53 +60,53 @@ pub struct BufferAlias {
 pub struct BufferBinding {
     /// Name of the tensor in this layout, unique in the graph.
     pub name: String,
-    /// Position in [`GraphSchedule::buffers`].
+    /// Position of the buffer in [`GraphSchedule::buffers`].
     pub buffer: usize,
     /// Tensor in this layout: its position in [`crate::model::Manifest::tensors`]. A tensor that is internal to the
     /// graph and not converted has `memory none` there, that is, only index functions.
     pub tensor: usize,
 }
 
-/// Role of a buffer.
+/// Use of a buffer: who fills it and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferRole {
-    /// Filled by the caller on each run.
+    /// Input of the graph, filled by the caller before each run.
     Input,
-    /// Filled by the caller once.
+    /// Constant of the graph, filled by the caller once.
     Constant,
-    /// Written once, when constants are loaded.
+    /// Converted constant, written once, when constants are loaded.
     Loaded,
-    /// Written and read within a run.
+    /// Intermediate tensor, written and read within a run.
     Intermediate,
-    /// Output of the graph.
+    /// Output of the graph, written in each run.
     Output,
 }
 
-/// Operator with its buffers, in the order of its operands and results.
+/// Operator of the caller, with the buffers of its operands and results in the operator's order.
 #[derive(Debug, Clone)]
 pub struct ScheduleOperator {
-    /// Name of the node.
+    /// Name of the operator's node in the graph.
     pub name: String,
-    /// Description with the chosen alternative: `conv, alternative 0: NHWC OHWI -> NHWC`.
+    /// Description of the operator and its chosen alternative: `conv, alternative 0: NHWC OHWI -> NHWC`.
     pub doc: String,
-    /// Operands.
+    /// Buffers of the operands, in the operator's order.
     pub reads: Vec<BufferBinding>,
-    /// Results.
+    /// Buffers of the results, in the operator's order.
     pub writes: Vec<BufferBinding>,
 }
 
-/// Call of a schedule.
+/// Call in a graph's schedule: a layout conversion by layoutc, or an operator of the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScheduleCall {
-    /// Conversion: its position in [`crate::model::Manifest::converts`], and its buffers.
+    /// Layout conversion from one buffer to another.
     Convert {
-        /// Position of the conversion.
+        /// Position of the conversion in [`crate::model::Manifest::converts`].
         convert: usize,
-        /// Source buffer.
+        /// Position of the source in [`GraphSchedule::buffers`].
         from: usize,
-        /// Destination buffer.
+        /// Position of the destination in [`GraphSchedule::buffers`].
         to: usize,
     },
-    /// Operator: its position in [`GraphSchedule::operators`].
+    /// Operator of the caller: its position in [`GraphSchedule::operators`].
     Operator(usize),
 }

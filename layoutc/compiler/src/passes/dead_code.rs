@@ -1,4 +1,4 @@
-//! Dead code: index constants that nothing mentions.
+//! Dead code elimination: removes index constants that no statement mentions.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,8 @@ pub fn dead_code(function: &mut Function) {
     sweep(&mut function.body, &mut BTreeSet::new());
 }
 
-/// Sweeps a body from its end; `used` are the names mentioned behind it, and becomes those mentioned from its start.
+/// Removes dead constants of a body, from its end to its start. `used` holds the names mentioned after the body,
+/// and then also those mentioned in it.
 fn sweep(body: &mut Vec<Stmt>, used: &mut BTreeSet<String>) {
     let mut live: Vec<Stmt> = Vec::with_capacity(body.len());
     for mut stmt in std::mem::take(body).into_iter().rev() {

@@ -8,11 +8,12 @@ use crate::ir::{
 };
 use crate::machine::CPU;
 
-/// Types of memory and of the computation, with their bytes.
+/// Element type in memory, f16, with its size in bytes.
 const HALF: (Dtype, i64) = (Dtype { scalar: Scalar::F16, lanes: 1 }, 2);
 const SINGLE: (Dtype, i64) = (Dtype { scalar: Scalar::F32, lanes: 1 }, 4);
 
-/// Splits the innermost loops of a function over f16 elements into vectors; `name` gives free names.
+/// Splits the innermost loops of a function over f16 elements into loops over vectors of
+/// [`CPU`](crate::machine::CPU)'s `half_vector_elements`; `name` returns an unused name similar to its argument.
 pub fn half_vectors(function: &mut Function, name: &mut dyn FnMut(&str) -> String) {
     function.body = in_runs(std::mem::take(&mut function.body), name);
 }
@@ -32,7 +33,8 @@ fn in_runs(body: Vec<Stmt>, name: &mut dyn FnMut(&str) -> String) -> Vec<Stmt> {
     all
 }
 
-/// Run that is read, and the array that holds its elements in f32.
+/// Run of f16 elements that a loop iteration over vectors reads, and the f32 array that holds them after
+/// conversion.
 struct Read {
     buffer: String,
     index: Expr,
@@ -129,7 +131,7 @@ fn loop_in_runs(stmt: &Stmt, name: &mut dyn FnMut(&str) -> String) -> Option<Vec
     Some(all)
 }
 
-/// End of the iterations in whole runs; `None` if there is no whole run.
+/// Exclusive end of the loop's iterations that form whole vectors; `None` if there is no whole vector.
 fn whole_runs(from: &Expr, to: &Expr) -> Option<Expr> {
     if let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) {
         let rounds = to.checked_sub(*from)?;
@@ -148,7 +150,7 @@ fn whole_runs(from: &Expr, to: &Expr) -> Option<Expr> {
     Some(if *from == zero { whole } else { Expr::Add { args: vec![from.clone(), whole] } })
 }
 
-/// Finds the runs that a value reads in every iteration: not those that a condition guards.
+/// Collects the runs of f16 elements that a value reads in every iteration, except those that a condition guards.
 fn find(value: &Value, round: &str, found: &mut Vec<Read>, name: &mut dyn FnMut(&str) -> String) {
     match value {
         Value::Cast { cast, value: read } if is_cast(*cast, HALF, SINGLE) => {
@@ -195,7 +197,7 @@ fn is_read(number: &Value, read: &Read) -> bool {
     }
 }
 
-/// True if the index grows by one from iteration to iteration.
+/// True if the index grows by one from one iteration of the loop `round` to the next.
 fn goes_on(index: &Expr, round: &str) -> bool {
     let is_round = |expr: &Expr| *expr == Expr::name(round);
     let mentions = |expr: &Expr| {

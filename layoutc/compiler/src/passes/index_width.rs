@@ -1,4 +1,5 @@
-//! Index width: arithmetic on indices that a value depends on, where indices have 32 bits.
+//! Widening of index arithmetic: indices on which element values depend are computed in 64 bits where the index
+//! type has 32.
 //!
 //! Intermediate results may exceed 32 bits. Plain sums and products are widened by their operands; floor division,
 //! minimum and maximum are functions of the index type, so an index that needs one is computed as an `i64` value.
@@ -6,7 +7,7 @@
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{Expr, Function, PartMut, Stmt, Value, ValueOp};
 
-/// Type of the widened arithmetic.
+/// Type in which widened indices are computed.
 const WIDE: Dtype = Dtype { scalar: Scalar::I64, lanes: 1 };
 
 /// Widens the indices in values of a function whose index type ends at `index_max`; 64-bit indices stay.
@@ -36,7 +37,8 @@ fn widen_value(part: &mut Value) {
         if to == WIDE { wide } else { Value::Convert { from: WIDE, to, value: Box::new(wide) } };
 }
 
-/// True if the index calls a function of the index type.
+/// True if the index contains an operation that generated code performs by a function of the index type: floor
+/// division, its remainder, minimum or maximum.
 fn needs_function(index: &Expr) -> bool {
     let mut any = false;
     index.visit(&mut |part| {

@@ -1,4 +1,4 @@
-//! Passes: rewriting of functions of the loop IR.
+//! Passes that rewrite functions of the loop IR.
 
 mod dead_code;
 mod half_vectors;
@@ -20,7 +20,7 @@ pub use self::unroll_budget::unroll_budget;
 
 use crate::ir::Function;
 
-/// Passes of a kernel, in their order.
+/// Runs all passes for kernels on a function, in their order. `ranges` are those of its parameters.
 pub fn kernel(function: &mut Function, ranges: &Ranges) {
     simplify(function, ranges);
     partition(function, ranges);

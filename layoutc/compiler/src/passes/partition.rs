@@ -11,7 +11,7 @@ use super::simplify::simplified;
 use crate::ir::{Compare, Expr, Function, LoopKind, Part, Primitive, Stmt, Value};
 use crate::machine::CPU;
 
-/// Partitions the loops of a function whose parameters have these ranges, the outermost first.
+/// Partitions the loops of a function, the outermost first. `ranges` are those of its parameters.
 pub fn partition(function: &mut Function, ranges: &Ranges) {
     let body = std::mem::take(&mut function.body);
     function.body = stmts(body, &mut ranges.clone());
@@ -39,7 +39,8 @@ fn stmts(body: Vec<Stmt>, ranges: &mut Ranges) -> Vec<Stmt> {
     all
 }
 
-/// Statement with the loops nested in it partitioned; declares its name for those behind it.
+/// Partitions the loops inside a statement and returns it. The name that the statement declares is added to
+/// `ranges` for the statements after it.
 fn inside(mut stmt: Stmt, ranges: &mut Ranges) -> Stmt {
     let depth = ranges.depth();
     if let Stmt::For { name, from, to, .. } = &stmt {
@@ -67,7 +68,7 @@ fn inside(mut stmt: Stmt, ranges: &mut Ranges) -> Stmt {
     stmt
 }
 
-/// Parts of a loop; `None` if it is not worth partitioning.
+/// Parts of a loop, in order; `None` if the loop is not worth partitioning.
 fn parts(stmt: &Stmt, ranges: &Ranges) -> Option<Vec<Stmt>> {
     let Stmt::For { name, from, to, step, kind, body } = stmt else { return None };
     if !matches!(kind, LoopKind::Serial | LoopKind::Unrolled(_)) {
@@ -122,17 +123,17 @@ fn weight(stmt: &Stmt) -> usize {
     stmt.nested().flatten().map(weight).sum::<usize>().saturating_add(1)
 }
 
-/// Iterations of a loop at which comparisons in its body change.
+/// Search for the iterations of a loop at which comparisons in its body change their truth.
 struct Search {
-    /// Position of the loop variable among the names of `ranges`.
+    /// Position of the loop variable among the names of the visible ranges.
     position: usize,
     step: i64,
     /// First and last value of the loop variable.
     ends: [i64; 2],
     ranges: Ranges,
-    /// Index constants of the body, over names outside of it, the innermost last.
+    /// Index constants of the body, as expressions over names outside of the body, the innermost last.
     constants: Vec<(String, Expr)>,
-    /// First values of the iterations behind a change.
+    /// Values of the loop variable from which on a comparison has another truth, in no order.
     changes: Vec<i64>,
 }
 
@@ -168,7 +169,7 @@ impl Search {
         self.constants.truncate(constants);
     }
 
-    /// Expression without the index constants of the body.
+    /// The expression with the body's index constants replaced by their values.
     fn expanded(&self, expr: &Expr) -> Expr {
         expr.map(&|part| {
             let Expr::Name { name } = &part else { return part };
@@ -212,7 +213,8 @@ impl Search {
         self.changes.push(first + high * self.step);
     }
 
-    /// Truth of a comparison in the iteration in which the loop variable has this value.
+    /// Truth of the comparison `a op b` in the iteration in which the loop variable is `value`; `None` if it is not
+    /// decided.
     fn truth(&mut self, op: Compare, a: &Expr, b: &Expr, value: i64) -> Option<bool> {
         self.ranges.fix(self.position, value);
         decide(op, self.ranges.of(a)?, self.ranges.of(b)?)

@@ -1,18 +1,19 @@
-//! Ranges of index expressions, from those of the names in them.
+//! Value ranges of index expressions, derived from the ranges of the names in them.
 
 use crate::ir::{Compare, Expr};
 
-/// Least and greatest value.
+/// Least and greatest value of an expression, both inclusive.
 pub(super) type Interval = [i128; 2];
 
-/// Ranges of the visible names, the innermost last; `None` hides an outer name of unknown range.
+/// Value ranges of the visible names, those of the innermost scope last. `None` is a name of unknown range, which
+/// hides an outer one.
 #[derive(Debug, Clone, Default)]
 pub struct Ranges {
     names: Vec<(String, Option<Interval>)>,
 }
 
 impl Ranges {
-    /// Ranges of parameters.
+    /// Ranges of a function's parameters, by name.
     pub fn new(symbols: impl IntoIterator<Item = (String, Interval)>) -> Self {
         Self { names: symbols.into_iter().map(|(name, range)| (name, Some(range))).collect() }
     }
@@ -22,24 +23,25 @@ impl Ranges {
         self.names.len()
     }
 
-    /// Declares a name.
+    /// Declares a name with its range; `None` if the range is unknown.
     pub fn declare(&mut self, name: &str, range: Option<Interval>) {
         self.names.push((name.to_owned(), range));
     }
 
-    /// Ends the scopes opened since [`depth`](Self::depth) was taken.
+    /// Removes all names declared since [`depth`](Self::depth) returned this number.
     pub fn leave(&mut self, depth: usize) {
         self.names.truncate(depth);
     }
 
-    /// Gives the name declared at this depth a value.
+    /// Restricts the name declared at this depth to one value.
     pub fn fix(&mut self, depth: usize, value: i64) {
         if let Some((_, range)) = self.names.get_mut(depth) {
             *range = Some([i128::from(value); 2]);
         }
     }
 
-    /// Range of the loop variable of `from..to`; `None` if a bound has no known range. Empty if the loop is.
+    /// Range of the loop variable of `from..to`; `None` if a bound has no known range. The least value exceeds the
+    /// greatest if the loop has no iteration.
     pub fn of_loop(&self, from: &Expr, to: &Expr) -> Option<Interval> {
         let ([low, _], [_, high]) = (self.of(from)?, self.of(to)?);
         Some([low, high.checked_sub(1)?])
@@ -98,7 +100,7 @@ fn corners(
     Some([*all.iter().min()?, *all.iter().max()?])
 }
 
-/// Truth of a comparison of all values of two ranges; `None` if it differs among them.
+/// Truth of a comparison `a op b` for all values of two ranges; `None` if it differs among them.
 pub(super) fn decide(op: Compare, a: Interval, b: Interval) -> Option<bool> {
     match op {
         Compare::Lt if a[1] < b[0] => Some(true),

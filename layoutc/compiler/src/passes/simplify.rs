@@ -8,20 +8,21 @@ use crate::base::cast::range;
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{Compare, Expr, Function, LoopKind, PartMut, Stmt, Value, ValueOp};
 
-/// Simplifies a function whose parameters have these ranges.
+/// Simplifies a function. `ranges` are those of its parameters.
 pub fn simplify(function: &mut Function, ranges: &Ranges) {
     let body = std::mem::take(&mut function.body);
     function.body = Simplifier { ranges: ranges.clone(), constants: Vec::new() }.stmts(body);
 }
 
-/// Statements simplified where the visible names have these ranges.
+/// The statements of a body after simplification, where the visible names have these ranges.
 pub(super) fn simplified(body: Vec<Stmt>, ranges: &Ranges) -> Vec<Stmt> {
     Simplifier { ranges: ranges.clone(), constants: Vec::new() }.stmts(body)
 }
 
 struct Simplifier {
     ranges: Ranges,
-    /// Names that are integers, the innermost last; `None` hides one.
+    /// Values of the visible names that are known integers, the innermost last. `None` is a name of unknown value,
+    /// which hides an outer one.
     constants: Vec<(String, Option<i64>)>,
 }
 
@@ -90,8 +91,8 @@ impl Simplifier {
         vec![stmt]
     }
 
-    /// Body of a loop of one iteration, in place of the loop: its index constants are substituted, as those of a
-    /// neighbour may have their names. Returns the body if it declares anything else.
+    /// Inlines the body of a loop of one iteration. The body's index constants are substituted, as those of a
+    /// neighboring loop may have the same names. Returns the body unchanged as an error if it declares anything else.
     fn inlined(&mut self, body: Vec<Stmt>) -> Result<Vec<Stmt>, Vec<Stmt>> {
         let declares = |stmt: &Stmt| {
             !matches!(
@@ -137,7 +138,7 @@ impl Simplifier {
         value.rewrite(&|part| self.simple_value(part), &|index| self.index(index));
     }
 
-    /// Expression whose operands are simplified.
+    /// Simplifies an expression whose operands are simplified already.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes decide nothing")]
     fn simple(&self, expr: Expr) -> Expr {
         match expr {
@@ -202,7 +203,7 @@ impl Simplifier {
         }
     }
 
-    /// Remainder: of a constant, or of a value below the divisor.
+    /// Simplifies a remainder of a constant, or of a value that is below the divisor.
     fn remainder(
         &self,
         a: Box<Expr>,
@@ -221,7 +222,7 @@ impl Simplifier {
         if low >= 0 && high < divisor { *a } else { otherwise(a, b) }
     }
 
-    /// Value whose operands are simplified.
+    /// Simplifies a value whose operands are simplified already.
     fn simple_value(&self, number: &mut Value) {
         let simple = match &*number {
             Value::Select { condition, then, otherwise } => known(condition)
@@ -243,7 +244,7 @@ impl Simplifier {
         }
     }
 
-    /// Truth of a comparison of values; `None` if it is not known.
+    /// Truth of a comparison of two values of type `dtype`; `None` if it is not known.
     fn compared(&self, op: ValueOp, dtype: Dtype, a: &Value, b: &Value) -> Option<bool> {
         let (op, is_negated) = match op {
             ValueOp::Less => (Compare::Lt, false),
@@ -263,7 +264,8 @@ impl Simplifier {
         Some(holds != is_negated)
     }
 
-    /// Range of an integer value of this type: of a constant, or of an index that fits the type.
+    /// Range of an integer value of type `dtype`, if it is a constant or an index that fits the type; `None` for
+    /// other values.
     fn integer(&self, dtype: Dtype, number: &Value) -> Option<Interval> {
         let limits = range(Some(dtype.scalar).filter(|scalar| is_integer(*scalar))?);
         match number {
@@ -281,14 +283,14 @@ impl Simplifier {
     }
 }
 
-/// Value of the loop variable in the only iteration of a serial or unrolled loop.
+/// Value of the loop variable in the only iteration of a serial or unrolled loop; `None` for other loops.
 fn only_iteration(from: &Expr, to: &Expr, step: i64, kind: &LoopKind) -> Option<i64> {
     let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) else { return None };
     let is_plain = matches!(kind, LoopKind::Serial | LoopKind::Unrolled(_));
     (is_plain && from < to && to.checked_sub(*from)? <= step).then_some(*from)
 }
 
-/// Replaces names in a statement and those nested in it.
+/// Replaces the names of `known` by their values in a statement and those nested in it.
 fn substitute(stmt: &mut Stmt, known: &[(String, Expr)]) {
     if known.is_empty() {
         return;
@@ -312,7 +314,7 @@ fn substitute(stmt: &mut Stmt, known: &[(String, Expr)]) {
     stmt.nested_mut().flatten().for_each(|nested| substitute(nested, known));
 }
 
-/// Sum without sums among its terms, its integers added up behind the other terms.
+/// Sum of the terms, with nested sums flattened and constants added up to one last term.
 fn sum(args: Vec<Expr>) -> Expr {
     let mut args = flattened(args, |arg| match arg {
         Expr::Add { args } => Ok(args),
@@ -329,8 +331,8 @@ fn sum(args: Vec<Expr>) -> Expr {
     if args.len() == 1 { args.swap_remove(0) } else { Expr::Add { args } }
 }
 
-/// Product without products among its factors, its integers multiplied behind the other factors; a sum with an integer
-/// among its terms is distributed over an integer.
+/// Product of the factors, with nested products flattened and constants multiplied to one last factor. A sum with
+/// a constant among its terms is distributed over a constant.
 fn product(args: Vec<Expr>) -> Expr {
     let mut args = flattened(args, |arg| match arg {
         Expr::Mul { args } => Ok(args),
@@ -358,7 +360,7 @@ fn product(args: Vec<Expr>) -> Expr {
     }
 }
 
-/// Operands with those of nested operands of the same kind in their place.
+/// The operands, with each nested expression of the same kind replaced by its own operands.
 fn flattened(args: Vec<Expr>, operands: impl Fn(Expr) -> Result<Vec<Expr>, Expr>) -> Vec<Expr> {
     let nested = |arg| operands(arg).unwrap_or_else(|arg| vec![arg]);
     args.into_iter().flat_map(nested).collect()
@@ -372,7 +374,7 @@ fn is_integer(scalar: Scalar) -> bool {
     matches!(scalar, Scalar::I32 | Scalar::I64 | Scalar::U32 | Scalar::U64)
 }
 
-/// Value of a float constant.
+/// Value of a float constant; `None` for other values.
 fn float(number: &Value) -> Option<f64> {
     let Value::Constant { dtype, bits } = number else { return None };
     match dtype.scalar {
@@ -382,7 +384,7 @@ fn float(number: &Value) -> Option<f64> {
     }
 }
 
-/// Truth of a condition; `None` if it is not known.
+/// Truth of a condition that is a constant; `None` for other values.
 fn known(number: &Value) -> Option<bool> {
     match number {
         Value::Holds { condition: Expr::Bool { value } } => Some(*value),
@@ -394,7 +396,7 @@ fn holds(value: bool) -> Value {
     Value::Holds { condition: Expr::Bool { value } }
 }
 
-/// The statement, or the branch taken if its condition is a constant.
+/// The statement of an `If`, or the taken branch if its condition is a constant.
 fn decided(stmt: Stmt, body: Vec<Stmt>, otherwise: Vec<Stmt>) -> Vec<Stmt> {
     let Stmt::If { condition, likely, .. } = stmt else { return Vec::new() };
     match condition {

@@ -1,5 +1,5 @@
-//! Unrolling within a budget: the replicas of nested loops multiply, so that their product is bounded, and loops over an
-//! array that no register file holds have nothing to gain from it.
+//! Budget for unrolling: the replicas of nested loops multiply, so the product is bounded, and loops over an
+//! array that exceeds the registers gain nothing from unrolling.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,15 @@ use crate::base::dtype::Dtype;
 use crate::ir::{Expr, Function, LoopKind, Part, Stmt, Storage, Value};
 use crate::machine::CPU;
 
-/// Unrolls no loop of unknown bounds, none over an array that exceeds the registers, and none whose replicas exceed the
-/// budget; the outer loops give way first.
+/// Makes unrolled loops serial if their bounds are unknown, if they index an array that exceeds the registers, or
+/// if their replicas exceed the budget. Within the budget, inner loops take precedence over outer ones.
 pub fn unroll_budget(function: &mut Function) {
     keep_spilled_loops(&mut function.body, &mut BTreeSet::new());
     weigh(&mut function.body);
 }
 
-/// Makes the loops serial whose variable indexes one of the private arrays in `spilled`, to which those declared in the
-/// body are added.
+/// Makes every loop serial whose variable indexes one of the private arrays in `spilled`. Arrays that the body
+/// declares and that exceed the registers are added to `spilled`.
 fn keep_spilled_loops(body: &mut [Stmt], spilled: &mut BTreeSet<String>) {
     for stmt in body {
         if let Stmt::Allocate { name, element, elements, storage: Storage::Private } = stmt {
@@ -34,7 +34,8 @@ fn keep_spilled_loops(body: &mut [Stmt], spilled: &mut BTreeSet<String>) {
     }
 }
 
-/// True if an index of one of the arrays depends on one of the names; index constants that depend on them are added.
+/// True if an index of one of `arrays` depends on one of `names`. Index constants that depend on `names` are
+/// added to them.
 fn indexes(body: &[Stmt], names: &mut BTreeSet<String>, arrays: &BTreeSet<String>) -> bool {
     let depends = |expr: &Expr, names: &BTreeSet<String>| {
         let mut found = false;
@@ -62,7 +63,8 @@ fn indexes(body: &[Stmt], names: &mut BTreeSet<String>, arrays: &BTreeSet<String
     })
 }
 
-/// Weight of statements, in statements.
+/// Weight of a body in statements: a loop that is not unrolled counts `loop_weight` more than its body, an
+/// unrolled one its replicas. Makes loops serial that exceed the budget.
 fn weigh(body: &mut [Stmt]) -> i64 {
     let mut all = 0_i64;
     for stmt in body {

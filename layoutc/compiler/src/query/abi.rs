@@ -1,4 +1,4 @@
-//! Layout ABI, one line per tensor: everything that other code relies on when it shares a tensor's memory.
+//! Layout ABI of tensors, one line each: everything that other code relies on when it shares a tensor's memory.
 
 use layoutc_algebra::expr::Expr;
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,8 @@ use crate::model::ring::Ring;
 pub struct Abi {
     /// Name of the tensor.
     pub name: String,
-    /// Element type, axes, physical shape, strides in elements, map, bytes, alignment in bytes, sharding, and a hash of
-    /// all that: `f32 n=3 c=8 -> [24] strides [1] map "n * 8 + c" bytes 96 align 64 hash 0123456789abcdef`.
+    /// Element type, axes, physical shape, strides in elements, map, size in bytes, alignment in bytes, sharding, and
+    /// a hash of all that: `f32 n=3 c=8 -> [24] strides [1] map "n * 8 + c" bytes 96 align 64 hash 0123456789abcdef`.
     pub text: String,
     /// Span of the tensor's layout in the manifest.
     pub place: FileSpan,
@@ -53,7 +53,7 @@ pub fn abi(tensor: &Tensor) -> Abi {
     Abi { name: tensor.name.clone(), text: line, place: tensor.places.layout.clone() }
 }
 
-/// Ring buffer suffix: ` ring y=4/64`, with the extent of the whole axis.
+/// Suffix of the text for a ring buffer: ` ring y=4/64`, with the capacity and the extent of the whole axis.
 fn in_ring(tensor: &Tensor, ring: &Ring) -> String {
     let extent = ring.whole.get(ring.axis);
     let extent = extent
@@ -61,7 +61,7 @@ fn in_ring(tensor: &Tensor, ring: &Ring) -> String {
     format!(" ring {}={}/{extent}", ring.name(), ring.capacity)
 }
 
-/// Sharding suffix: ` mesh x=2 y=4 shard n=15/"y x"`, with the extent of the whole tensor.
+/// Suffix of the text for a sharded tensor: ` mesh x=2 y=4 shard n=15/"y x"`, with the extent of the whole axis.
 fn on_mesh(sharded: &DeviceSharding) -> String {
     let axes = &sharded.mesh.axes;
     let mesh: Vec<String> =

@@ -11,27 +11,28 @@ use layoutc_algebra::notation::{Notation, NotationFault};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 
-/// Operation on the layout A, with the operand B of binary operations.
+/// Operation of CuTe's layout algebra on a layout A, with the operand B of binary operations as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CuteOperation<'a> {
     /// Composition A ∘ B; B is a layout or a tiler.
     Compose(&'a str),
-    /// Complement of A; B is the cotarget, an integer or a shape.
+    /// Complement of A; B is the cotarget, an integer or a shape; `None` if it is not given.
     Complement(Option<&'a str>),
-    /// Coalesces A; B is a profile: a shape whose integers mark the modes to be coalesced.
+    /// Coalesces the modes of A; B is a profile: a shape whose integers mark the modes to be coalesced. `None`
+    /// coalesces all modes.
     Coalesce(Option<&'a str>),
     /// Division of A by the tiler B.
     Divide(&'a str, DivisionGrouping, RemainderPolicy),
     /// Product of A by B, a layout or a tiler: copies of A in the order of B.
     Product(&'a str, ProductGrouping),
-    /// R with A(R(i)) = i.
+    /// Right inverse of A: the layout R with A(R(i)) = i.
     RightInverse,
-    /// R with R(A(i)) = i.
+    /// Left inverse of A: the layout R with R(A(i)) = i.
     LeftInverse,
 }
 
 impl<'a> CuteOperation<'a> {
-    /// Text of B.
+    /// Text of the operand B; `None` for a unary operation.
     fn operand(self) -> Option<&'a str> {
         match self {
             Self::Compose(b) | Self::Divide(b, ..) | Self::Product(b, _) => Some(b),
@@ -40,7 +41,7 @@ impl<'a> CuteOperation<'a> {
         }
     }
 
-    /// Pseudo-file to which an error refers.
+    /// Pseudo-file, `<a>` or `<b>`, of the operand to which an error refers.
     fn at_fault(self, error: &CuteError) -> &'static str {
         match (self, error) {
             (Self::Complement(_) | Self::RightInverse | Self::LeftInverse, _) => A,
@@ -52,14 +53,14 @@ impl<'a> CuteOperation<'a> {
     }
 }
 
-/// Result of an operation.
+/// Result of an operation on CuTe layouts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteAnswer {
-    /// Layout in CuTe's syntax, with its swizzle if A has one.
+    /// Resulting layout in CuTe's syntax, with its swizzle if A has one.
     pub text: String,
-    /// Layout without the swizzle.
+    /// Resulting layout without the swizzle.
     pub layout: CuteLayout,
-    /// Notes on deviations from the obvious result.
+    /// Notes on why the result deviates from what one might expect.
     pub notes: Vec<String>,
 }
 
@@ -122,7 +123,7 @@ fn swizzled(text: &str) -> Result<SwizzledLayout, NotationFault> {
     cute::parse(text)?.swizzled()
 }
 
-/// Number of elements of a cotarget, given as an integer or a shape.
+/// Number of elements of a cotarget, which is given as an integer or a shape.
 fn cotarget(text: &str) -> Result<i128, Diagnostic> {
     let shape = self::text(B, cute::parse_shape(text))?;
     let size = shape.tuple().product().filter(|size| *size <= i128::from(i64::MAX));

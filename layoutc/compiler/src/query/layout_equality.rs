@@ -11,24 +11,24 @@ use crate::env::executor::RayonExecutor;
 use crate::model::Tensor;
 use crate::model::layout_names;
 
-/// Outcome of a comparison of two tensors.
+/// Outcome of a comparison of two tensors' memory layouts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TensorComparison {
-    /// Every element has the same physical index and offset in both.
+    /// Every element has the same physical index and offset in both tensors.
     Same {
         /// True if both buffers have the same size.
         equal_sizes: bool,
     },
-    /// Some element has different physical indices or offsets.
+    /// Some element has another physical index or offset in the second tensor than in the first.
     Differs {
-        /// Logical index of the element; without symbols the first in row-major order.
+        /// Logical index of such an element; without symbols the first in row-major order.
         logical: Vec<i128>,
-        /// Values of the symbols, by name.
+        /// Values of the symbols at which the layouts differ, by name.
         symbols: Vec<(String, i128)>,
         /// Location of the element in the first and in the second tensor.
         places: [ElementLocation; 2],
     },
-    /// Different physical ranks, first and second.
+    /// The tensors have different physical ranks: that of the first and that of the second.
     Ranks([usize; 2]),
 }
 
@@ -118,7 +118,7 @@ fn fault(error: &CompareError, first: &Tensor, second: &Tensor, order: &[usize])
     }
 }
 
-/// Error at a tensor's layout.
+/// Error located at a tensor's layout.
 fn at(tensor: &Tensor, code: Code, message: String) -> Diagnostic {
     Diagnostic::error(code, message, tensor.places.layout.clone(), "")
 }

@@ -15,58 +15,58 @@ fn counted_axes(count: usize) -> String {
     if count == 1 { "1 axis".to_owned() } else { format!("{count} axes") }
 }
 
-/// Error of a lookup.
+/// Error of a lookup of an element or slot by index.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NamedLocateError {
-    /// Symbol without a value.
+    /// A symbol has no value.
     #[error("`{name}` has no value: give it one with `--set {name}=…`")]
     Symbol {
         /// Name of the symbol.
         name: String,
     },
-    /// Value that violates the constraints of its symbol.
+    /// The value of a symbol violates the symbol's constraints.
     #[error("`{name}` cannot be {value}: it is a multiple of {multiple} from {min} to {max}")]
     Facts {
         /// Name of the symbol.
         name: String,
-        /// Given value.
+        /// Given value of the symbol.
         value: i128,
-        /// Least value.
+        /// Least value that the symbol may have.
         min: i128,
-        /// Greatest value.
+        /// Greatest value that the symbol may have.
         max: i128,
-        /// Divisor of all values.
+        /// Number of which every value of the symbol is a multiple.
         multiple: i128,
     },
-    /// Wrong number of coordinates.
+    /// The index has the wrong number of coordinates.
     #[error("{} for {}: {names}", coordinates(*given), counted_axes(*axes))]
     Rank {
-        /// Number of given coordinates.
+        /// Number of coordinates that are given.
         given: usize,
-        /// Number of axes.
+        /// Number of axes of the tensor.
         axes: usize,
-        /// Names of the axes, separated by commas.
+        /// Names of the tensor's axes, separated by commas.
         names: String,
     },
-    /// Coordinate that is negative or not below its extent.
+    /// A coordinate is negative or not below the extent of its axis.
     #[error("`{name}` = {value} is out of bounds: its extent is {extent}")]
     Outside {
         /// Name of the axis.
         name: String,
-        /// Given coordinate.
+        /// Coordinate that is given.
         value: i128,
         /// Extent of the axis.
         extent: i128,
     },
-    /// Index that the tensor's domain excludes.
+    /// The tensor's domain excludes the index.
     #[error("the index is not an element: the tensor's `where` excludes it")]
     NoElement,
-    /// Arithmetic error, such as an overflow.
+    /// Arithmetic on the index failed, for example by an overflow.
     #[error("{0}")]
     Value(String),
 }
 
-/// Location of the element at `logical`.
+/// Location in memory of the element at the logical index `logical`, with the values of symbols by name.
 ///
 /// # Errors
 /// [`NamedLocateError`].
@@ -80,7 +80,7 @@ pub fn element_location(
     found.map_err(|error| named_error(error, &names))
 }
 
-/// Element stored at `physical`; `None` for padding.
+/// Logical index of the element stored at the physical index `physical`; `None` if that slot is padding.
 ///
 /// # Errors
 /// [`NamedLocateError`].

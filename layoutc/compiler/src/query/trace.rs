@@ -16,48 +16,48 @@ use crate::model::Tensor;
 use crate::model::layout_names::variable;
 use crate::query::locate::{self, NamedLocateError};
 
-/// Value in a trace: `c_outer = c // 4 = 101 // 4 = 25`.
+/// Value of one name in a trace: `c_outer = c // 4 = 101 // 4 = 25`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceTerm {
-    /// Name: that of the axis, `p0` or `offset`.
+    /// Name of the value: that of the axis, `p0`, `p1`, …, or `offset`.
     pub name: String,
-    /// Expression over names: `c // 4`.
+    /// Expression of the value over names: `c // 4`.
     pub expr: String,
-    /// Expression with the values substituted: `101 // 4`.
+    /// Expression with the values of the names substituted: `101 // 4`.
     pub numbers: String,
-    /// Value: `25`.
+    /// Value itself: `25`.
     pub value: i128,
-    /// Extent of the axis; `None` for the offset.
+    /// Extent of the axis that the value indexes; `None` for the offset.
     pub extent: Option<i128>,
 }
 
-/// Step of a trace.
+/// Layout step in a trace, with the index after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceStep {
-    /// Text of the step.
+    /// Text of the step as in a manifest.
     pub line: String,
-    /// Effects other than on the axes, if any.
+    /// Effect of the step other than on the axes; `None` if it has none.
     pub note: Option<String>,
-    /// True if it maps the axes before it.
+    /// True if the step maps the axes before it to other axes.
     pub is_map: bool,
-    /// Axes after the step.
+    /// Axes after the step, with the index along each.
     pub axes: Vec<TraceTerm>,
 }
 
-/// Trace of an index.
+/// Trace of one logical index through the steps of a layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexTrace {
     /// Name of the tensor.
     pub tensor: String,
-    /// Symbols of the layout and their values.
+    /// Symbols of the layout, with their values.
     pub symbols: Vec<(String, i128)>,
-    /// Logical index.
+    /// Logical index that is traced.
     pub logical: Vec<i128>,
-    /// Steps, with transforms expanded.
+    /// Steps of the layout in order, with transforms expanded.
     pub steps: Vec<TraceStep>,
-    /// Physical index, over the axes after the last step.
+    /// Physical index, each with its expression over the axes after the last step.
     pub physical: Vec<TraceTerm>,
-    /// Offset in elements from the start of the flat buffer, over the physical index.
+    /// Offset in elements from the start of the flat buffer, as an expression over the physical index.
     pub offset: TraceTerm,
 }
 
@@ -97,7 +97,7 @@ struct TraceBody {
 /// State of a trace: the current axes and the index over them.
 struct TraceWalker<'a> {
     layout: &'a Layout,
-    /// Values of the layout's symbols, in its order.
+    /// Values of the layout's symbols, in the order of the layout.
     symbols: Vec<i128>,
     axes: &'a [Axis],
     at: Vec<i128>,
@@ -131,8 +131,8 @@ impl<'a> TraceWalker<'a> {
         Ok(TraceStep { line, note, is_map: !step.maps.is_empty(), axes })
     }
 
-    /// Physical index: per group the combined storage axes; for the last group with the lead added and the swizzle
-    /// applied.
+    /// Physical index: the combined storage axes of each group between separators. To the last one the offset of the
+    /// first element is added, and the swizzle is applied.
     fn physical(&self) -> Result<Vec<TraceTerm>, ExprError> {
         let layout = self.layout;
         let number = |expr: &Expr| expr.evaluate(&|var| self.value(var));
@@ -172,7 +172,7 @@ impl<'a> TraceWalker<'a> {
         Ok(terms)
     }
 
-    /// Offset in the flat buffer, row-major over the physical shape.
+    /// Offset of a physical index in the flat buffer, which is row-major over the physical shape.
     fn offset(&self, physical: &[TraceTerm]) -> Result<TraceTerm, ExprError> {
         let mut sum: Option<Expr> = None;
         for (g, pitch) in (0_u32..).zip(self.layout.physical_strides()) {
@@ -218,7 +218,7 @@ impl<'a> TraceWalker<'a> {
     }
 }
 
-/// Entry of `all` for a storage axis; `None` for other variables.
+/// Entry of `all` for the storage axis that a variable is; `None` for other variables.
 fn storage<T>(var: Var, all: &[T]) -> Option<&T> {
     match var {
         Var::Storage(k) => all.get(usize::try_from(k).ok()?),
@@ -226,14 +226,14 @@ fn storage<T>(var: Var, all: &[T]) -> Option<&T> {
     }
 }
 
-/// Storage axis within its physical group.
+/// Storage axis as a part of a physical axis.
 struct GroupAxis {
     index: Expr,
-    /// Stride within the physical axis in elements, and its expression as printed.
+    /// Stride of the storage axis within the physical axis, in elements, and its expression as printed.
     elements: i128,
     shown: Expr,
     extent: Expr,
-    /// Extent as a constant.
+    /// Extent of the storage axis as a constant.
     count: i128,
 }
 
@@ -244,7 +244,7 @@ fn is_mixed_radix(axes: &[GroupAxis]) -> bool {
         .all(|(major, minor)| minor.elements > 0 && major.elements % minor.elements == 0)
 }
 
-/// Horner form: `(n * 32 + c) * 64 + h`.
+/// Physical index of axes that are digits of a mixed radix number, in Horner form: `(n * 32 + c) * 64 + h`.
 fn mixed_radix_expr(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
     let mut index: Option<Expr> = None;
     let mut above = 1;
@@ -261,7 +261,7 @@ fn mixed_radix_expr(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
     times(&index, &Expr::constant(above))
 }
 
-/// Sum form: `i * 1056 + j`.
+/// Physical index of axes with strides, as a sum: `i * 1056 + j`.
 fn strided_expr(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
     let mut sum = None;
     for axis in axes {

@@ -9,20 +9,20 @@ use crate::model::graph::{Compatibility, GraphTensor, LayoutCandidate};
 pub(super) struct CostScale(Cost);
 
 impl CostScale {
-    /// Scale for at most `conversions` conversions and a total of `bytes`; 1, which ignores the number of conversions,
-    /// if the scaled total would overflow.
+    /// Creates the scale for at most `conversions` conversions and a total of `bytes`. The factor is 1, which ignores
+    /// the number of conversions, if the scaled total would overflow.
     pub(super) fn new(conversions: Cost, bytes: u128) -> Self {
         let scale = conversions.saturating_add(1);
         let fits = u128::from(scale).checked_mul(bytes).is_some_and(|all| all < LARGEST.into());
         Self(if fits { scale } else { 1 })
     }
 
-    /// Scaled cost of an operator.
+    /// Scaled cost of an operator that costs `bytes`.
     pub(super) fn of(self, bytes: u64) -> Cost {
         bytes.saturating_mul(self.0)
     }
 
-    /// Scaled cost of a conversion.
+    /// Scaled cost of a conversion that costs `bytes`.
     pub(super) fn conversion(self, bytes: u64) -> Cost {
         self.of(bytes).saturating_add(Cost::from(self.0 > 1))
     }
@@ -33,7 +33,7 @@ impl CostScale {
     }
 }
 
-/// Layout conversion, by the positions of two candidates.
+/// Layout conversion of a tensor, by the positions of its source and destination candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ConversionStep {
     pub(super) from: usize,
@@ -43,17 +43,18 @@ pub(super) struct ConversionStep {
 /// Costs of all layout conversions of a tensor, and the cheapest chains.
 #[derive(Debug, Clone)]
 pub(super) struct ConversionCosts {
-    /// Number of candidates.
+    /// Number of the tensor's candidates.
     count: usize,
-    /// `cost[from][to]`: cost of the direct conversion between two candidates.
+    /// Cost of the direct conversion between two candidates: `cost[from][to]`, scaled.
     cost: Vec<Vec<Cost>>,
-    /// `least[from][to]`: cost of the cheapest chain of conversions.
+    /// Cost of the cheapest chain of conversions between two candidates: `least[from][to]`, scaled.
     least: Vec<Vec<Cost>>,
-    /// `first[from][to]`: candidate after `from` on the cheapest chain.
+    /// Candidate after `from` on the cheapest chain of conversions: `first[from][to]`.
     first: Vec<Vec<usize>>,
 }
 
-/// Bytes of a conversion that moves data; `None` if there is no such conversion.
+/// Function that returns the bytes of the conversion from one candidate to another, if it moves data; `None` if
+/// there is no such conversion.
 pub(super) type ConversionPrice<'a> = dyn Fn(usize, usize) -> Option<u64> + 'a;
 
 /// Bytes that a conversion reads and writes, including padding: its cost if none was measured.
@@ -94,7 +95,7 @@ impl ConversionCosts {
         moves
     }
 
-    /// All-pairs shortest chains (Floyd-Warshall).
+    /// Computes the cheapest chains of conversions between all candidates (Floyd-Warshall).
     fn chain(&mut self) {
         for stop in 0..self.count {
             for from in 0..self.count {
@@ -110,7 +111,7 @@ impl ConversionCosts {
         }
     }
 
-    /// Cost of a direct conversion.
+    /// Scaled cost of a direct conversion.
     pub(super) fn cost(&self, step: ConversionStep) -> Cost {
         self.cost.get(step.from).and_then(|row| row.get(step.to)).copied().unwrap_or(INFINITE)
     }
@@ -123,7 +124,7 @@ impl ConversionCosts {
         self.first.get(from).and_then(|row| row.get(to)).copied().unwrap_or(to)
     }
 
-    /// Cheapest sets of conversions that reach all of `targets`, from each candidate.
+    /// Cheapest sets of conversions that reach all of the candidates `targets`, from each candidate.
     pub(super) fn trees(&self, targets: &[usize]) -> SteinerTrees<'_> {
         let all = 1_usize << targets.len();
         let mut trees = SteinerTrees { moves: self, targets: targets.to_vec(), rows: Vec::new() };
@@ -145,14 +146,14 @@ fn set<T>(table: &mut [Vec<T>], row: usize, column: usize, value: T) {
     }
 }
 
-/// Continuation of a Steiner tree at a candidate.
+/// Way in which a Steiner tree continues at a candidate.
 #[derive(Debug, Clone, Copy)]
 enum SteinerBranch {
-    /// No target is left.
+    /// End of the tree: no target is left.
     Leaf,
-    /// Conversion to another candidate.
+    /// Conversion to the candidate at this position.
     Via(usize),
-    /// Two subtrees: this set of targets, and the rest.
+    /// Two subtrees, for this set of targets as a bit mask and for the other targets.
     Split(usize),
 }
 
@@ -173,7 +174,7 @@ impl SteinerTrees<'_> {
         row.and_then(|row| row.get(root)).copied().unwrap_or((INFINITE, SteinerBranch::Leaf))
     }
 
-    /// Trees for one set, given those of smaller sets.
+    /// Cheapest trees for one set of targets from each root, given those for smaller sets.
     fn row(&self, mask: usize) -> Vec<(Cost, SteinerBranch)> {
         let moves = self.moves;
         if mask == 0 {
@@ -199,7 +200,7 @@ impl SteinerTrees<'_> {
         (0..moves.count).map(gone).collect()
     }
 
-    /// Cheapest split of a set into two subtrees at `root`.
+    /// Cheapest split of a set of targets into two subtrees at `root`.
     fn parted(&self, mask: usize, root: usize) -> (Cost, SteinerBranch) {
         let mut best = (INFINITE, SteinerBranch::Leaf);
         let mut part = (mask - 1) & mask;

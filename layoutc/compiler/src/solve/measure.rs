@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::model::graph::{Compatibility, Graph, GraphTensor};
 use crate::model::{Convert, Manifest};
 
-/// Layout conversion: positions of a tensor and of the source and destination candidates.
+/// Layout conversion of a graph: the positions of a tensor and of its source and destination candidates.
 pub type LayoutChange = (usize, usize, usize);
 
 /// Manifest with the conversions, and the routine of each conversion that moves bytes. Tensors of equal shape share
@@ -34,12 +34,12 @@ pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<LayoutChange, String>) {
     (manifest, routines)
 }
 
-/// Name of the tensor at a position.
+/// Name of the tensor at a position of the manifest.
 fn name(position: usize) -> String {
     format!("measured{position}")
 }
 
-/// Position of a tensor in a layout, added if missing.
+/// Position in the manifest of a tensor in a layout, which is added if it is missing.
 fn laid_out(
     tensor: &GraphTensor,
     candidate: usize,

@@ -25,13 +25,14 @@ use network::{INFINITE, NetworkError, SolverLimits};
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "closures have no Debug")]
 pub struct SolverOptions<'a> {
-    /// Resource limits.
+    /// Limits on memory and time of the solver.
     pub limits: SolverLimits,
-    /// Cost of a layout conversion, by tensor, source and destination; `None`: the bytes moved.
+    /// Function that returns the cost in bytes of a layout conversion, by the positions of tensor, source and
+    /// destination; `None`: the number of bytes moved.
     pub price: Option<&'a (dyn Fn(usize, usize, usize) -> Option<u64> + Sync)>,
-    /// Fixed choice of each operator, by position.
+    /// Choice that each node is fixed to, by the node's position; `None` leaves it to the solver.
     pub choices: &'a [Option<usize>],
-    /// True to end the search with the best result so far.
+    /// Function that returns true to end the search with the best result so far.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -56,18 +57,18 @@ pub(crate) fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
     (found.bound == INFINITE).then(|| Box::new(no_plan(graph, true)))
 }
 
-/// Existence of an assignment of one layout per tensor that needs no conversion.
+/// Whether an assignment of one layout to each tensor exists that needs no conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consistency {
-    /// There is one, or the costs of the graph overflow.
+    /// Such an assignment exists, or the costs of the graph overflow.
     Consistent,
-    /// There is none.
+    /// No such assignment exists.
     Inconsistent,
-    /// None was found within the limits.
+    /// No such assignment was found within the limits.
     Unknown,
 }
 
-/// Consistency of a graph's layouts.
+/// Decides whether a graph has an assignment of layouts that needs no conversion.
 pub(crate) fn consistency(graph: &Graph) -> Consistency {
     let Ok(built) = network_build::build(graph, &|_, _, _| None) else {
         return Consistency::Consistent;
@@ -80,12 +81,12 @@ pub(crate) fn consistency(graph: &Graph) -> Consistency {
     }
 }
 
-/// Bytes that each conversion moves.
+/// Function that returns the number of bytes each conversion moves.
 fn bytes_of(graph: &Graph) -> impl Fn(usize, usize, usize) -> Option<u64> + Sync + '_ {
     |tensor, from, to| graph.tensors.get(tensor).map(|tensor| bytes_moved(tensor, from, to))
 }
 
-/// Diagnostic for a graph without a plan.
+/// Diagnostic for a graph without a plan; `is_proven` is true if it is proven that there is none.
 fn no_plan(graph: &Graph, is_proven: bool) -> Diagnostic {
     let fault = |message: &str| {
         let message = format!("no plan of `{}` {message}", graph.name);
@@ -110,7 +111,7 @@ fn no_plan(graph: &Graph, is_proven: bool) -> Diagnostic {
     })
 }
 
-/// Diagnostic for costs that overflow.
+/// Diagnostic for a graph whose costs overflow.
 fn too_much(graph: &Graph, error: NetworkError) -> Diagnostic {
     let message = format!("the costs of `{}` overflow: {error}", graph.name);
     Diagnostic::error(Code::LimitGraph, message, graph.place.clone(), "")

@@ -13,10 +13,10 @@ use crate::model::graph::{
     OperatorLowering, TensorRole,
 };
 
-/// Cost of each layout conversion, by tensor, source and destination.
+/// Function that returns the cost of each layout conversion, by the positions of tensor, source and destination.
 pub(super) type ConversionPrices<'a> = dyn Fn(usize, usize, usize) -> Option<u64> + Sync + 'a;
 
-/// Network of a graph, with the meaning of its variables.
+/// Cost function network of a graph, with the meaning of its variables.
 pub(super) struct GraphNetwork {
     pub(super) network: CostNetwork,
     pub(super) scale: CostScale,
@@ -25,27 +25,28 @@ pub(super) struct GraphNetwork {
     tensors: Vec<TensorDemand>,
 }
 
-/// Candidate in which a tensor is produced.
+/// Candidate in which a tensor is produced or passed.
 #[derive(Debug, Clone)]
 enum Producer {
-    /// Constant candidate.
+    /// Always the candidate at this position.
     Fixed(usize),
-    /// Candidate that depends on the value of a variable.
+    /// Candidate that depends on the value of a variable: the position for each value.
     Open(Variable, Vec<usize>),
 }
 
-/// Layouts required of a tensor.
+/// Layouts in which the outputs and readers of a graph require a tensor.
 struct TensorDemand {
     moves: ConversionCosts,
-    /// Required candidates.
+    /// Positions of the candidates that are required by some output or reader.
     targets: Vec<usize>,
-    /// Bit mask of the targets that are always required.
+    /// Bit mask over `targets` of the candidates that are required in any case.
     fixed: usize,
-    /// Bit masks of the targets that a node requires, by its choice.
+    /// For each reader, the position of its node, and for each of its choices a bit mask over `targets` of the
+    /// candidates required.
     readers: Vec<(usize, Vec<usize>)>,
 }
 
-/// Builds the network of a graph.
+/// Builds the cost function network of a graph.
 ///
 /// # Errors
 /// The costs overflow.
@@ -95,7 +96,7 @@ pub(super) fn build(
     Ok(GraphNetwork { network, scale, nodes, producers, tensors })
 }
 
-/// Cost scale of a graph, from the maximum number of conversions and of bytes.
+/// Cost scale of a graph, from upper bounds on the number of conversions and of bytes.
 fn scale(graph: &Graph, prices: &ConversionPrices<'_>) -> CostScale {
     let choices = |node: &GraphNode| {
         node.choices.iter().map(|choice| choice.cost).max().map_or(0, u128::from)
@@ -142,7 +143,7 @@ fn producer(
     })
 }
 
-/// Requirements on a tensor by outputs, declarations and readers.
+/// Candidates of a tensor that outputs, declarations and readers require.
 fn side(
     graph: &Graph,
     position: usize,
@@ -181,7 +182,7 @@ fn side(
     TensorDemand { fixed: mask(&always), targets, readers, moves }
 }
 
-/// Adds the conversion costs of a tensor for each combination of producer and readers.
+/// Adds the conversion costs of a tensor to the network, for each combination of producer and readers.
 fn connect(
     side: &TensorDemand,
     producer: &Producer,
@@ -226,7 +227,7 @@ fn connect(
     }
 }
 
-/// Unions of the sets that readers can require together.
+/// Unions of the sets of candidates that the readers' choices can require together, as bit masks.
 fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
     let mut sets = BTreeSet::from([fixed]);
     for (_, masks) in readers {
@@ -236,7 +237,7 @@ fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
 }
 
 impl GraphNetwork {
-    /// Fixes the choices of operators.
+    /// Fixes the choices of operators, by the node's position; `None` leaves a choice open.
     pub(super) fn fix(
         &mut self,
         graph: &Graph,
@@ -250,7 +251,7 @@ impl GraphNetwork {
         Ok(())
     }
 
-    /// Plan of an assignment, one value per variable of the network.
+    /// Plan for an assignment, which has one value per variable of the network.
     pub(super) fn plan(
         &self,
         graph: &Graph,
@@ -290,18 +291,18 @@ impl GraphNetwork {
     }
 }
 
-/// Layout in which a constant is passed: the declared one, else the first required one.
+/// Position of the candidate in which a constant is passed: the declared one, else the first required one.
 fn constant_root(tensor: &GraphTensor, side: &TensorDemand, mask: usize) -> usize {
     let required = side.targets.iter().enumerate().find(|(bit, _)| mask >> bit & 1 == 1);
     tensor.declared.or(required.map(|(_, target)| *target)).unwrap_or(0)
 }
 
-/// True if a conversion moves no byte.
+/// True if a conversion of the tensor moves no byte.
 fn is_free(tensor: &GraphTensor, step: ConversionStep) -> bool {
     tensor.compatibility(step.from, step.to) == Compatibility::Satisfied
 }
 
-/// Conversions of a constant at load time.
+/// Conversions of a constant that are made at load time.
 fn at_load(
     position: usize,
     tensor: &GraphTensor,

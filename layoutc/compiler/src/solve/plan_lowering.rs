@@ -33,7 +33,7 @@ pub fn lay_out(manifest: &Manifest) -> Result<Manifest, Vec<Diagnostic>> {
     if errors.is_empty() { Ok(laid_out) } else { Err(errors) }
 }
 
-/// Position of a tensor, and of one of its candidates.
+/// Position of a tensor in a graph, and of one of its candidates.
 type TensorCandidate = (usize, usize);
 
 struct ScheduleBuilder<'a> {
@@ -43,7 +43,7 @@ struct ScheduleBuilder<'a> {
     buffers: Vec<GraphBuffer>,
     operators: Vec<ScheduleOperator>,
     of: BTreeMap<TensorCandidate, BufferBinding>,
-    /// Tensors accessed by generated code: packed, unpacked or converted.
+    /// Tensors and their candidates that generated code accesses: those that are packed, unpacked or converted.
     packed: BTreeSet<TensorCandidate>,
     names: BTreeSet<String>,
     load: Vec<ScheduleCall>,
@@ -105,7 +105,7 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Adds an operator of the caller, or a transposition.
+    /// Adds the call of an operator of the caller, or a transposition by layoutc.
     fn node(&mut self, node: &GraphNode, choice: &OperatorChoice) {
         let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(tensor, required)| {
             let candidate = required.unwrap_or_else(|| stored(self.plan, *tensor));
@@ -144,14 +144,14 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Adds the buffer in which a tensor is produced or passed.
+    /// Adds the buffer in which a tensor is produced or passed, with its use.
     fn written(&mut self, position: usize, use_of: BufferRole) {
         let Some(tensor) = self.graph.tensors.get(position) else { return };
         let name = tensor.name.clone();
         self.buffer((position, stored(self.plan, position)), name, use_of);
     }
 
-    /// Adds the conversions of an available tensor.
+    /// Adds the conversions of a tensor whose buffer is available.
     fn converted(&mut self, position: usize) {
         let (graph, plan) = (self.graph, self.plan);
         let Some(tensor) = graph.tensors.get(position) else { return };
@@ -176,7 +176,7 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Adds a tensor in another layout that shares a buffer.
+    /// Adds a tensor in another layout that shares the memory of a buffer.
     fn add_buffer_alias(&mut self, tensor: usize, candidate: usize, buffer: usize) {
         let Some(found) = self.graph.tensors.get(tensor) else { return };
         let layout = found.text(candidate).to_owned();
@@ -194,7 +194,7 @@ impl<'a> ScheduleBuilder<'a> {
             .for_each(|buffer| buffer.aliases.push(alias.clone()));
     }
 
-    /// Adds a buffer for a tensor in a layout.
+    /// Adds a buffer for a tensor in a layout, with its name and use.
     fn buffer(&mut self, place: TensorCandidate, name: String, use_of: BufferRole) {
         let tensor = self.graph.tensors.get(place.0);
         let candidate = tensor.and_then(|tensor| tensor.candidates.get(place.1));
@@ -217,7 +217,7 @@ impl<'a> ScheduleBuilder<'a> {
         Some(self.manifest.tensors.len() - 1)
     }
 
-    /// Adds a conversion; `axes[k]` is the position in the destination of axis k of the source.
+    /// Adds a conversion between two buffers; `axes[k]` is the position in the destination of axis k of the source.
     fn convert(
         &mut self,
         from: &BufferBinding,
@@ -230,7 +230,7 @@ impl<'a> ScheduleBuilder<'a> {
         ScheduleCall::Convert { convert, from: from.buffer, to: to.buffer }
     }
 
-    /// Marks an output of the graph.
+    /// Marks a buffer or alias as an output of the graph.
     fn given(&mut self, seen: &BufferBinding) {
         let Some(buffer) = self.buffers.get_mut(seen.buffer) else { return };
         if buffer.name == seen.name {
@@ -243,7 +243,7 @@ impl<'a> ScheduleBuilder<'a> {
         aliases.for_each(|alias| alias.is_output = true);
     }
 
-    /// Unique name `y_nchw16c`, with a number as suffix if it is taken.
+    /// Unique name for a tensor in a layout, such as `y_nchw16c`, with a number as suffix if it is taken.
     fn name(&mut self, tensor: &str, layout: &str) -> String {
         let mut word = String::new();
         for c in layout.chars() {
@@ -262,7 +262,8 @@ impl<'a> ScheduleBuilder<'a> {
     }
 }
 
-/// Tensors accessed by generated code: sources and destinations of conversions, inputs, constants and outputs.
+/// Tensors and candidates that generated code accesses: sources and destinations of conversions, inputs,
+/// constants and outputs.
 fn packed(graph: &Graph, plan: &GraphPlan) -> BTreeSet<TensorCandidate> {
     let moved = plan.conversions.iter().filter(|conversion| !conversion.is_free);
     let ends = |c: &LayoutConversion| [(c.tensor, c.from), (c.tensor, c.to)];
@@ -288,12 +289,12 @@ fn packed(graph: &Graph, plan: &GraphPlan) -> BTreeSet<TensorCandidate> {
     packed
 }
 
-/// Candidate in which a tensor is passed or produced.
+/// Position of the candidate in which a tensor is passed or produced.
 fn stored(plan: &GraphPlan, tensor: usize) -> usize {
     plan.stored.get(tensor).copied().unwrap_or(0)
 }
 
-/// Description of a choice: `conv, alternative 0: NHWC OHWI -> NHWC`.
+/// Description of a node's choice: `conv, alternative 0: NHWC OHWI -> NHWC`.
 fn doc(graph: &Graph, node: &GraphNode, choice: &OperatorChoice) -> String {
     let text = |tensor: &usize, candidate: Option<usize>| {
         let tensor = graph.tensors.get(*tensor);

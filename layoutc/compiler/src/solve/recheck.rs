@@ -1,4 +1,4 @@
-//! Independent check of a plan: every layout is available when it is read, and the costs add up.
+//! Independent check of a graph's plan: every layout is available when it is read, and the costs add up.
 
 use std::collections::BTreeSet;
 

@@ -6,20 +6,21 @@ use super::words::{
     OPENCL_FUNCTIONS, OPENCL_KEYWORDS, OPENCL_MACROS,
 };
 
-/// Reserved names of a target language.
+/// Names that a target language or its libraries reserve.
 #[derive(Debug)]
 pub struct Keywords {
     /// Name of the language in messages.
     language: &'static str,
-    /// Words that cannot be identifiers, and names that the standard library reserves, by language.
+    /// Words that cannot be identifiers, and names that the standard library reserves, each set with the name of its
+    /// language.
     words: &'static [(&'static str, &'static Words)],
-    /// Prefixes of names that libraries reserve, by library.
+    /// Prefixes of names that libraries reserve, each with the name of the library.
     prefixes: &'static [(&'static str, &'static str)],
-    /// Names of library functions, which only functions collide with.
+    /// Names of library functions, which collide with generated functions but not with parameters.
     functions: &'static [&'static Words],
 }
 
-/// C99 to C23, and C++, as C++ includes the headers.
+/// Names reserved in C99 to C23, and in C++, as C++ includes the generated headers.
 pub static C: Keywords = Keywords {
     language: "C",
     words: &[("C", &C_KEYWORDS), ("C++", &CPP_KEYWORDS), ("the C library", &C_MACROS)],
@@ -27,7 +28,7 @@ pub static C: Keywords = Keywords {
     functions: &[&C_FUNCTIONS],
 };
 
-/// OpenCL C 1.2. The header for the host is C, and includes the same names.
+/// Names reserved in OpenCL C 1.2. The header for the host is C, and includes the same names.
 pub static OPENCL: Keywords = Keywords {
     language: "OpenCL C",
     words: &[
@@ -45,7 +46,7 @@ pub static OPENCL: Keywords = Keywords {
     functions: &[&OPENCL_FUNCTIONS],
 };
 
-/// CUDA C++, for the host and the device.
+/// Names reserved in CUDA C++, for the host and the device.
 pub static CUDA: Keywords = Keywords {
     language: "CUDA C++",
     words: &[
@@ -69,7 +70,7 @@ impl Keywords {
         }
     }
 
-    /// Language or library that reserves `name`.
+    /// Language or library that reserves `name`; `None` if the name is free.
     pub fn reserved(&self, name: &str) -> Option<&'static str> {
         self.owner(Marked::new(name))
     }
@@ -82,7 +83,7 @@ impl Keywords {
         self.owner(name).map(str::to_owned).or_else(library)
     }
 
-    /// Words that cannot be identifiers, then the names of library functions.
+    /// Words that cannot be identifiers in this language, then the names of library functions.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         let words = self.words.iter().map(|(_, words)| *words);
         words.chain(self.functions.iter().copied()).flat_map(Words::iter)
@@ -98,12 +99,12 @@ impl Keywords {
     }
 }
 
-/// True for a name in any built-in target's reserved names.
+/// True if any built-in target reserves the name.
 pub(crate) fn is_reserved(name: &str) -> bool {
     [&C, &OPENCL, &CUDA].iter().any(|keywords| keywords.reserved(name).is_some())
 }
 
-/// `_X` and `__x` belong to the implementation, in C and C++ alike.
+/// True for a name of the form `_X` or `__x`, which C and C++ reserve for the implementation.
 fn is_implementation_name(name: &str) -> bool {
     let mut letters = name.chars();
     letters.next() == Some('_')

@@ -1,23 +1,25 @@
-//! Limits of each target's devices.
+//! Limits of the devices for which each target generates code.
 
-/// Limits of a target's devices.
+/// Limits of the devices for which a target generates code. A tensor or launch beyond them is refused.
 #[derive(Debug)]
 pub struct Limits {
-    /// Largest images: texels along a row, rows, images; of a single image, and of an array. A configuration may
-    /// override it.
+    /// Maximum extents of a single image, then of an array of images: texels along a row, rows, images. A
+    /// configuration may override them.
     pub image_max: [[u64; 3]; 2],
-    /// Most work items of a launch of one axis.
+    /// Maximum number of work items of a launch along one axis.
     pub launch_max: i128,
 }
 
-/// No limits: C has no images and no launches.
+/// Limits of C: none, as it has no images and no launches.
 pub static C: Limits = Limits { image_max: [[u64::MAX; 3]; 2], launch_max: i128::MAX };
 
-/// OpenCL 1.2 requires 8192 texels and 2048 images of a device with images; devices have 16384 texels.
+/// Limits of OpenCL: version 1.2 requires 8192 texels and 2048 images of a device with images, devices have 16384
+/// texels.
 pub static OPENCL: Limits =
     Limits { image_max: [[16384, 16384, 1], [16384, 16384, 2048]], launch_max: i128::MAX };
 
-/// Two-dimensional and layered textures and surfaces since compute capability 3.5; 2^31 - 1 blocks of 256 threads.
+/// Limits of CUDA: those of two-dimensional and layered textures and surfaces since compute capability 3.5, and
+/// 2^31 - 1 blocks of 256 threads.
 pub static CUDA: Limits = Limits {
     image_max: [[131_072, 65536, 1], [32768, 32768, 2048]],
     launch_max: ((1 << 31) - 1) * 256,

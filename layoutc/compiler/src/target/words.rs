@@ -52,7 +52,7 @@ pub(super) static C_KEYWORDS: Words = Words::new(&[
     "asm",
 ]);
 
-/// Keywords that C++ adds.
+/// Keywords that C++ adds to those of C.
 pub(super) static CPP_KEYWORDS: Words = Words::new(&[
     "and",
     "and_eq",
@@ -105,7 +105,7 @@ pub(super) static CPP_KEYWORDS: Words = Words::new(&[
     "xor_eq",
 ]);
 
-/// Macros that would rewrite a parameter of the name, and types that signatures mention.
+/// Macros of C that would rewrite a parameter of their name, and types that signatures mention.
 pub(super) static C_MACROS: Words = Words::new(&[
     "I",
     "INFINITY",
@@ -165,7 +165,7 @@ pub(super) static C_MACROS: Words = Words::new(&[
     "jn",
 ]);
 
-/// Functions of the C library: harmless as parameters, taken as functions of their own.
+/// Functions of the C library. A parameter may have their name, a generated function may not.
 pub(super) static C_FUNCTIONS: Words = Words::new(&[
     "abort",
     "abs",
@@ -398,7 +398,7 @@ pub(super) static OPENCL_KEYWORDS: Words = Words::new(&[
     "quad16",
 ]);
 
-/// Macros of OpenCL C: none may be a parameter.
+/// Macros of OpenCL C, whose names no parameter may have.
 pub(super) static OPENCL_MACROS: Words = Words::new(&[
     "M_E",
     "M_PI",
@@ -435,7 +435,7 @@ pub(super) static OPENCL_MACROS: Words = Words::new(&[
     "unix",
 ]);
 
-/// Functions of OpenCL C: harmless as parameters where they are not called, taken as functions of their own.
+/// Functions of OpenCL C. A parameter may have the name of one that is not called, a generated function may not.
 pub(super) static OPENCL_FUNCTIONS: Words = Words::new(&[
     "abs",
     "abs_diff",
@@ -613,7 +613,7 @@ pub(super) static OPENCL_FUNCTIONS: Words = Words::new(&[
     "write_mem_fence",
 ]);
 
-/// Words, types and variables that CUDA adds to C++.
+/// Keywords, types and variables that CUDA adds to C++.
 pub(super) static CUDA_KEYWORDS: Words = Words::new(&[
     "__global__",
     "__device__",
@@ -696,7 +696,7 @@ pub(super) static CUDA_KEYWORDS: Words = Words::new(&[
     "double4",
 ]);
 
-/// Functions of CUDA that C's library does not have.
+/// Functions that CUDA adds to those of the C library.
 pub(super) static CUDA_FUNCTIONS: Words = Words::new(&[
     "atomicAdd",
     "atomicAnd",

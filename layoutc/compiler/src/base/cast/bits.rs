@@ -4,7 +4,7 @@ use super::{Cast, CastMode, range};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::base::fill::{self, FloatFormat};
 
-/// Evaluator of a cast.
+/// Evaluator of a cast on the bit patterns of single elements.
 #[derive(Debug, Clone, Copy)]
 pub struct CastEvaluator {
     from: CastEndpoint,
@@ -12,10 +12,10 @@ pub struct CastEvaluator {
     mode: CastMode,
 }
 
-/// Source or destination type of a cast.
+/// Source or destination type of a cast, with its number format.
 #[derive(Debug, Clone, Copy)]
 struct CastEndpoint {
-    /// Mask of the element's bits.
+    /// Mask of the bits that an element occupies in a word.
     mask: u64,
     kind: ScalarFormat,
 }
@@ -23,14 +23,14 @@ struct CastEndpoint {
 #[derive(Debug, Clone, Copy)]
 enum ScalarFormat {
     Float(FloatFormat),
-    /// Least and greatest value.
+    /// Integer type, with its least and greatest value.
     Integer(i128, i128),
 }
 
-/// Value of an element's bits.
+/// Number that an element's bit pattern encodes.
 #[derive(Debug, Clone, Copy)]
 enum UnpackedNumber {
-    /// Sign and left-aligned payload, whose leading bit is the quiet bit.
+    /// NaN with its sign and its payload, left-aligned to 64 bits so that the leading bit is the quiet bit.
     Nan {
         negative: bool,
         payload: u64,
@@ -38,7 +38,7 @@ enum UnpackedNumber {
     Infinite {
         negative: bool,
     },
-    /// `mantissa * 2^exponent`.
+    /// Finite number with the magnitude `mantissa * 2^exponent`.
     Finite {
         negative: bool,
         mantissa: u64,
@@ -46,7 +46,7 @@ enum UnpackedNumber {
     },
 }
 
-/// Quiet bit of a payload.
+/// Quiet bit of a left-aligned NaN payload.
 const QUIET: u64 = 1 << 63;
 
 impl CastEndpoint {
@@ -60,7 +60,7 @@ impl CastEndpoint {
 }
 
 impl CastEvaluator {
-    /// Evaluator of `cast`.
+    /// Creates the evaluator of `cast`.
     pub fn new(cast: Cast) -> Self {
         Self { from: CastEndpoint::new(cast.from), to: CastEndpoint::new(cast.to), mode: cast.mode }
     }
@@ -114,7 +114,7 @@ fn of_float(format: &FloatFormat, bits: u64) -> UnpackedNumber {
     UnpackedNumber::Finite { negative, mantissa, exponent: field - format.bias - point }
 }
 
-/// Bit pattern that replaces a value beyond the finite range of a float type.
+/// Bit pattern that replaces a value beyond the finite range of a float type in this mode.
 pub(crate) fn overflow_bits(format: &FloatFormat, mode: CastMode) -> u64 {
     match mode {
         CastMode::Round => format.infinity.or(format.nan).unwrap_or(format.greatest),
@@ -144,7 +144,8 @@ fn to_float(format: &FloatFormat, mode: CastMode, number: UnpackedNumber) -> u64
     magnitude | u64::from(negative) << (format.exponent_bits + format.mantissa_bits)
 }
 
-/// Bit pattern nearest to `mantissa * 2^exponent`, ties to even; greater than the greatest finite one on overflow.
+/// Bit pattern of the float nearest to `mantissa * 2^exponent`, ties to even; greater than that of the greatest
+/// finite value on overflow.
 fn rounded(format: &FloatFormat, mantissa: u64, exponent: i32) -> u64 {
     if mantissa == 0 {
         return 0;

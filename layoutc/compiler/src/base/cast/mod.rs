@@ -17,21 +17,21 @@ use crate::base::fill;
 pub use self::bits::CastEvaluator;
 pub(crate) use self::bits::overflow_bits;
 
-/// Treatment of values out of the destination's range.
+/// Treatment of values that are out of the destination type's range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum CastMode {
-    /// Floats become infinite, integers wrap.
+    /// Floats become infinite, and integers wrap.
     Round,
-    /// The nearest finite value is taken.
+    /// Values become the nearest finite value of the destination type.
     Saturate,
 }
 
 impl CastMode {
-    /// Both modes with their keywords in manifests.
+    /// Pairs of a mode's keyword in manifests and the mode.
     pub const ALL: &[(&str, CastMode)] =
         &[("round", CastMode::Round), ("saturate", CastMode::Saturate)];
 
-    /// Keyword in manifests.
+    /// Keyword of the mode in manifests.
     pub fn word(self) -> &'static str {
         match self {
             Self::Round => "round",
@@ -48,10 +48,10 @@ pub struct Cast {
     mode: CastMode,
 }
 
-/// Element type without conversions.
+/// Error for an element type that cannot be converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CastError {
-    /// The type.
+    /// Element type that cannot be converted.
     pub dtype: Dtype,
 }
 
@@ -77,22 +77,22 @@ impl Cast {
         Ok(Some(Self { from, to, mode: if same { CastMode::Round } else { mode } }))
     }
 
-    /// Source type.
+    /// Source type of the conversion.
     pub fn from(self) -> Dtype {
         Dtype { scalar: self.from, lanes: 1 }
     }
 
-    /// Destination type.
+    /// Destination type of the conversion.
     pub fn to(self) -> Dtype {
         Dtype { scalar: self.to, lanes: 1 }
     }
 
-    /// Treatment of values out of the destination's range.
+    /// Treatment of values that are out of the destination type's range.
     pub fn mode(self) -> CastMode {
         self.mode
     }
 
-    /// True if the destination represents every value of the source.
+    /// True if the destination type represents every value of the source type.
     pub fn is_lossless(self) -> bool {
         match (fill::format(self.from), fill::format(self.to)) {
             (Some(from), Some(to)) => {
@@ -116,7 +116,7 @@ impl Cast {
         }
     }
 
-    /// True if no integer of the source is beyond the finite range of the float destination.
+    /// True if no integer of the source type is beyond the finite range of the destination, a float type.
     pub(crate) fn never_overflows(self) -> bool {
         match (fill::format(self.from), fill::format(self.to)) {
             // The first power of two that overflows is 2^(bias + 1); one less for formats whose bias is one greater,
@@ -129,13 +129,13 @@ impl Cast {
         }
     }
 
-    /// Name in generated code, without the prefix: `f32_to_f16`, `f32_to_f16_saturate`.
+    /// Name of the conversion in generated code, without the project's prefix: `f32_to_f16`, `f32_to_f16_saturate`.
     pub fn name(self) -> String {
         let saturate = if self.mode == CastMode::Saturate { "_saturate" } else { "" };
         format!("{}_to_{}{saturate}", self.from(), self.to())
     }
 
-    /// Conversion with the given name.
+    /// Conversion whose [`name`](Self::name) is given; `None` for any other name.
     pub fn parse(name: &str) -> Option<Self> {
         let (name, mode) = match name.strip_suffix("_saturate") {
             Some(name) => (name, CastMode::Saturate),
@@ -145,8 +145,8 @@ impl Cast {
         Self::new(Dtype::parse(from)?, Dtype::parse(to)?, mode).ok().flatten()
     }
 
-    /// The two conversions whose composition is this one, if it is implemented so: a small float is first converted to
-    /// `f32`, which represents all of its values.
+    /// The two conversions that together implement this one; `None` if it is implemented directly. A small float is
+    /// first converted to `f32`, which represents all of its values.
     pub fn decompose(self) -> Option<[Self; 2]> {
         let is_small = |scalar| is_float(scalar) && !matches!(scalar, Scalar::F32 | Scalar::F64);
         let single = Dtype { scalar: Scalar::F32, lanes: 1 };
@@ -168,7 +168,7 @@ impl Cast {
         if through { Some([part(self.from(), single)?, part(single, self.to())?]) } else { None }
     }
 
-    /// Description for the comment in generated files.
+    /// Description of the conversion for the comment in generated files.
     pub fn doc(self) -> String {
         let (from, to) = (self.from(), self.to());
         if self.is_lossless() {
@@ -209,13 +209,13 @@ fn mantissa_bits(format: &fill::FloatFormat) -> i32 {
     i32::try_from(format.mantissa_bits).unwrap_or(0)
 }
 
-/// Bits of an integer type without the sign bit.
+/// Number of bits of an integer type without the sign bit.
 fn value_bits(scalar: Scalar) -> u32 {
     let bits = Dtype { scalar, lanes: 1 }.element_bits();
     if fill::is_signed(scalar) { bits.saturating_sub(1) } else { bits }
 }
 
-/// Least and greatest integer of a type.
+/// Least and greatest value of an integer type.
 pub(crate) fn range(scalar: Scalar) -> (i128, i128) {
     let bits = value_bits(scalar);
     let above = 1_i128 << bits;

@@ -16,48 +16,48 @@ pub const MAX_FIELDS: usize = 256;
 /// Maximum size of a record in bytes.
 pub const MAX_BYTES: u64 = 1 << 12;
 
-/// Maximum alignment of a field, in bytes.
+/// Maximum alignment of a field or record, in bytes.
 pub const MAX_ALIGNMENT: u32 = 1 << 12;
 
-/// Declaration of a field.
+/// Declaration of a record's field, before its offset is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldSpec {
-    /// Name of the field.
+    /// Name of the field, unique in the record.
     pub name: String,
-    /// Element type; not a record.
+    /// Element type of the field; not a record.
     pub dtype: Dtype,
-    /// Extents, outermost first; a field without axes has one element.
+    /// Number of elements along each axis of the field, outermost first; empty for one element.
     pub counts: Vec<u32>,
-    /// Alignment in bytes, a power of two; `None`: the field follows the previous one directly.
+    /// Alignment of the field's offset in bytes, a power of two; `None`: the field follows the previous one directly.
     pub align: Option<u32>,
 }
 
-/// Field of a record.
+/// Field of a record, with its offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     /// Name of the field.
     pub name: String,
-    /// Element type.
+    /// Element type of the field.
     pub dtype: Dtype,
-    /// Extents, outermost first; a field without axes has one element.
+    /// Number of elements along each axis of the field, outermost first; empty for one element.
     pub counts: Vec<u32>,
-    /// Offset in bytes.
+    /// Offset of the field from the start of the record, in bytes.
     pub offset: u32,
 }
 
 impl Field {
-    /// Number of elements.
+    /// Number of elements of the field.
     pub fn elements(&self) -> u32 {
         self.counts.iter().fold(1, |all, count| all.saturating_mul(*count))
     }
 
-    /// Size in bytes, rounded up.
+    /// Size of the field in bytes, rounded up.
     pub fn bytes(&self) -> u32 {
         self.elements().saturating_mul(self.dtype.element_bits()).div_ceil(8)
     }
 }
 
-/// Fields, size and alignment of a record.
+/// Fields, size and alignment of a record, which its text determines.
 #[derive(Debug)]
 struct RecordLayout {
     fields: Vec<Field>,
@@ -79,19 +79,19 @@ static KNOWN: Mutex<BTreeMap<String, Record>> = Mutex::new(BTreeMap::new());
 pub enum RecordError {
     /// A field does not start at a byte boundary.
     Field {
-        /// Position of the field.
+        /// Position of the field in the record.
         field: usize,
-        /// Bits before it.
+        /// Number of bits before the field.
         bits: u64,
     },
     /// The record does not end at a byte boundary.
     End {
-        /// Bits of all fields.
+        /// Number of bits of all fields.
         bits: u64,
     },
     /// The record is larger than [`MAX_BYTES`].
     Large {
-        /// Bytes up to the end of the first field that exceeds the limit.
+        /// Number of bytes up to the end of the first field that exceeds the limit.
         bytes: u64,
     },
 }
@@ -143,27 +143,27 @@ impl Record {
         Ok(interned(RecordLayout { fields, bytes, alignment_bytes, high_first, text }))
     }
 
-    /// Interned record with the text that [`Record::text`] returns.
+    /// Record with the given text, in the form that [`Record::text`] returns; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(text).copied()
     }
 
-    /// Fields, in order; at least one.
+    /// Fields of the record in order, at least one.
     pub fn fields(self) -> &'static [Field] {
         &self.0.fields
     }
 
-    /// Size in bytes, including gaps.
+    /// Size of the record in bytes, including gaps.
     pub fn bytes(self) -> u32 {
         self.0.bytes
     }
 
-    /// Alignment in bytes: the greatest declared one.
+    /// Alignment of the record in bytes: the greatest declared one.
     pub fn alignment_bytes(self) -> u32 {
         self.0.alignment_bytes
     }
 
-    /// True if the first of the elements that share a byte is in its high bits.
+    /// True if the first of the packed elements in a byte is in its high bits.
     pub fn is_high_first(self) -> bool {
         self.0.high_first
     }
@@ -222,7 +222,7 @@ fn text(fields: &[FieldSpec], align: Option<u32>, high_first: bool) -> String {
     text
 }
 
-/// Interns a record by its text.
+/// Returns the record with this layout, which is created once for each text.
 fn interned(parts: RecordLayout) -> Record {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(record) = known.get(&parts.text) {

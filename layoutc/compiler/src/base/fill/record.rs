@@ -5,7 +5,8 @@ use super::{FillError, bits, default_fill};
 use crate::base::dtype::Scalar;
 use crate::base::dtype::record::{Field, Record};
 
-/// Bytes of a record filled with the value; gaps are 0. In a type without a zero, 0 is the least value.
+/// Bytes of one record element whose fields all have the fill value; gaps between fields are 0. In a field type
+/// without a zero, 0 becomes the least value.
 ///
 /// # Errors
 /// [`FillError`] if the type of a field cannot represent the value.
@@ -39,7 +40,7 @@ pub(super) fn bytes(record: Record, fill: Fill) -> Result<Vec<u8>, FillError> {
     Ok(bytes)
 }
 
-/// First field whose type cannot represent the value.
+/// First field of a record whose type cannot represent the fill value; `None` if all can.
 pub(crate) fn first_unrepresentable(record: Record, fill: Fill) -> Option<&'static Field> {
     record.fields().iter().find(|field| of_field(field, fill).is_err())
 }

@@ -1,4 +1,4 @@
-//! Axes of a statement with their extents: those of the target, then the reduced ones.
+//! Inference of a statement's axes and their extents: the axes of the target, then the reduced ones.
 
 use layoutc_algebra::expr::parse::{IndexAst, IndexAstKind as IndexKind};
 use layoutc_algebra::expr::{BinOp, Expr};
@@ -19,17 +19,17 @@ use crate::manifest::syntax::ItemKind;
 use crate::model::compute::Reduction;
 use crate::model::layout_names;
 
-/// Inference of the axes of one statement.
+/// State of the inference of one statement's axes.
 #[derive(Clone, Copy)]
 pub(super) struct AxisInference<'a> {
     pub(super) program: &'a KernelLowering<'a>,
     pub(super) source: StatementSource<'a>,
 }
 
-/// Limit on the extents that are suggested for an axis.
+/// Exclusive limit on the extents that are suggested for an axis. A greater extent is not suggested.
 const MAX_DERIVED_EXTENT: i128 = 1 << 20;
 
-/// A tensor that determines the extent of an axis.
+/// Tensor or range that determines the extent of an axis.
 struct ExtentSource<'a> {
     known: &'a KernelTensor,
     extent: Expr,
@@ -37,8 +37,8 @@ struct ExtentSource<'a> {
 }
 
 impl AxisInference<'_> {
-    /// All axes with their extents, and the number of axes on the left; `shape` is the target's, if it is already
-    /// known.
+    /// Axes of the statement with their extents, and the number of axes on the left. `shape` is the target, if it is
+    /// already known.
     pub(super) fn infer(&self, shape: Option<&KernelTensor>) -> CheckResult<(Vec<Axis>, usize)> {
         self.written(shape)?;
         let left = self.left();
@@ -117,7 +117,7 @@ impl AxisInference<'_> {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// The axes on the left in text order, each with its first span.
+    /// Axes on the left of the statement in the order of the text, each with its first byte range.
     fn left(&self) -> Vec<(String, StatementSpan)> {
         let Some(index) = &self.source.line.scatter else {
             let axes = self.source.line.axes.iter();
@@ -133,7 +133,7 @@ impl AxisInference<'_> {
         found
     }
 
-    /// The axes that occur only on the right, in text order, each with its first span.
+    /// Axes that occur only on the right of the statement, in the order of the text, each with its first byte range.
     fn reduced(&self, left: &[(String, StatementSpan)]) -> Vec<(String, StatementSpan)> {
         let mut found: Vec<(String, StatementSpan)> = Vec::new();
         for node in self.source.line.value.nodes() {
@@ -142,7 +142,7 @@ impl AxisInference<'_> {
         found
     }
 
-    /// Adds the axes that a node names, except those in `left`.
+    /// Adds to the list the axes that a value names, except those in `left`.
     fn add_node(
         &self,
         node: &ValueAst,
@@ -161,7 +161,7 @@ impl AxisInference<'_> {
         }
     }
 
-    /// Adds the axes of an index that is arithmetic on axes.
+    /// Adds to the list the axes of an index that is arithmetic on axes, except those in `left`.
     fn add_index(
         &self,
         text: &IndexText,
@@ -177,7 +177,7 @@ impl AxisInference<'_> {
         }
     }
 
-    /// True if the name is an axis that is not listed yet.
+    /// True if the name is that of an axis that is in neither list yet.
     fn is_new(
         &self,
         name: &str,
@@ -192,8 +192,8 @@ impl AxisInference<'_> {
         !is_known && !is_broken && axes.all(|(known, _)| known != name)
     }
 
-    /// Extent of an axis: `own` if the target has one; otherwise inferred, the target being indexed by the axis at
-    /// `place`.
+    /// Extent of the axis `name`: `own` if the target has it; otherwise inferred from the reads, the axis being at
+    /// position `place` of the target.
     fn extent(
         &self,
         name: &str,
@@ -260,7 +260,7 @@ impl AxisInference<'_> {
         Err(vec![error.help(format!("declare its extent: `range {name} {a}`"))])
     }
 
-    /// The error for an axis of unknown extent; none where an earlier diagnostic covers it.
+    /// Error for an axis whose extent is unknown; none if an earlier diagnostic covers it.
     fn not_bound(&self, name: &str, span: &StatementSpan) -> Vec<Diagnostic> {
         if self.is_silent() { Vec::new() } else { vec![self.unbound(name, span)] }
     }
@@ -272,7 +272,7 @@ impl AxisInference<'_> {
         known.any(|known| matches!(known.kind, KernelTensorKind::Broken))
     }
 
-    /// The tensors with an index that is this axis alone.
+    /// Tensors that have an index which is this axis alone, and thus determine its extent.
     fn sources(&self, name: &str) -> Vec<ExtentSource<'_>> {
         let mut sources = Vec::new();
         for read in self.source.line.reads() {
@@ -317,7 +317,7 @@ impl AxisInference<'_> {
         self.with_suggestion(name, error).help(help)
     }
 
-    /// The greatest extent of an axis with which all reads stay in bounds, if all other extents are constant.
+    /// Greatest extent of an axis with which all reads stay in bounds; `None` unless all other extents are constant.
     fn greatest_extent(&self, name: &str) -> Option<i128> {
         let mut greatest: Option<i128> = None;
         for read in self.source.line.reads() {
@@ -344,7 +344,7 @@ impl AxisInference<'_> {
         greatest.filter(|extent| (1..MAX_DERIVED_EXTENT).contains(extent))
     }
 
-    /// Bounds of an index where the axis `own.0` has the extent `own.1`.
+    /// Least and greatest value of an index where the axis `own.0` has the extent `own.1`.
     fn index_bounds(&self, ast: &IndexAst, own: (&str, i128)) -> Option<(i128, i128)> {
         let (a, b) = match &ast.kind {
             IndexKind::Int(value) => return Some((*value, *value)),
@@ -385,7 +385,7 @@ impl AxisInference<'_> {
         own.or_else(|| self.sources(name).first()?.extent.as_const())
     }
 
-    /// Adds a suggestion for a misspelt name.
+    /// Adds the known name that is most similar to `name` to an error.
     fn with_suggestion(&self, name: &str, error: Diagnostic) -> Diagnostic {
         if self.program.could_read(name) {
             return error.help(format!("write `{name}[…]` to read an element of the tensor"));
@@ -413,7 +413,7 @@ impl AxisInference<'_> {
     }
 }
 
-/// The names in an index with their spans, in text order.
+/// Names in an index expression with their byte ranges, in the order of the text.
 fn names(ast: &IndexAst) -> Vec<(&str, StatementSpan)> {
     let (mut found, mut open) = (Vec::new(), vec![ast]);
     while let Some(ast) = open.pop() {

@@ -9,13 +9,14 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::check::index_point::{ClaimResult, IndexPoint};
 
-/// Limit on the iterations visited for one expression.
+/// Maximum number of iterations that are visited for one expression. Beyond it only the corners of the domain
+/// are.
 const VISITED: i128 = 1 << 18;
 
-/// Limit on the iterations visited for one statement.
+/// Maximum number of iterations that are visited for all expressions of one statement.
 pub(super) const VISITED_IN_ALL: i128 = 1 << 22;
 
-/// Number of symbols that are tried at both ends of their range.
+/// Number of symbols of which both the least and the greatest value are tried.
 const TRIED_SYMBOLS: usize = 4;
 
 /// Iteration domain of a statement: axes, symbols and facts.

@@ -3,10 +3,11 @@
 use super::value::InferredValue;
 use crate::model::compute::{Arithmetic, TypedExpr, TypedExprKind};
 
-/// Limit on nested brackets: C requires compilers to accept 63, clang's default is 256, and indices need some too.
+/// Maximum depth of nested brackets in a value: C requires compilers to accept 63, clang's default is 256, and
+/// indices need some too. A deeper value is an error.
 pub(super) const MOST: usize = 200;
 
-/// Number of nested brackets that a value needs.
+/// Number of nested brackets that a value needs in generated code.
 pub(super) fn of(built: &InferredValue) -> usize {
     match built {
         InferredValue::FloatLiteral(value) | InferredValue::Typed(value) => brackets(value),
@@ -31,7 +32,7 @@ fn brackets(value: &TypedExpr) -> usize {
     inside.unwrap_or(0).saturating_add(own)
 }
 
-/// True if the left operand needs no parentheses before this operator, as `a + b` in `a + b - c`.
+/// True if a left operand needs no parentheses before the operator, as `a + b` in `a + b - c`.
 fn is_chained(op: Arithmetic, left: &TypedExpr) -> bool {
     let is_sum = |op| matches!(op, Arithmetic::Add | Arithmetic::Subtract);
     match left.kind {

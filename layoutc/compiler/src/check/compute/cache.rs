@@ -1,4 +1,5 @@
-//! `cache A at=k_outer`: the statements that use a tile of the tensor inside the loop, and the tile as a tensor.
+//! Tile caches, `cache A at=k_outer`: the statements that use a tile of the tensor inside the loop, and the tile
+//! as a tensor.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,16 +17,17 @@ use crate::manifest::syntax::{CacheItem, CacheMemory, InstanceItem, LocalItem, S
 use crate::model::compute::{BufferRef, LoopSchedule, Statement, TileCache};
 use crate::model::{Spanned, Tensor};
 
-/// Cache directives of an instance, or else of its kernel.
+/// Cache directives of an instance, or of its kernel if the instance has none.
 pub(super) struct CacheDirectives<'a> {
     items: &'a [CacheItem],
-    /// Index of the file that contains the directives.
+    /// Index of the file whose scope resolves the directives.
     home: usize,
     file: Arc<str>,
 }
 
 impl<'a> CacheDirectives<'a> {
-    /// The instance's directives if it has any, else the kernel's. `own` is the index of the instance's file.
+    /// The cache directives of the instance if it has any, else those of its kernel. `own` is the index of the
+    /// instance's file.
     pub(super) fn of(
         program: &'a KernelLowering<'_>,
         instance: Option<&'a InstanceItem>,
@@ -41,7 +43,7 @@ impl<'a> CacheDirectives<'a> {
         }
     }
 
-    /// Caches of each statement, in order.
+    /// Tile caches of each statement, in the order of the statements.
     ///
     /// # Errors
     /// All faults of the directives.
@@ -99,7 +101,7 @@ impl<'a> CacheDirectives<'a> {
         Diagnostic::error(Code::KernelCache, message, FileSpan::new(&self.file, span.clone()), "")
     }
 
-    /// The tensor of a cache, which must be stored.
+    /// Tensor that a cache directive names, which must be stored in memory.
     fn buffer(
         &self,
         program: &KernelLowering<'_>,
@@ -130,7 +132,7 @@ impl<'a> CacheDirectives<'a> {
         Ok(buffer)
     }
 
-    /// The cache in one statement; `None` if the statement does not use the tensor inside the loop.
+    /// Tile cache of a directive in one statement; `None` if the statement does not use the tensor inside the loop.
     fn cache(
         &self,
         program: &KernelLowering<'_>,
@@ -159,7 +161,7 @@ impl<'a> CacheDirectives<'a> {
         Ok(Some((cache, made.warnings)))
     }
 
-    /// The tile as a tensor with these extents.
+    /// Tile of a cache as a tensor with these extents.
     fn block(
         &self,
         program: &KernelLowering<'_>,

@@ -1,4 +1,4 @@
-//! Calls of functions, `select` and casts.
+//! Type inference for calls of functions, `select` and casts.
 
 use super::statement_syntax::{NameToken, StatementSpan, ValueAst, ValueAstKind};
 use super::types::{
@@ -10,7 +10,7 @@ use crate::base::diagnostic::{CheckResult, collect_all, collect_both};
 use crate::base::dtype::Scalar;
 use crate::model::compute::{Arithmetic, MathFunction, TypedExpr, TypedExprKind};
 
-/// Functions of floats, with their number of arguments.
+/// Functions on floats: name, function and number of arguments.
 const FUNCTIONS: &[(&str, MathFunction, usize)] = &[
     ("abs", MathFunction::Abs, 1),
     ("exp", MathFunction::Exp, 1),
@@ -23,7 +23,7 @@ const FUNCTIONS: &[(&str, MathFunction, usize)] = &[
     ("pow", MathFunction::Pow, 2),
 ];
 
-/// Functions of other languages, each with its equivalent here.
+/// Names of functions in other languages, each with an equivalent in manifests.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("relu", "`max(x, 0)`"),
     ("sigmoid", "`1 / (1 + exp(-x))`"),
@@ -108,7 +108,7 @@ impl ValueBuilder<'_> {
         Err(error.into())
     }
 
-    /// An equivalent with the arguments in place of its variables, if there are as many.
+    /// The equivalent `ours` of a function with the arguments in place of its variables, if it has as many.
     fn filled(&self, ours: &str, arguments: &[ValueAst]) -> String {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut words: Vec<&str> = Vec::new();
@@ -167,7 +167,7 @@ impl ValueBuilder<'_> {
         Err(vec![error.help(format!("write `{}({values})`", name.name))])
     }
 
-    /// Infers all arguments and collects the faults of each.
+    /// Infers the types of all arguments, and collects the faults of each.
     fn all(&self, arguments: &[ValueAst]) -> CheckResult<Vec<InferredValue>> {
         collect_all(arguments.iter().map(|argument| self.infer(argument)))
     }
@@ -272,7 +272,8 @@ impl ValueBuilder<'_> {
         Ok(kind(value))
     }
 
-    /// A cast. A narrow type rounds the value, which is then converted back to the type of its arithmetic.
+    /// Infers a cast to the type `ty`. A narrow type rounds the value, which is then converted back to the type of
+    /// its arithmetic.
     fn cast_into(&self, ty: Scalar, argument: &ValueAst) -> CheckResult<InferredValue> {
         let wide = arithmetic_scalar(ty).unwrap_or(ty);
         let value = match self.infer(argument)? {

@@ -1,4 +1,4 @@
-//! Extents of the axes of an intermediate, inferred from its readers.
+//! Inference of the extents of an intermediate's axes from the statements that read it.
 
 use layoutc_algebra::expr::Expr;
 
@@ -6,23 +6,23 @@ use super::statement_syntax::{ReadAst, StatementAst};
 use super::tensor_table::TensorTable;
 use crate::base::diagnostic::FileSpan;
 
-/// The declarations that determine extents: later statements, tensors and ranges.
+/// Declarations from which extents are inferred: later statements, tensors and ranges.
 #[derive(Clone, Copy)]
 pub(super) struct ExtentInference<'a> {
-    /// The statements after the one that writes the intermediate.
+    /// Statements after the one that writes the intermediate, in order.
     pub(super) lines: &'a [StatementAst],
     pub(super) names: &'a TensorTable,
     pub(super) ranges: &'a [(String, Expr, FileSpan)],
 }
 
-/// An extent, and the tensor or range that determines it.
+/// Extent of an axis, and the name of the tensor or range that determines it.
 pub(super) struct ReaderExtent {
     pub(super) extent: Expr,
     pub(super) label: String,
 }
 
 impl ExtentInference<'_> {
-    /// Extents of the axes that alone index the tensor at this position.
+    /// Extents of all axes that alone index `tensor` at position `place` in a later statement.
     pub(super) fn extents(self, tensor: &str, place: usize) -> Vec<ReaderExtent> {
         let mut found = Vec::new();
         let mut rest = self;

@@ -1,5 +1,6 @@
-//! Data-dependent indices: `table[ids[t], d]`, `cache[slot[t], h]`. Each is a 64-bit integer, proven within the extent
-//! of its axis from the declared range of the elements or from their type; otherwise the generated kernel checks it.
+//! Data-dependent indices: `table[ids[t], d]`, `cache[slot[t], h]`. Each index is a 64-bit integer, which is
+//! proven within the extent of its axis from the declared range of the elements or from their type; otherwise the
+//! generated kernel checks it.
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::Axis;
@@ -17,17 +18,17 @@ use crate::model::compute::{BufferRef, DataIndex, Gather, TypedExpr, TypedExprKi
 /// Limit on nested gathers: `a[b[c[t]]]` has depth 2.
 const MOST_NESTED: usize = 8;
 
-/// Treatment of an index over axes that may leave its axis.
+/// Treatment of an index over axes that may be out of bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BoundsPolicy {
-    /// The generated kernel checks the index.
+    /// The index is accepted, and the generated kernel checks it.
     Checked,
-    /// The index is an error.
+    /// The index is refused with an error.
     Refused,
 }
 
 impl ValueBuilder<'_> {
-    /// A read at data-dependent indices; an element outside reads as `other`, or 0 without one.
+    /// Infers a read at data-dependent indices. An element out of bounds has the value `other`, or 0 without one.
     pub(super) fn gather(
         &self,
         read: &ReadAst,
@@ -61,7 +62,7 @@ impl ValueBuilder<'_> {
         }))
     }
 
-    /// The indices of an access to `known`, whose text is at `span`.
+    /// Infers the indices of an access to the tensor `known`, whose text is at `span`.
     pub(super) fn access(
         &self,
         texts: &[IndexText],
@@ -111,7 +112,7 @@ impl ValueBuilder<'_> {
         self.mistyped(message, &ast.span, help)
     }
 
-    /// An index over axes and symbols, in an access with data-dependent indices.
+    /// Infers an index over axes and symbols in an access that also has data-dependent indices.
     fn on_axes(
         &self,
         expr: &Expr,
@@ -139,7 +140,8 @@ impl ValueBuilder<'_> {
         Err(error.note(known.signature_text(self.domain.symbols)).help(help).into())
     }
 
-    /// A data-dependent index, checked at run time unless proven; an index that is always outside is an error.
+    /// Infers a data-dependent index. It is checked at run time unless proven; an index that is always out of bounds
+    /// is an error.
     fn data_index(
         &self,
         value: TypedExpr,
@@ -163,7 +165,7 @@ impl ValueBuilder<'_> {
     }
 }
 
-/// The value of an element outside of the tensor.
+/// Value of an element out of bounds if none is given: 0 of this type.
 fn nothing(ty: Scalar) -> TypedExpr {
     literal(0, ty).unwrap_or(TypedExpr { ty, kind: TypedExprKind::Bool(false) })
 }
@@ -181,14 +183,15 @@ fn nested(gather: &Gather) -> usize {
     most.saturating_add(1)
 }
 
-/// Known bounds of the elements of a tensor.
+/// Known bounds of the elements of an integer tensor.
 #[derive(Debug, Clone)]
 pub(super) struct ElementBounds {
-    /// Exclusive upper bound that the kernel declares; the lower one is 0.
+    /// Exclusive upper bound of the elements that the kernel declares, where the lower bound is 0; `None` if none is
+    /// declared.
     pub(super) below: Option<Expr>,
-    /// Least and greatest value of the element type.
+    /// Least and greatest value of the tensor's element type.
     pub(super) limits: [i128; 2],
 }
 
-/// Returns the known bounds of the elements of a tensor.
+/// Function that returns the known bounds of the elements of a tensor.
 pub(super) type BoundsOf<'a> = dyn Fn(BufferRef) -> ElementBounds + 'a;

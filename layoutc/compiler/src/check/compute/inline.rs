@@ -1,4 +1,4 @@
-//! Inlining: the value of an intermediate without storage replaces each read of it.
+//! Inlining of intermediates without storage: their values replace each read of them.
 
 use std::cell::Cell;
 
@@ -12,17 +12,17 @@ use crate::model::compute::{
     BoundaryCondition, BufferRef, DataIndex, ElementRead, Gather, TypedExpr, TypedExprKind,
 };
 
-/// Limit on inlined nodes in one statement.
+/// Maximum number of nodes that are inlined in one statement. A statement that needs more is an error.
 pub(super) const MAX_SIZE: usize = 1 << 12;
 
-/// Limit on the depth of one value; each level of the text may add two conversions.
+/// Maximum depth of a value; each level of the text may add two conversions.
 const MAX_DEPTH: usize = 512;
 
-/// Reasons for not inlining a value.
+/// Reason why a value cannot be inlined.
 pub(super) enum InlineError {
-    /// The value would be too large.
+    /// The value would have too many nodes or be too deep.
     Size,
-    /// An index expression failed.
+    /// The arithmetic of an index expression failed.
     Expr(ExprError),
 }
 
@@ -32,17 +32,18 @@ impl From<ExprError> for InlineError {
     }
 }
 
-/// Rewrites a value over the axes of the reading statement.
+/// Rewriter of an inlined value over the axes of the statement that reads it.
 pub(super) struct ValueInliner<'a> {
     domain: StatementDomain<'a>,
-    /// The replacement of each axis.
+    /// Index expressions that replace the axes of the value, by the axis's position.
     index: &'a [Expr],
     shapes: &'a dyn Fn(BufferRef) -> Option<&'a [Axis]>,
     left: &'a Cell<usize>,
 }
 
 impl<'a> ValueInliner<'a> {
-    /// Replaces axis k by `index[k]`, an expression over the axes of `domain`; `left` is the budget of nodes.
+    /// Creates the rewriter. Axis k of the value becomes `index[k]`, an expression over the axes of `domain`; `left`
+    /// is the number of nodes that may still be inlined.
     pub(super) fn new(
         domain: StatementDomain<'a>,
         index: &'a [Expr],
@@ -52,7 +53,7 @@ impl<'a> ValueInliner<'a> {
         Self { domain, index, shapes, left }
     }
 
-    /// Rewrites an inferred value.
+    /// The value with its axes replaced.
     pub(super) fn inline(&self, built: &InferredValue) -> Result<InferredValue, InlineError> {
         let whole = |value| self.at_depth(value, 0);
         Ok(match built {
@@ -124,7 +125,7 @@ impl<'a> ValueInliner<'a> {
         Ok(Gather { buffer: gather.buffer, index, outside })
     }
 
-    /// The boundary condition, restricted to the sides that the new indices may still leave.
+    /// The boundary condition of a read, restricted to the axes and sides that the new indices may still leave.
     fn outside(
         &self,
         outside: &BoundaryCondition,

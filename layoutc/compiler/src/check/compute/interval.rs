@@ -7,11 +7,11 @@ use super::types::{index_operator, is_integer, limits};
 use super::value::ValueBuilder;
 use crate::model::compute::{Arithmetic, BufferRef, MathFunction, TypedExpr, TypedExprKind};
 
-/// Least and greatest value, both inclusive.
+/// Least and greatest value that an integer value may have, both inclusive.
 type ValueInterval = [i128; 2];
 
 impl ValueBuilder<'_> {
-    /// Interval of a value of an integer type; that of the type where no tighter one is known.
+    /// Interval of a value of an integer type; the whole range of the type if no tighter one is known.
     pub(super) fn interval(&self, value: &TypedExpr) -> ValueInterval {
         let Some((low, high)) = limits(value.ty) else { return [i128::MIN, i128::MAX] };
         let fits = |found: &ValueInterval| low <= found[0] && found[1] <= high;
@@ -19,7 +19,7 @@ impl ValueBuilder<'_> {
         self.exact(value).filter(fits).unwrap_or([low, high])
     }
 
-    /// Interval of the exact value, which may exceed the type.
+    /// Interval of the exact result, which may exceed the range of the type; `None` if unknown.
     fn exact(&self, value: &TypedExpr) -> Option<ValueInterval> {
         let of = |value: &TypedExpr| is_integer(value.ty).then(|| self.interval(value));
         Some(match &value.kind {
@@ -59,7 +59,7 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// Interval of the elements of a tensor.
+    /// Interval of the elements of an integer tensor.
     fn elements_of(&self, buffer: BufferRef) -> ValueInterval {
         let elements = (self.elements)(buffer);
         let below = elements.below.and_then(|below| self.domain.facts.bounds(&below).ok());
@@ -76,8 +76,8 @@ impl ValueBuilder<'_> {
             && last.is_ok_and(|last| facts.proves_ge(&last, &expr) == Ok(true))
     }
 
-    /// The value as an index expression with a variable per element read; `None` for other values and those that may
-    /// wrap.
+    /// The value as an index expression with one variable per element read; `None` for other values, and for those
+    /// whose arithmetic may wrap.
     fn expr(&self, value: &TypedExpr, facts: &mut Facts, elements: &mut u32) -> Option<Expr> {
         let expr = match &value.kind {
             TypedExprKind::Integer(number) => Expr::constant(*number),
@@ -111,7 +111,7 @@ fn hull(a: ValueInterval, b: ValueInterval) -> ValueInterval {
     [a[0].min(b[0]), a[1].max(b[1])]
 }
 
-/// Interval of the result of an operation.
+/// Interval of the exact result of an operation on two values in intervals; `None` if unknown.
 fn operated(op: Arithmetic, a: ValueInterval, b: ValueInterval) -> Option<ValueInterval> {
     let ends = |apply: &dyn Fn(i128, i128) -> Option<i128>| {
         let corners = [(a[0], b[0]), (a[0], b[1]), (a[1], b[0]), (a[1], b[1])];

@@ -1,4 +1,4 @@
-//! `local T dtype=f32 { layout { … } }`: the tensor of an intermediate.
+//! Tensors of intermediates that have storage: `local T dtype=f32 { layout { … } }`.
 
 use layoutc_algebra::symbol::{Axis, Symbol};
 
@@ -6,7 +6,8 @@ use crate::base::diagnostic::CheckResult;
 use crate::check::tensor::{self, CheckedTensor, ManifestContext};
 use crate::manifest::syntax::{LocalItem, TensorItem};
 
-/// The tensor with these axes, whose extents are over `symbols`, checked as if declared in the file `home`.
+/// Tensor of a `local` item with these axes, whose extents are over `symbols`, checked as if it were declared in
+/// the file `home`.
 pub(super) fn tensor(
     item: &LocalItem,
     shape: &[Axis],

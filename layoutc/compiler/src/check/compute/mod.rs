@@ -41,14 +41,14 @@ use statement_syntax::StatementAst;
 
 use operand::arithmetic_type;
 
-/// A kernel with its manifest and its parsed statements.
+/// Kernel of a manifest with its parsed statements.
 #[derive(Debug)]
 pub(super) struct KernelDef {
     pub(super) item: KernelItem,
     pub(super) file: Arc<str>,
-    /// Index of its file, in whose scope its texts are resolved.
+    /// Index of the file in whose scope the kernel's texts are resolved.
     pub(super) home: usize,
-    /// One statement per text.
+    /// Parsed statements of the kernel, in order.
     lines: Vec<StatementAst>,
 }
 
@@ -66,24 +66,24 @@ impl KernelDef {
     }
 }
 
-/// A name in a kernel, bound to a tensor.
+/// Name in a kernel with the tensor that it is bound to.
 #[derive(Debug, Clone)]
 struct OperandBinding {
     name: Identifier,
-    /// Position in the manifest's valid tensors.
+    /// Position of the tensor among the valid tensors of the manifest.
     tensor: usize,
 }
 
-/// A kernel to be checked on the tensors of one instance.
+/// Kernel that is to be checked on the tensors of one instance.
 struct InstanceRequest<'a> {
     name: &'a Identifier,
     def: &'a KernelDef,
-    /// `None` for a kernel that names tensors itself.
+    /// Instance that binds the kernel; `None` for a kernel that names tensors itself.
     instance: Option<&'a InstanceItem>,
     span: &'a std::ops::Range<usize>,
 }
 
-/// The valid kernels of a manifest, one per instance.
+/// Checks the kernels of a manifest, and returns the valid ones, one per instance.
 pub(super) fn check(
     place: ManifestContext<'_>,
     tensors: &[Tensor],
@@ -127,7 +127,7 @@ pub(super) fn check(
     computes
 }
 
-/// The kernel of an instance; `None` where an earlier diagnostic covers it.
+/// Kernel that an instance names; `None` if an earlier diagnostic covers it.
 fn kernel_of<'a>(
     item: &InstanceItem,
     syntax: &ManifestSyntax,
@@ -146,7 +146,7 @@ fn kernel_of<'a>(
     Err(error.nearest_or_all(name, "kernels", scope.kernels.keys().map(String::as_str)))
 }
 
-/// Checks one kernel on the tensors of one instance; also returns warnings.
+/// Checks one kernel on the tensors of one instance. Returns the bound kernel and warnings.
 fn check_instance(
     job: &InstanceRequest<'_>,
     place: ManifestContext<'_>,

@@ -1,4 +1,4 @@
-//! Binding of kernel names to tensors.
+//! Binding of the names in a kernel to tensors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::manifest::syntax::{
 };
 use crate::model::{Memory, Tensor};
 
-/// Binds the names of a kernel.
+/// Binder of the names in a kernel to tensors.
 pub(super) struct OperandBinder<'a> {
     pub(super) syntax: &'a ManifestSyntax,
     pub(super) scope: &'a ManifestScope,
@@ -24,7 +24,7 @@ pub(super) struct OperandBinder<'a> {
     pub(super) def: &'a KernelDef,
 }
 
-/// A tensor name in a kernel, with its text.
+/// Name of a tensor in a kernel, with the text that contains it.
 #[derive(Clone, Copy)]
 struct TensorMention<'a> {
     name: &'a str,
@@ -33,8 +33,8 @@ struct TensorMention<'a> {
 }
 
 impl OperandBinder<'_> {
-    /// The operands in the order of the parameters: the read-only ones, then the written ones, each group by first
-    /// appearance.
+    /// Operands of the kernel in the order of the function's parameters: the read-only ones, then the written ones,
+    /// each group by first appearance.
     pub(super) fn bound(
         &self,
         instance: Option<&InstanceItem>,
@@ -56,7 +56,7 @@ impl OperandBinder<'_> {
         self.def.lines.iter().map(|line| line.target.name.as_str()).collect()
     }
 
-    /// The names in the order of the parameters.
+    /// Names of the tensors in the order of the function's parameters.
     fn order(&self) -> Vec<&str> {
         let written = self.written();
         let mut names: Vec<&str> = Vec::new();
@@ -80,7 +80,7 @@ impl OperandBinder<'_> {
         names
     }
 
-    /// All tensor names in the kernel, each with its first span.
+    /// Names of all tensors in the kernel, each with its first byte range.
     fn mentions(&self) -> Vec<TensorMention<'_>> {
         let mut found: Vec<TensorMention<'_>> = Vec::new();
         for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {
@@ -94,7 +94,7 @@ impl OperandBinder<'_> {
         found
     }
 
-    /// Binds the names of declared tensors; every other name is an intermediate.
+    /// Binds the names that are declared tensors of the file; every other name is an intermediate.
     fn of_file(&self) -> CheckResult<Vec<OperandBinding>> {
         let (mut bound, mut errors) = (Vec::new(), Vec::new());
         let mut is_silent = false;
@@ -169,7 +169,7 @@ impl OperandBinder<'_> {
         if errors.is_empty() && !is_silent { Ok(bound) } else { Err(errors) }
     }
 
-    /// Refuses a written tensor that is bound to two names.
+    /// Errors for a written tensor of an instance that is bound to two names.
     fn shared(&self, item: &InstanceItem, bound: &[OperandBinding]) -> Vec<Diagnostic> {
         let written = self.written();
         let mut first: BTreeMap<usize, &OperandBinding> = BTreeMap::new();
@@ -193,7 +193,7 @@ impl OperandBinder<'_> {
         errors
     }
 
-    /// Position of a tensor; `None` where an earlier diagnostic covers it.
+    /// Position of the tensor called `name` among the valid ones; `None` if an earlier diagnostic covers it.
     fn tensor(&self, name: &Identifier) -> Result<Option<usize>, Diagnostic> {
         let place = name.at(&self.syntax.file);
         if let Some(view) = self.syntax.views.iter().find(|view| view.name.value == name.value) {
@@ -250,7 +250,7 @@ impl OperandBinder<'_> {
     }
 }
 
-/// True if no parenthesis closes that was not opened.
+/// True if the text closes no parenthesis that it did not open.
 fn is_balanced(text: &str) -> bool {
     let mut open = 0_usize;
     text.chars().all(|letter| {

@@ -27,14 +27,14 @@ use crate::manifest::syntax::{Identifier, IntegerExpr as Number, LocalItem, Span
 use crate::model::Tensor;
 use crate::model::compute::{BufferRef, Reduction, Statement};
 
-/// State of the check of a kernel: the statements so far and their tensors.
+/// State of the check of a kernel: the statements checked so far, and the tensors that they use.
 pub(super) struct KernelLowering<'a> {
     pub(super) def: &'a KernelDef,
-    /// The scope of the kernel's text.
+    /// Scope that resolves the names of consts and symbols in the kernel's text.
     pub(super) scope: &'a ManifestScope,
     pub(super) place: ManifestContext<'a>,
     pub(super) tensors: &'a [Tensor],
-    /// The operands, in the order of the parameters.
+    /// Operands of the kernel, in the order of the function's parameters.
     pub(super) operands: Vec<OperandBinding>,
     pub(super) symbols: Vec<Symbol>,
     pub(super) names: TensorTable,
@@ -43,21 +43,21 @@ pub(super) struct KernelLowering<'a> {
     pub(super) locals: Vec<Tensor>,
     pub(super) statements: Vec<Statement>,
     pub(super) warnings: Vec<Diagnostic>,
-    /// True if a statement was dropped because of an error.
+    /// True if a statement was left out because of an error.
     is_silent: bool,
 }
 
-/// A statement of the kernel with its text.
+/// Statement of a kernel with its text and the statements after it.
 #[derive(Clone, Copy)]
 pub(super) struct StatementSource<'a> {
     pub(super) line: &'a StatementAst,
     pub(super) text: &'a SpannedText,
-    /// The statements after it.
+    /// Parsed statements after this one, in order.
     pub(super) later: &'a [StatementAst],
 }
 
 impl<'a> KernelLowering<'a> {
-    /// Initial state: operands bound, no statement checked.
+    /// Creates the state with the operands bound and no statement checked.
     pub(super) fn new(
         def: &'a KernelDef,
         scope: &'a ManifestScope,
@@ -89,7 +89,7 @@ impl<'a> KernelLowering<'a> {
         self.tensors.get(operand.tensor)
     }
 
-    /// The tensor of a buffer; `None` where it is invalid.
+    /// Tensor that a buffer refers to; `None` if it is invalid.
     pub(super) fn memory(&self, buffer: BufferRef) -> Option<&Tensor> {
         match buffer {
             BufferRef::Operand(k) => self.tensor(self.operands.get(k)?),
@@ -151,7 +151,7 @@ impl<'a> KernelLowering<'a> {
         expr.substitute(&value).unwrap_or_else(|_| expr.clone())
     }
 
-    /// Value of a const or symbol in the kernel's text.
+    /// Value of the const or symbol called `name` in the kernel's text; `None` if there is none.
     fn value_of(&self, name: &str) -> Option<Expr> {
         let number = self.scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
         number.or_else(|| {
@@ -159,12 +159,12 @@ impl<'a> KernelLowering<'a> {
         })
     }
 
-    /// True if a statement is missing that has a diagnostic.
+    /// True if a statement was left out because of an error that has a diagnostic.
     pub(super) fn is_incomplete(&self) -> bool {
         self.is_silent
     }
 
-    /// Checks all statements.
+    /// Checks all statements in order, and returns their diagnostics.
     pub(super) fn run(&mut self) -> Vec<Diagnostic> {
         let mut errors = self.prepare();
         let mut later = self.def.lines.as_slice();
@@ -184,7 +184,7 @@ impl<'a> KernelLowering<'a> {
         errors
     }
 
-    /// Checks the ranges and the accumulator type.
+    /// Checks the declared ranges and the type of the accumulator.
     fn prepare(&mut self) -> Vec<Diagnostic> {
         let mut errors = Vec::new();
         let facts = Facts::new(&self.symbols);
@@ -225,7 +225,7 @@ impl<'a> KernelLowering<'a> {
         errors
     }
 
-    /// After a fault, marks an intermediate as broken, so that its readers add no diagnostics.
+    /// Marks the intermediate that a faulty statement writes as broken, so that its readers add no diagnostics.
     fn mark_broken(&mut self, line: &StatementAst) {
         let name = &line.target.name;
         let is_operand = self.operands.iter().any(|operand| operand.name.value == *name);
@@ -247,7 +247,7 @@ impl<'a> KernelLowering<'a> {
         Diagnostic::error(code, message, place, "")
     }
 
-    /// True if a name is that of a tensor that the kernel could read.
+    /// True if a name is that of a tensor of the file that the kernel could read.
     pub(super) fn could_read(&self, name: &str) -> bool {
         let of_file = self.def.item.operands.is_none();
         self.names.contains_key(name) || of_file && self.place.named.contains_key(name)
@@ -350,7 +350,7 @@ impl<'a> KernelLowering<'a> {
         Ok(known)
     }
 
-    /// Infers the value of a statement, and passes it to `use_value` with its builder.
+    /// Infers the value of a statement over its axes, and passes it to `use_value` together with its builder.
     pub(super) fn value<T>(
         &self,
         source: StatementSource<'_>,
@@ -392,7 +392,8 @@ impl<'a> KernelLowering<'a> {
         use_value(&builder, built)
     }
 
-    /// Implied `local` of an intermediate that is a reduction; its element type is the accumulator's.
+    /// Declaration that is implied for an intermediate that is a reduction without a `local`: its element type is the
+    /// accumulator's.
     fn implied(&self, source: StatementSource<'_>, axes: &[Axis]) -> CheckResult<LocalItem> {
         let target = &source.line.target;
         let own = self.value(source, axes, |_, built| {

@@ -1,4 +1,5 @@
-//! Reads: indices are resolved, and each is proven in bounds or given a value outside.
+//! Reads of tensors in a kernel: indices are resolved, and each is proven in bounds or has a value for
+//! out-of-bounds elements.
 
 use layoutc_algebra::expr::parse::{MapItemText, MapText};
 use layoutc_algebra::expr::{Expr, ExprError, Var};
@@ -18,22 +19,23 @@ use crate::manifest::syntax::SpannedText;
 use crate::model::compute::{BoundaryCondition, ElementRead, TypedExpr, TypedExprKind};
 use crate::model::layout_names;
 
-/// The axes whose index may be below 0 or beyond the extent.
+/// Positions of the tensor's axes along which an index may be negative (`below`), or not below the extent
+/// (`beyond`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct BoundarySides {
     pub(super) below: Vec<usize>,
     pub(super) beyond: Vec<usize>,
 }
 
-/// An index that is out of bounds, or may be.
+/// Index of a read that is out of bounds, or is not proven in bounds.
 struct OutOfBounds {
     axis: usize,
-    /// A witness; `None` where the proof failed without one.
+    /// Point at which the index is out of bounds; `None` if the proof failed without one.
     at: Option<IndexPoint>,
 }
 
 impl ValueBuilder<'_> {
-    /// A read, with the optional value `other` of elements outside.
+    /// Infers a read, with `other` as the optional value of out-of-bounds elements.
     pub(super) fn read(
         &self,
         read: &ReadAst,
@@ -89,7 +91,7 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// The element that is read; within an index, converted to its integer type.
+    /// The element that is read; inside an index, converted to the integer type of the index.
     fn as_read(&self, built: InferredValue) -> InferredValue {
         match (built, self.integers) {
             (InferredValue::Typed(value), Some(ty)) if is_integer(value.ty) => {
@@ -143,7 +145,7 @@ impl ValueBuilder<'_> {
             .help("write one index per axis, in the order of the axes")
     }
 
-    /// One index, over the axes of the statement.
+    /// Parses and resolves one index over the axes of the statement.
     pub(super) fn index(&self, text: &IndexText) -> CheckResult<Expr> {
         let start = self.text.span.start + text.start;
         let value = slice_text(self.text, &(text.start..text.start + text.length)).to_owned();
@@ -176,7 +178,7 @@ impl ValueBuilder<'_> {
         over_axes.and_then(|expr| self.domain.facts.simplify(&expr)).map_err(overflow)
     }
 
-    /// The sides of the shape that the indices may leave, and one such index.
+    /// Axes along which the indices may leave the shape, and one index that does; `None` if all stay inside.
     fn sides(&self, index: &[Expr], shape: &[Axis]) -> (BoundarySides, Option<OutOfBounds>) {
         let (mut sides, mut first) = (BoundarySides::default(), None);
         for (axis, (index, own)) in index.iter().zip(shape).enumerate() {

@@ -41,7 +41,7 @@ impl KernelLowering<'_> {
         Err(error.help(help).into())
     }
 
-    /// Declared exclusive upper bound of the elements of an operand, if any.
+    /// Exclusive upper bound that the kernel declares for the elements of an operand; `None` if it declares none.
     pub(super) fn stated(&self, name: &str) -> Option<Expr> {
         let (_, below, _) = self.ranges.iter().find(|(own, ..)| own == name)?;
         let is_operand = self.operands.iter().any(|operand| operand.name.value == name);
@@ -62,7 +62,7 @@ impl KernelLowering<'_> {
         ElementBounds { below: name.and_then(|name| self.stated(name)), limits: [low, high] }
     }
 
-    /// Fault of a range that is declared for a tensor's elements.
+    /// Fault of the range that the kernel declares for the elements of the tensor `name`; `None` if it is valid.
     pub(super) fn range_of_elements(&self, name: &str, place: &FileSpan) -> Option<Diagnostic> {
         let lines = &self.def.lines;
         let known = self.names.get(name)?;
@@ -105,7 +105,7 @@ impl KernelLowering<'_> {
         Some(Diagnostic::error(code, message, place.clone(), "").help(help))
     }
 
-    /// Refuses a scatter whose result would depend on values that land on one element.
+    /// Refuses a scatter whose result would depend on the order of values that are written to one element.
     pub(super) fn scatters_well(
         &self,
         source: StatementSource<'_>,
@@ -173,7 +173,7 @@ fn reads(ast: &ValueAst, name: &str) -> bool {
     ast.nodes().iter().any(|node| node.read().is_some_and(|read| read.tensor.name == name))
 }
 
-/// Identity of the reduction, and its spelling.
+/// Identity of the reduction in this type with its spelling; `None` for an assignment.
 fn identity(op: Reduction, ty: Scalar) -> Option<(TypedExpr, String)> {
     let float = |value: f64| TypedExpr { ty, kind: TypedExprKind::Float(value) };
     let number = |value: i128| Some((literal(value, ty)?, value.to_string()));

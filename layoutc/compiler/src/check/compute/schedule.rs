@@ -1,4 +1,4 @@
-//! Schedules: each directive is checked against the loops of the kernel's statements.
+//! Schedules of kernels: each directive is checked against the loops of the kernel's statements.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::model::compute::{LoopSchedule, Split, Statement};
 use crate::model::layout_names;
 use crate::model::{Spanned, Tensor};
 
-/// A schedule directive, with its file and scope.
+/// Directive of a loop schedule, with the file and the scope that it belongs to.
 #[derive(Clone, Copy)]
 struct ScheduleDirective<'a> {
     item: &'a ScheduleItem,
@@ -23,28 +23,28 @@ struct ScheduleDirective<'a> {
     scope: &'a ManifestScope,
 }
 
-/// A loop of a statement.
+/// Loop of a statement's loop nest.
 #[derive(Debug, Clone)]
 struct StatementLoop {
     name: String,
     is_reduced: bool,
-    /// Stride of the loop in the output, in elements; `None` for a reduced axis.
+    /// Distance between consecutive elements of the output along the loop, in elements; `None` for a reduced axis.
     stride: Option<Expr>,
 }
 
 /// Loop nest of one statement.
 struct StatementNest<'a> {
     tensor: &'a Tensor,
-    /// Names that are both a storage axis and a reduced axis.
+    /// Names that are those of both a storage axis of the output and a reduced axis.
     twice: BTreeSet<String>,
     loops: Vec<StatementLoop>,
 }
 
-/// All loops of a kernel.
+/// Names and descriptions of all loops of a kernel.
 pub(super) struct KernelLoops {
-    /// Loop names, from the outermost of the first statement to the innermost of the last.
+    /// Names of the loops, from the outermost of the first statement to the innermost of the last.
     pub(super) names: Vec<String>,
-    /// A line per statement that lists its loops, for notes.
+    /// Texts that list the loops of each statement, one line per statement, for notes.
     pub(super) summaries: Vec<String>,
 }
 
@@ -215,7 +215,7 @@ impl LoopScheduleBuilder<'_> {
         false
     }
 
-    /// All loops, with a summary per statement.
+    /// All loops of the kernel, with one summary per statement.
     fn loop_summary(&self) -> KernelLoops {
         let summary = |nest: &StatementNest<'_>| {
             format!("the loops of `{}` are {}", nest.tensor.name, listed(nest))
@@ -286,7 +286,8 @@ impl LoopScheduleBuilder<'_> {
         self.schedule.splits.push(Split { axis, by: count, is_tile });
     }
 
-    /// `loops`: an order of loops of one statement; the planner places those that it does not name.
+    /// Checks a `loops` directive: the names must be an order of loops of one statement. The planner places the loops
+    /// that it does not name.
     fn loops(&mut self, names: &[Identifier], directive: ScheduleDirective<'_>) {
         let before = self.errors.len();
         let chosen = self.resolve_loops(names, directive);
@@ -342,14 +343,14 @@ impl LoopScheduleBuilder<'_> {
         self.schedule.parallel = self.resolve_loops(names, directive);
     }
 
-    /// True if the loop is over a reduced axis in every statement that has it.
+    /// True if the loop `name` is over a reduced axis in every statement that has it.
     fn is_reduced(&self, name: &str) -> bool {
         let loops = self.nests.iter().flat_map(|nest| &nest.loops);
         let mut own = loops.filter(|l| l.name == name).peekable();
         own.peek().is_some() && own.all(|l| l.is_reduced)
     }
 
-    /// Names of the loops over axes of the targets.
+    /// Names of the loops over axes of the statements' targets, in order.
     fn written(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for l in self.nests.iter().flat_map(|nest| &nest.loops).filter(|l| !l.is_reduced) {
@@ -407,7 +408,8 @@ impl LoopScheduleBuilder<'_> {
 }
 
 impl StatementNest<'_> {
-    /// The innermost loop with stride 1 in the output.
+    /// Name of the innermost loop along which consecutive elements of the output are adjacent; `None` if there is
+    /// none.
     fn contiguous(&self) -> Option<String> {
         let is_one = |l: &&StatementLoop| l.stride.as_ref().and_then(Expr::as_const) == Some(1);
         self.loops.iter().rev().find(is_one).map(|l| l.name.clone())

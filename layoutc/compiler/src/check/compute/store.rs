@@ -17,8 +17,8 @@ use crate::check::expr::place_in;
 use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr};
 
 impl KernelLowering<'_> {
-    /// Adds the statement that writes `target`, whose arithmetic is in `ty`; its first `written_axes` axes are on the
-    /// left.
+    /// Adds the statement that writes the tensor `target`, whose arithmetic is in type `ty`. The first `written_axes`
+    /// of its axes are on the left.
     pub(super) fn stored(
         &mut self,
         source: StatementSource<'_>,
@@ -94,7 +94,7 @@ impl KernelLowering<'_> {
         Ok(())
     }
 
-    /// Marks the inlined intermediates that read a tensor which was just written as stale.
+    /// Marks as stale the inlined intermediates that read the tensor `target`, which was just written.
     fn outdate(&mut self, name: &str, target: BufferRef) {
         for known in self.names.values_mut() {
             if let KernelTensorKind::Inlined { value, stale } = &mut known.kind
@@ -146,7 +146,7 @@ impl KernelLowering<'_> {
         })])
     }
 
-    /// Constant extents of a statement's target; `None` for a symbolic one.
+    /// Extents of a statement's target; `None` for a symbolic one.
     fn extents(&self, line: &StatementAst) -> Vec<Option<i128>> {
         let known = self.names.get(&line.target.name);
         let shape = known.map(|known| known.shape.as_slice()).unwrap_or_default();

@@ -21,7 +21,7 @@ fn power(before: &str) -> String {
     format!("write a power as `pow({base}, 2)`, or as a product: `{base} * {base}`")
 }
 
-/// The name, number, read, call or parenthesis at the end of a text.
+/// The name, number, read, call or parenthesis at the end of a text; `None` if there is none.
 fn operand_before(text: &str) -> Option<&str> {
     let text = text.trim_end();
     let mut start = text.len();
@@ -54,7 +54,7 @@ fn missing_value(before: &str, found: &str) -> String {
     }
 }
 
-/// The diagnostic of a syntax error.
+/// Diagnostic of a syntax error in a statement's text.
 pub(super) fn text_fault(
     error: &StatementError,
     text: &SpannedText,

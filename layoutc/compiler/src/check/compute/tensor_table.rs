@@ -10,43 +10,44 @@ use crate::manifest::syntax::SpannedText;
 use crate::model::compute::BufferRef;
 use crate::model::layout_names;
 
-/// The tensors of a kernel, by their names in it.
+/// Tensors of a kernel by their names in it, as far as its statements are checked.
 pub(super) type TensorTable = BTreeMap<String, KernelTensor>;
 
-/// A tensor of a kernel.
+/// Tensor that the statements of a kernel read or write.
 #[derive(Debug, Clone)]
 pub(super) struct KernelTensor {
-    /// Axes, with extents over the symbols of the kernel.
+    /// Axes of the tensor, with extents over the symbols of the kernel.
     pub(super) shape: Vec<Axis>,
-    /// Name in messages: that of the declared tensor or of the intermediate.
+    /// Name of the tensor in messages: that of the declared tensor or of the intermediate.
     pub(super) label: String,
     pub(super) kind: KernelTensorKind,
 }
 
-/// Kind of a tensor of a kernel.
+/// Storage of a kernel's tensor.
 #[derive(Debug, Clone)]
 pub(super) enum KernelTensorKind {
-    /// Stored in memory; `ty` is the type of its arithmetic.
+    /// Stored in the memory of `buffer`; `ty` is the type of its elements' arithmetic.
     Stored { buffer: BufferRef, ty: Scalar },
-    /// Inlined into each read.
+    /// Without storage: its value is inlined into each read.
     Inlined {
-        /// The value over the tensor's own axes.
+        /// Value of an element, over the tensor's own axes.
         value: InferredValue,
-        /// A tensor that the value reads and a later statement wrote.
+        /// Name of a tensor that the value reads and that a later statement wrote; `None` if there is none, so that the
+        /// value may be inlined.
         stale: Option<String>,
     },
-    /// Has an earlier diagnostic.
+    /// Invalid: an earlier diagnostic covers the tensor.
     Broken,
 }
 
 impl KernelTensor {
-    /// `input { n 16; h 64 }`
+    /// Text of the tensor with its shape: `input { n 16; h 64 }`
     pub(super) fn signature_text(&self, symbols: &[Symbol]) -> String {
         format!("{} {}", self.label, layout_names::shape(&self.shape, symbols))
     }
 }
 
-/// The bytes of a span.
+/// Part of a text at a byte range.
 pub(super) fn slice_text<'t>(
     text: &'t SpannedText,
     span: &super::statement_syntax::StatementSpan,

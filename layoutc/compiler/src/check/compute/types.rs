@@ -5,14 +5,14 @@ use layoutc_algebra::expr::BinOp;
 use crate::base::dtype::{Dtype, Scalar};
 use crate::model::compute::{Arithmetic, TypedExpr, TypedExprKind};
 
-/// Arithmetic type of an element type; `None` if it has no arithmetic.
+/// Type in which elements of this type are computed; `None` if it has no arithmetic.
 pub(super) fn arithmetic_scalar(scalar: Scalar) -> Option<Scalar> {
     let has_none =
         matches!(scalar, Scalar::F8e8m0fnu | Scalar::C64 | Scalar::C128 | Scalar::Record(_));
     (!has_none).then(|| scalar.compute_type())
 }
 
-/// Target types of casts.
+/// Types that a cast may have as its target.
 pub(super) const CASTS: &[Scalar] = &[
     Scalar::F64,
     Scalar::F32,
@@ -28,17 +28,17 @@ pub(super) const CASTS: &[Scalar] = &[
     Scalar::U8,
 ];
 
-/// Target type of the cast with this name.
+/// Target type of the cast with this name; `None` for another name.
 pub(super) fn cast_named(name: &str) -> Option<Scalar> {
     CASTS.iter().copied().find(|scalar| word(*scalar) == name)
 }
 
-/// Name of the type in manifests.
+/// Name of the type as manifests write it.
 pub(super) fn word(scalar: Scalar) -> String {
     Dtype { scalar, lanes: 1 }.to_string()
 }
 
-/// The operator of index expressions that an operator corresponds to, if there is one.
+/// Operator of index expressions with the same meaning; `None` if there is none.
 pub(super) fn index_operator(op: Arithmetic) -> Option<BinOp> {
     Some(match op {
         Arithmetic::Add => BinOp::Add,
@@ -50,17 +50,17 @@ pub(super) fn index_operator(op: Arithmetic) -> Option<BinOp> {
     })
 }
 
-/// True for the two arithmetic float types.
+/// True for `f64` and `f32`, the float types of arithmetic.
 pub(super) fn is_float(ty: Scalar) -> bool {
     matches!(ty, Scalar::F64 | Scalar::F32)
 }
 
-/// True for the four arithmetic integer types.
+/// True for the four integer types of arithmetic.
 pub(super) fn is_integer(ty: Scalar) -> bool {
     matches!(ty, Scalar::I64 | Scalar::I32 | Scalar::U64 | Scalar::U32)
 }
 
-/// Least and greatest value of an arithmetic integer type; `None` for floats and booleans.
+/// Least and greatest value of an integer type of arithmetic; `None` for floats and booleans.
 pub(super) fn limits(ty: Scalar) -> Option<(i128, i128)> {
     Some(match ty {
         Scalar::I64 => (i64::MIN.into(), i64::MAX.into()),
@@ -71,7 +71,7 @@ pub(super) fn limits(ty: Scalar) -> Option<(i128, i128)> {
     })
 }
 
-/// A literal of this type; `None` if the type cannot represent the integer.
+/// Literal of a type for an integer; `None` if the type cannot represent it.
 pub(super) fn literal(number: i128, ty: Scalar) -> Option<TypedExpr> {
     if is_float(ty) {
         let value = number.to_string().parse().ok()?;
@@ -81,7 +81,7 @@ pub(super) fn literal(number: i128, ty: Scalar) -> Option<TypedExpr> {
     (low..=high).contains(&number).then_some(TypedExpr { ty, kind: TypedExprKind::Integer(number) })
 }
 
-/// Converts a value to a type, unless it has it.
+/// The value converted to a type, or unchanged if it has that type.
 pub(super) fn converted(value: TypedExpr, ty: Scalar) -> TypedExpr {
     if value.ty == ty {
         value
@@ -90,7 +90,7 @@ pub(super) fn converted(value: TypedExpr, ty: Scalar) -> TypedExpr {
     }
 }
 
-/// Retypes a value that consists of float literals.
+/// The value with another type, for a value that consists of float literals.
 pub(super) fn retyped(value: TypedExpr, ty: Scalar) -> TypedExpr {
     let boxed = |value: Box<TypedExpr>| Box::new(retyped(*value, ty));
     let kind = match value.kind {

@@ -12,7 +12,7 @@ use crate::check::replay::words;
 use crate::model::compute::Reduction;
 
 impl KernelLowering<'_> {
-    /// Errors for the unused declarations of the kernel.
+    /// Errors for the unused intermediates, locals and ranges of the kernel.
     pub(super) fn unread(&self) -> Vec<Diagnostic> {
         let lines = &self.def.lines;
         let reads = lines.iter().flat_map(StatementAst::reads);
@@ -70,8 +70,8 @@ impl KernelLowering<'_> {
         errors
     }
 
-    /// The error for an unknown tensor of a kernel without operands, with the operands to declare if it names no
-    /// tensor of the file at all.
+    /// The error for an unknown tensor in a kernel without operands. If the kernel names no tensor of the file at
+    /// all, help lists the operands to declare.
     pub(super) fn with_operands(&self, mut error: Diagnostic) -> Diagnostic {
         if self.def.item.operands.is_some() || !error.fixes.is_empty() {
             return error;

@@ -23,7 +23,7 @@ use crate::check::scope::ManifestScope;
 use crate::manifest::syntax::{ItemKind, SpannedText};
 use crate::model::compute::{Arithmetic, ComparePredicate, TypedExpr, TypedExprKind};
 
-/// Builds the value of one statement.
+/// State of the type inference of one statement's value.
 #[derive(Clone, Copy)]
 pub(super) struct ValueBuilder<'a> {
     pub(super) text: &'a SpannedText,
@@ -31,30 +31,30 @@ pub(super) struct ValueBuilder<'a> {
     pub(super) scope: &'a ManifestScope,
     pub(super) domain: StatementDomain<'a>,
     pub(super) names: &'a TensorTable,
-    /// Value of a const or a symbol.
+    /// Function that returns the value of a const or symbol by its name.
     pub(super) values: &'a dyn Fn(&str) -> Option<Expr>,
-    /// Number of nodes that may still be inlined.
+    /// Number of nodes that may still be inlined in the statement.
     pub(super) left: &'a Cell<usize>,
-    /// Known bounds of the elements of a tensor.
+    /// Function that returns the known bounds of a tensor's elements.
     pub(super) elements: &'a BoundsOf<'a>,
-    /// The type that integers which are read are converted to; `None` to keep their own.
+    /// Type to which integer elements that are read are converted; `None` keeps their own arithmetic type.
     pub(super) integers: Option<Scalar>,
 }
 
-/// A value during inference; a number has no type yet.
+/// Inferred value, of which a number has no type yet.
 #[derive(Debug, Clone)]
 pub(super) enum InferredValue {
-    /// An integer that adapts to any type.
+    /// Integer literal, which adapts to any type.
     Number(i128),
     /// Arithmetic on axes and symbols: an `i64`, or an `i32` next to an `i32`.
     Index(Expr),
-    /// An expression of float literals: `f32` until an operand determines its type.
+    /// Expression of float literals, which is `f32` until an operand determines its type.
     FloatLiteral(TypedExpr),
-    /// A value with a type.
+    /// Value whose type is known.
     Typed(TypedExpr),
 }
 
-/// Two values of one kind.
+/// Operands of an operator after their types are unified.
 pub(super) enum ValuePair {
     Numbers(i128, i128),
     Indices(Expr, Expr),
@@ -63,12 +63,12 @@ pub(super) enum ValuePair {
 }
 
 impl ValueBuilder<'_> {
-    /// A builder for a data-dependent index.
+    /// The state for the inference of a data-dependent index.
     pub(super) fn in_an_index(&self) -> Self {
         Self { integers: Some(Scalar::I64), ..*self }
     }
 
-    /// Infers a parsed value.
+    /// Infers the type of a parsed value.
     pub(super) fn infer(&self, ast: &ValueAst) -> CheckResult<InferredValue> {
         match &ast.kind {
             ValueAstKind::Integer(value) => Ok(InferredValue::Number(*value)),
@@ -104,7 +104,7 @@ impl ValueBuilder<'_> {
         Diagnostic::error(code, message, place_in(self.text, span, self.file), label)
     }
 
-    /// Error for an arithmetic overflow.
+    /// Error for an overflow in index arithmetic.
     pub(super) fn overflow(
         &self,
         error: &ExprError,
@@ -114,7 +114,7 @@ impl ValueBuilder<'_> {
         overflow(error, message, place_in(self.text, span, self.file))
     }
 
-    /// Error for operands of the wrong type.
+    /// Error for operands of the wrong type, at a byte range.
     pub(super) fn mistyped<T>(
         &self,
         message: impl Into<String>,
@@ -170,7 +170,7 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// An index as a value; an error if it does not fit 64 bits.
+    /// Index expression as a value; an error if it does not fit 64 bits.
     pub(super) fn index_of(
         &self,
         expr: Result<Expr, ExprError>,
@@ -287,7 +287,7 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// The error for a divisor below 1.
+    /// Error for a divisor below 1.
     fn divisor(&self, divisor: i128, span: &StatementSpan) -> Vec<Diagnostic> {
         let message = format!("expected a divisor of at least 1, found {divisor}");
         let error = self.fault(Code::ExprDivisor, message, span, "");
@@ -459,7 +459,7 @@ impl ValueBuilder<'_> {
         self.mistyped(message, &span, help)
     }
 
-    /// Converts an untyped value to a type; a typed value of another type is an error that suggests a cast.
+    /// The value converted to a type if it has none. A value of another type is an error that suggests a cast.
     pub(super) fn convert_to(
         &self,
         built: InferredValue,
@@ -510,7 +510,7 @@ impl ValueBuilder<'_> {
     }
 }
 
-/// True if the first parenthesis of a text closes at its end: `(i + 1)`, not `(i) + (1)`.
+/// True if the first parenthesis of a text closes at its end, as in `(i + 1)`, but not in `(i) + (1)`.
 fn is_parenthesized(text: &str) -> bool {
     let mut depth = 0_usize;
     let closes = |(at, c): (usize, char)| {
@@ -528,7 +528,7 @@ pub(super) fn index(expr: Expr) -> TypedExpr {
     TypedExpr { ty: Scalar::I64, kind: TypedExprKind::Index(expr) }
 }
 
-/// Help text of a cast: `write f32(x)`.
+/// Help text that suggests a cast: `write f32(x)`.
 pub(super) fn cast(shown: &str, ty: Scalar) -> String {
     format!("write `{}({shown})`", word(ty))
 }

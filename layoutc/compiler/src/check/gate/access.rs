@@ -13,7 +13,8 @@ use crate::check::faults::index;
 use crate::check::index_point::{ClaimResult, IndexPoint};
 use crate::check::symbol_facts::SymbolFact;
 
-/// Longest contiguous run that is measured for a note.
+/// Length of the longest contiguous run that is measured for a note, in elements. A longer run is not measured
+/// further.
 const LONGEST_RUN: i128 = 1 << 16;
 
 /// Unit stride along a logical axis: `offset(i + 1) - offset(i) = 1` for all indices.
@@ -66,7 +67,7 @@ fn power(number: i128) -> i128 {
     number & number.wrapping_neg()
 }
 
-/// Length of the contiguous run from the start of an axis.
+/// Number of elements in the contiguous run that starts at the first index of an axis.
 fn run(layout: &Layout, axis: usize, at: &IndexPoint) -> Result<i128, ExprError> {
     let mut point = at.clone();
     let mut length = 0;
@@ -257,7 +258,7 @@ fn fastest(layout: &Layout) -> Result<Option<usize>, ExprError> {
     Ok(None)
 }
 
-/// Offset of the second element along an axis, relative to the first element.
+/// Offset of the second element along an axis minus that of the first element, in elements.
 fn first_step(layout: &Layout, axis: usize) -> Result<Expr, ExprError> {
     let at = |wanted: Option<usize>| {
         layout.offset().substitute(&|var| match var {
@@ -272,7 +273,7 @@ fn first_step(layout: &Layout, axis: usize) -> Result<Expr, ExprError> {
     Facts::new(layout.symbols()).simplify(&step)
 }
 
-/// A note per axis with its stride at the first element.
+/// Notes with the stride of each axis at the first element.
 fn steps(layout: &Layout) -> Result<Vec<String>, ExprError> {
     let mut lines = Vec::new();
     for (k, axis) in layout.logical().iter().enumerate() {
@@ -307,7 +308,7 @@ fn replaced(expr: &Expr, axis: usize, with: &Expr) -> Result<Expr, ExprError> {
     })
 }
 
-/// The point moved by `steps` along an axis.
+/// The point with its index along an axis increased by `steps`.
 fn moved(point: &IndexPoint, axis: usize, steps: i128) -> IndexPoint {
     let mut moved = point.clone();
     if let Some(index) = moved.axes.get_mut(axis) {
@@ -316,7 +317,7 @@ fn moved(point: &IndexPoint, axis: usize, steps: i128) -> IndexPoint {
     moved
 }
 
-/// `t[0, 3] is at offset 12`.
+/// Text with the offset of an element: `t[0, 3] is at offset 12`.
 fn place(subject: &GateSubject<'_>, point: &IndexPoint) -> String {
     let element = format!("{}{}", subject.name, index(&point.axes));
     match subject.layout.offset().evaluate(&|var| point.value(var)) {

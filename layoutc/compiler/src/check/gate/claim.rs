@@ -6,10 +6,10 @@ use layoutc_algebra::symbol::Symbol;
 
 use crate::check::index_point::{ClaimResult, IndexPoint};
 
-/// Limit on the indices visited exhaustively.
+/// Maximum number of indices that are visited exhaustively. Beyond it a sample is probed.
 const MOST_VISITED: i128 = 1 << 20;
 
-/// Limit on the indices probed if there are too many to visit, per assignment of the symbols.
+/// Maximum number of indices that are probed per assignment of the symbols, if there are too many to visit.
 const MOST_PROBED: usize = 1 << 14;
 
 /// Decides whether `expr` is 0 for all indices in `0..extents` and all values of the symbols.
@@ -54,13 +54,13 @@ fn depends_on_symbols(expr: &Expr, extents: &[Expr]) -> bool {
     is_symbol(expr) || extents.iter().enumerate().any(|(k, extent)| is_read(k) && is_symbol(extent))
 }
 
-/// Result of visiting the indices under one assignment of the symbols.
+/// Result of visiting indices under one assignment of the symbols.
 enum SampleResult {
-    /// The expression is nonzero at this index.
+    /// The expression is not 0 at this index.
     NonZero(IndexPoint),
-    /// The expression is 0 at all indices.
+    /// The expression is 0 at all indices, which were all visited.
     AllZero,
-    /// The expression is 0 at the sampled indices, which are not all.
+    /// The expression is 0 at the visited indices, which are not all.
     Sampled,
 }
 

@@ -1,4 +1,5 @@
-//! Gates: requirements on a tensor's layout. A gate that fails is an error at its node, with a figure.
+//! Gates: conditions that a tensor's layout must meet. A gate that fails is an error at its node, with the
+//! figures that violate it.
 //!
 //! A gate must hold for all values of the symbols. If it fails, facts of the symbols that would make it hold are
 //! searched.
@@ -22,19 +23,19 @@ use crate::base::nearest::near_powers_of_two;
 use crate::manifest::syntax::{Decimal, GateItem, GateKind, Identifier, IntegerExpr};
 use crate::model::{MemorySpace, Tensor};
 
-/// Longest vector of a gate, in elements.
+/// Maximum length of a gate's vector, in elements. A longer vector is an error.
 const LONGEST_VECTOR: i128 = 1 << 16;
 
-/// A tensor whose gates are checked, with the source of its layout.
+/// Tensor whose gates are checked, with the steps of its layout.
 #[derive(Clone, Copy)]
 pub(super) struct GateContext<'a> {
     pub(super) tensor: &'a Tensor,
     pub(super) recipe: LayoutSource<'a>,
-    /// The logical axes as declared.
+    /// Logical axes of the tensor, with extents as declared.
     pub(super) axes: &'a [Axis],
 }
 
-/// A gate with resolved names and numbers.
+/// Condition of a gate, with names and numbers resolved.
 enum Gate<'a> {
     Bijective,
     Padding(&'a Decimal),
@@ -44,25 +45,26 @@ enum Gate<'a> {
     Fits,
 }
 
-/// The layout that a gate is evaluated on: the tensor's own, or the same steps under other facts.
+/// Layout on which a gate is evaluated: the tensor's own, or that of the same steps under other facts of the
+/// symbols.
 struct GateSubject<'a> {
     name: &'a str,
     element_bits: u32,
     layout: &'a Layout,
     space: Option<&'a MemorySpace>,
-    /// The manifest's word for the tensor's memory.
+    /// Word for the tensor's memory in manifests.
     memory: &'a str,
-    /// Replays the steps on other axes; `None` where they give no layout.
+    /// Function that replays the steps of the layout on other axes; `None` if they give no layout.
     again: &'a dyn Fn(&[Axis]) -> Option<Layout>,
 }
 
-/// A failed gate.
+/// Violation of a gate by a layout.
 struct GateViolation {
-    /// The diagnostic, without its location.
+    /// Diagnostic of the violation, without its location.
     fault: Diagnostic,
-    /// Help that is used if there is no other.
+    /// Help that is shown if no fact of a symbol makes the gate hold; `None` if there is none.
     otherwise: Option<String>,
-    /// Symbol facts that may make it hold.
+    /// Facts that may make the gate hold, each with the position of its symbol.
     hints: Vec<(usize, SymbolFact)>,
 }
 
@@ -91,7 +93,7 @@ impl GateViolation {
     }
 }
 
-/// The failed gates of a tensor, except those that compare it with another tensor.
+/// Diagnostics of a tensor's failed gates, except of those that compare it with another tensor.
 pub(super) fn check(gated: GateContext<'_>) -> Vec<Diagnostic> {
     let fault = |item| match resolve(item, gated) {
         Ok(gate) => Vec::from_iter(gate.and_then(|gate| check_gate(&gate, item, gated))),
@@ -104,7 +106,7 @@ fn at(gated: GateContext<'_>, span: &std::ops::Range<usize>) -> FileSpan {
     FileSpan::new(gated.recipe.file, span.clone())
 }
 
-/// Resolves a gate; `None` for one that compares two tensors.
+/// Resolves the names and numbers of a gate; `None` for a gate that compares two tensors.
 fn resolve<'a>(item: &'a GateItem, gated: GateContext<'_>) -> CheckResult<Option<Gate<'a>>> {
     let value = |bound: &IntegerExpr| number(bound, gated.recipe.scope, gated.recipe.file);
     Ok(Some(match &item.kind {
@@ -129,7 +131,7 @@ fn resolve<'a>(item: &'a GateItem, gated: GateContext<'_>) -> CheckResult<Option
     }))
 }
 
-/// The logical axis of this name.
+/// Position of the logical axis of this name; an error if there is none.
 fn axis(name: &Identifier, gated: GateContext<'_>) -> CheckResult<usize> {
     if let Some(k) = gated.axes.iter().position(|axis| axis.name == name.value) {
         return Ok(k);
@@ -140,7 +142,7 @@ fn axis(name: &Identifier, gated: GateContext<'_>) -> CheckResult<usize> {
     Err(error.nearest_or_all(&name.value, "axes", known).into())
 }
 
-/// Diagnostic of a gate that fails.
+/// Diagnostic of a gate that fails; `None` if it holds.
 fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Option<Diagnostic> {
     let layout = &gated.tensor.layout;
     let place = at(gated, &item.span);
@@ -180,7 +182,7 @@ fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Optio
     Some(fault)
 }
 
-/// Evaluates a gate on a layout of the tensor.
+/// Evaluates a gate on a layout of the tensor; `None` if it holds.
 fn evaluate_gate(
     gate: &Gate<'_>,
     layout: &Layout,
@@ -211,7 +213,7 @@ fn evaluate_gate(
     })
 }
 
-/// Checks that the tensor fits its memory space.
+/// Violation of the gate `fits`: the tensor is larger than its memory space.
 fn fits(subject: &GateSubject<'_>) -> Option<GateViolation> {
     let Some(space) = subject.space else {
         let message = format!("`{}` is not in a memory space", subject.name);

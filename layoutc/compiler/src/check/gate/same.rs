@@ -1,4 +1,4 @@
-//! `require same-as=other`: equality of two layouts.
+//! Gate `require same-as=other`: equality of the layouts of two tensors.
 
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::query::equivalence::{LayoutEquivalence, compare};
@@ -13,7 +13,7 @@ use crate::env::executor::RayonExecutor;
 use crate::manifest::syntax::{GateKind, Identifier, ManifestSyntax};
 use crate::model::Tensor;
 
-/// The failed gates of a manifest that compare two tensors.
+/// Diagnostics of a manifest's failed gates that compare two tensors.
 pub(in crate::check) fn check(
     syntax: &ManifestSyntax,
     tensors: &[Tensor],
@@ -34,7 +34,7 @@ pub(in crate::check) fn check(
     found
 }
 
-/// The two tensors; `None` where an earlier diagnostic covers one of them.
+/// The two tensors that a gate compares; `None` if an earlier diagnostic covers one of them.
 fn both<'t>(
     own: &Identifier,
     other: &Identifier,
@@ -48,7 +48,7 @@ fn both<'t>(
     Ok(find(own).zip(find(other)).map(|(first, second)| [first, second]))
 }
 
-/// The first difference between two layouts.
+/// Diagnostic of the first difference between the layouts of two tensors; `None` if they are equal.
 fn one(
     first: &Tensor,
     second: &Tensor,
@@ -109,7 +109,8 @@ fn one(
     }
 }
 
-/// `offset 12`, or the physical index if there are several physical axes: `(3, 12)`.
+/// Text of an element's location: `offset 12`, or the physical index if there are several physical axes: `(3,
+/// 12)`.
 fn at(location: &ElementLocation) -> String {
     match location.physical.as_slice() {
         [_] => format!("offset {}", location.offset),

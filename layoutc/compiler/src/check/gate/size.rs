@@ -13,7 +13,7 @@ use crate::check::symbol_facts::SymbolFact;
 use crate::manifest::syntax::Decimal;
 use crate::model::layout_bytes;
 
-/// Bijectivity: every slot holds an element.
+/// Violation of the gate `bijective`: some slot holds no element.
 pub(super) fn bijective(subject: &GateSubject<'_>) -> Option<GateViolation> {
     let layout = subject.layout;
     if layout.verdict() == Verdict::Bijective {
@@ -25,7 +25,7 @@ pub(super) fn bijective(subject: &GateSubject<'_>) -> Option<GateViolation> {
     Some(broken.otherwise("choose tiles and alignments that divide the extents"))
 }
 
-/// Padding below a fraction of the slots.
+/// Violation of the gate `padding-below`: the fraction of slots that are padding is not below `limit`.
 pub(super) fn padding(subject: &GateSubject<'_>, limit: &Decimal) -> Option<GateViolation> {
     let layout = subject.layout;
     let parts = 10_i128.checked_pow(limit.places)?;
@@ -70,7 +70,7 @@ fn holds_for_all(layout: &Layout, limit: &Decimal, parts: i128) -> bool {
     proven().unwrap_or(false)
 }
 
-/// Size of at most `most` bytes; `wanted` completes the message.
+/// Violation of a gate on the size: the buffer has more than `most` bytes. `wanted` completes the message.
 pub(super) fn bytes_at_most(
     subject: &GateSubject<'_>,
     most: i128,
@@ -138,7 +138,7 @@ fn hints(layout: &Layout, at: &[i128], fits: &dyn Fn(&[i128]) -> bool) -> Vec<(u
     hints
 }
 
-/// Elements and slots under one assignment of the symbols.
+/// Number of elements and of slots under one assignment of the symbols.
 pub(super) struct SlotCounts {
     pub(super) elements: i128,
     pub(super) slots: i128,
@@ -174,7 +174,7 @@ fn figure(layout: &Layout, is_wrong: &dyn Fn(&SlotCounts) -> bool) -> String {
     )
 }
 
-/// ` for `n` = 1, `m` = 4`; empty without symbols.
+/// Text with the values of symbols: ` for `n` = 1, `m` = 4`; empty without symbols.
 pub(super) fn sizes(layout: &Layout, symbols: &[i128]) -> String {
     let one = |(symbol, value): (&layoutc_algebra::symbol::Symbol, &i128)| {
         format!("`{}` = {value}", symbol.name)
@@ -183,7 +183,7 @@ pub(super) fn sizes(layout: &Layout, symbols: &[i128]) -> String {
     if all.is_empty() { String::new() } else { format!(" for {}", all.join(", ")) }
 }
 
-/// A fraction in percent, with at most two decimals: `16.67 %`.
+/// Fraction `part / whole` in percent, with at most two decimals: `16.67 %`.
 fn percent(part: i128, whole: i128) -> String {
     let hundredths = part
         .checked_mul(10_000)
@@ -195,7 +195,7 @@ fn percent(part: i128, whole: i128) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// `67108864 bytes (64 MiB)`.
+/// Text of a size in bytes: `67108864 bytes (64 MiB)`.
 pub(super) fn counted_bytes(bytes: i128) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let Some((unit, shift)) = UNITS.iter().find(|(_, shift)| bytes >> shift > 0) else {

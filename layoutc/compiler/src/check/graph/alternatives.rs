@@ -17,23 +17,23 @@ use crate::manifest::syntax::{
     AcceptsItem, CostItem, GraphTensorItem, NodeItem, OperatorItem, OperatorRule, SpannedText,
 };
 
-/// A required layout of an operand or result.
+/// Layout that an operator requires of an operand or result.
 #[derive(Debug, Clone)]
 pub(super) enum LayoutRequirement {
-    /// The layout of a text, with the file that contains it.
+    /// The layout that a text gives, with the path of the file that contains the text.
     Text(SpannedText, Arc<str>),
-    /// Any layout, but the same for all operands and results with this requirement.
+    /// Any layout, but the same one for all operands and results with this requirement.
     Same,
-    /// Any layout, but the projection to the tensor's axes of one that all with this requirement share.
+    /// The projection to the tensor's axes of any layout that all operands and results with this requirement share.
     Projection,
-    /// Any layout.
+    /// Any layout, independent of other operands and results.
     Any,
 }
 
-/// One alternative: requirements and cost.
+/// Alternative of an operator: the layouts that it requires, and its cost.
 #[derive(Debug, Clone)]
 pub(super) struct Alternative {
-    /// Its position in the manifest; `None` for a rule.
+    /// Position of the alternative in the operator's list, from 0; `None` if it follows from a rule.
     pub(super) number: Option<usize>,
     pub(super) inputs: Vec<LayoutRequirement>,
     pub(super) outputs: Vec<LayoutRequirement>,
@@ -41,7 +41,7 @@ pub(super) struct Alternative {
     pub(super) place: FileSpan,
 }
 
-/// An operand or result of a node, with the requirement of an alternative.
+/// Operand or result of a node, with the layout that an alternative requires of it.
 pub(super) struct OperandSlot<'a> {
     pub(super) tensor: usize,
     pub(super) want: &'a LayoutRequirement,
@@ -49,7 +49,7 @@ pub(super) struct OperandSlot<'a> {
 }
 
 impl Alternative {
-    /// The operands, then the results, of a node.
+    /// Operands, then results, of a node, each with the layout that this alternative requires.
     pub(super) fn slots<'a>(
         &'a self,
         graph: &'a ResolvedGraph<'_>,
@@ -65,27 +65,27 @@ impl Alternative {
 #[derive(Debug)]
 pub(super) struct OperatorAlternatives {
     pub(super) alternatives: Vec<Alternative>,
-    /// Reasons why other alternatives do not apply.
+    /// Reasons why other alternatives of the operator do not apply to the node.
     pub(super) refused: Vec<String>,
-    /// Location of the declaration.
+    /// Span of the operator's declaration.
     pub(super) place: FileSpan,
-    /// The rule that they follow; a list of the node itself goes before the operator's rule.
+    /// Rule that the alternatives follow. A list of the node itself takes precedence over the operator's rule.
     pub(super) rule: OperatorRule,
-    /// The names used in its conditions.
+    /// Names that the conditions of the alternatives use.
     pub(super) uses: Vec<ConditionName>,
 }
 
-/// A node with its operands and results.
+/// Node of a graph with the types of its operands and results.
 pub(super) struct NodeContext<'a> {
     pub(super) node: &'a NodeItem,
     pub(super) inputs: &'a [&'a GraphTensorItem],
-    /// Types of its operands and results; `None` where unknown.
+    /// Types of the operands; `None` for an unknown type.
     pub(super) operands: &'a [Option<&'a GraphTensorType>],
     pub(super) results: &'a [Option<&'a GraphTensorType>],
     pub(super) file: &'a Arc<str>,
 }
 
-/// The alternatives of a node.
+/// The alternatives of a node that apply.
 ///
 /// # Errors
 /// An operator that the backend does not have, or a malformed condition.

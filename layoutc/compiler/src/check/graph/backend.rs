@@ -1,4 +1,4 @@
-//! Backends: those of the manifest, and the shipped profiles.
+//! Lookup of backends: those of the manifest, and the profiles that layoutc ships.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,7 +9,7 @@ use crate::manifest::syntax::{
     BackendItem, Identifier, ItemKind, ManifestSyntax, OperatorItem, SpannedText,
 };
 
-/// A backend with the file that declares it.
+/// Backend of a manifest, with the file that declares it.
 #[derive(Debug)]
 pub(in crate::check) struct BackendDef {
     pub(in crate::check) item: BackendItem,
@@ -27,12 +27,12 @@ impl Backend {
         self.chain.first().map_or("", |def| def.item.name.value.as_str())
     }
 
-    /// True if graphs for it are verified.
+    /// True if graphs for the backend are verified.
     pub(super) fn is_verified(&self) -> bool {
         self.chain.first().is_none_or(|def| def.item.verify)
     }
 
-    /// The default layout of a rank, and the file that declares it.
+    /// Text of the default layout for a rank, and the file that declares it; `None` if there is none.
     pub(super) fn default_layout(&self, rank: usize) -> Option<(&SpannedText, &Arc<str>)> {
         let rank = i128::try_from(rank).ok()?;
         self.chain.iter().find_map(|def| {
@@ -41,7 +41,8 @@ impl Backend {
         })
     }
 
-    /// The operator of a name, or else the rule for unlisted operators, and the file that declares it.
+    /// Declaration of the operator called `name`, or else the rule for unlisted operators, and the file that declares
+    /// it; `None` if there is neither.
     pub(super) fn operator(&self, name: &str) -> Option<(&OperatorItem, &Arc<str>)> {
         let named = self.chain.iter().find_map(|def| {
             let found = def.item.operators.iter().find(|operator| operator.name.value == name)?;
@@ -57,7 +58,7 @@ impl Backend {
     }
 }
 
-/// The shipped profiles, each a manifest with one backend.
+/// Profiles that layoutc ships: the name of the backend, and the text of a manifest with that backend.
 const PROFILES: &[(&str, &str)] = &[
     ("canonical", include_str!("profiles/canonical.kdl")),
     ("opencl", include_str!("profiles/opencl.kdl")),

@@ -16,10 +16,11 @@ use crate::manifest::syntax::{GraphTensorItem, SpannedText};
 use crate::model::Tensor;
 use crate::model::graph::{Compatibility, LayoutCandidate};
 
-/// Limit on the candidate layouts of one tensor.
+/// Maximum number of candidate layouts of one tensor. A tensor that needs more is an error, and no layouts are
+/// propagated beyond it.
 pub(super) const MAX_LAYOUTS: usize = 12;
 
-/// A layout that a tensor is required to offer.
+/// Layout that must be a candidate of a tensor, with its origin.
 #[derive(Clone)]
 pub(super) struct LayoutConstraint {
     pub(super) text: SpannedText,
@@ -29,13 +30,13 @@ pub(super) struct LayoutConstraint {
 }
 
 impl LayoutConstraint {
-    /// A constraint that follows from others.
+    /// Creates the constraint for a layout that follows from those of other tensors.
     pub(super) fn derived(text: SpannedText, place: FileSpan) -> Self {
         Self { text, place, is_stated: false }
     }
 }
 
-/// The candidates of each tensor.
+/// Candidate layouts of each tensor, by the tensor's position.
 ///
 /// # Errors
 /// A declared layout that is invalid for its tensor, or a tensor without a constant size.
@@ -68,7 +69,7 @@ pub(super) fn add(demands: &mut [Vec<LayoutConstraint>], tensor: usize, demand: 
     }
 }
 
-/// The layouts that the manifest declares for tensors.
+/// Constraints that the manifest declares for each tensor, by the tensor's position.
 fn stated(graph: &ResolvedGraph<'_>) -> Vec<Vec<LayoutConstraint>> {
     let mut demands: Vec<Vec<LayoutConstraint>> =
         graph.tensors.iter().map(|_| Vec::new()).collect();
@@ -102,16 +103,16 @@ fn add_requirements(
     }
 }
 
-/// Relation between the layouts of tensors that share a layout.
+/// Relation between the layouts of tensors that share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LayoutSharing {
-    /// Equal layouts.
+    /// All tensors have equal layouts.
     Same,
-    /// The projection to the axes of each tensor.
+    /// Each tensor has the projection of one layout to its own axes.
     Projection,
 }
 
-/// A set of tensors that an alternative requires to share a layout.
+/// Positions of tensors that an alternative requires to share a layout, and the relation between their layouts.
 pub(super) type SharingConstraint = (BTreeSet<usize>, LayoutSharing);
 
 /// The sharing constraints of all alternatives.

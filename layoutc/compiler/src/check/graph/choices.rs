@@ -14,10 +14,10 @@ use crate::check::faults::counted;
 use crate::manifest::syntax::{CostItem, GraphTensorItem};
 use crate::model::graph::{LayoutCandidate, OperatorChoice, OperatorLowering};
 
-/// Limit on the choices of one operator.
+/// Maximum number of choices of one operator. An operator with more is an error.
 const MAX_CHOICES: usize = 4096;
 
-/// Largest cost, in bytes; sums of many stay within 64 bits.
+/// Maximum cost of an operator, in bytes, so that sums of many stay within 64 bits. A higher cost is an error.
 const MAX_COST: u64 = 1 << 50;
 
 /// The choices of a node.
@@ -62,7 +62,8 @@ pub(super) fn choices(
     Err(error.help(help))
 }
 
-/// `x (N, H, W, C), w (O, H, W, I) and writes y (N, H, W, C)`
+/// Text of a node's operands and results in their layouts: `x (N, H, W, C), w (O, H, W, I) and writes y (N, H, W,
+/// C)`
 fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
     let shown = |positions: &[usize]| {
         let items = positions.iter().filter_map(|k| graph.tensors.get(*k));

@@ -7,60 +7,60 @@
 
 use std::ops::Range;
 
-/// A value in a condition.
+/// Value of a part of a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ConditionValue {
-    /// An integer.
+    /// Integer, such as an extent.
     Integer(i128),
     /// A number with a fraction or an exponent.
     Real(f64),
-    /// A word.
+    /// Word, such as a property in quotes.
     Word(String),
-    /// A boolean.
+    /// Boolean, the result of a comparison.
     Truth(bool),
-    /// A name that is neither an axis nor a property here: unequal to everything, and unordered.
+    /// Value of a name that is neither an axis nor a property of the node: unequal to everything, and unordered.
     Absent,
 }
 
-/// A fault of a condition: bytes of the text and message.
+/// Fault of a condition: the byte range in its text, and a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct WhenError {
     pub(super) span: Range<usize>,
     pub(super) message: String,
 }
 
-/// A query of a condition.
+/// Query of a name or attribute in a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConditionQuery<'a> {
-    /// A property, or the extent of the first axis of this name.
+    /// Property of the node, or the extent of the first axis of this name.
     Name(&'a str),
-    /// An attribute of one operand or result.
+    /// Attribute of one operand or result.
     Of(ConditionTensor, TensorAttribute<'a>),
 }
 
-/// An operand or a result, by its index from 0.
+/// Operand or result that a query names, by its index from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConditionTensor {
-    /// `in[1]`
+    /// Operand: `in[1]`
     Operand(usize),
-    /// `out[0]`
+    /// Result: `out[0]`
     Result(usize),
 }
 
-/// An attribute of a tensor.
+/// Attribute of an operand or result that a query names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TensorAttribute<'a> {
-    /// `.rank`, `.dtype`, or the extent of the axis of this name.
+    /// Rank or element type (`.rank`, `.dtype`), or the extent of the axis of this name.
     Name(&'a str),
-    /// `[2]`: the extent of the axis at this position.
+    /// Extent of the axis at this position: `[2]`.
     At(usize),
 }
 
-/// Returns the value of a query, whose text is at these bytes.
+/// Function that returns the value of a query whose text is at these bytes; `None` if there is no such value.
 pub(super) type ConditionLookup<'a> =
     dyn Fn(ConditionQuery<'_>, Range<usize>) -> Option<ConditionValue> + 'a;
 
-/// Limit on the nesting depth of parentheses.
+/// Maximum nesting depth of parentheses in a condition. A deeper condition is an error.
 const MAX_DEPTH: usize = 64;
 
 /// Evaluates a condition. `lookup` is called for every name, without short-circuiting.

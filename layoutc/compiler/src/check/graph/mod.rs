@@ -37,7 +37,7 @@ use names::ConditionName;
 use resolve::{ResolvedGraph, resolve};
 use tensor_types::GraphTensorType;
 
-/// The valid graphs of a manifest.
+/// Checks the graphs of a manifest and returns the valid ones.
 pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Graph> {
     let Some(syntax) = place.files.syntax(place.file) else { return Vec::new() };
     let Some(scope) = place.scopes.get(place.file) else { return Vec::new() };
@@ -72,11 +72,13 @@ pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic
 
 /// Properties of a graph that do not depend on layouts.
 struct GraphFacts {
-    /// The types of the tensors.
+    /// Type (axes and element type) of each tensor, by the tensor's position in the graph; `None` if it is invalid or
+    /// has a symbolic extent.
     known: Vec<Option<GraphTensorType>>,
-    /// The alternatives of each node.
+    /// Alternatives of each node, by the node's position in the graph.
     wants: Vec<OperatorAlternatives>,
-    /// The axis order of each transposition by layoutc.
+    /// Axis order of each node that is a transposition by layoutc, by the node's position: axis `k` of the result is
+    /// axis `order[k]` of the operand. `None` for any other node.
     orders: Vec<Option<Vec<usize>>>,
 }
 
@@ -151,7 +153,7 @@ fn nodes(
     (nodes, errors)
 }
 
-/// The alternatives of every node.
+/// Alternatives of every node, by position, or all faults of their operators and conditions.
 fn all_wants(
     graph: &ResolvedGraph<'_>,
     known: &[Option<GraphTensorType>],
@@ -175,7 +177,8 @@ fn all_wants(
     })
 }
 
-/// The tensors with the layouts that the manifest declares for them.
+/// The graph's tensors, each with its candidate layouts and the position of the layout that the manifest declares
+/// for it.
 fn tensors(
     graph: &ResolvedGraph<'_>,
     candidates: Vec<Vec<LayoutCandidate>>,
@@ -227,7 +230,8 @@ fn tensors(
     Ok(tensors)
 }
 
-/// The candidate of a declared layout; `None` for `****`.
+/// Position of the declared layout among the candidates of a tensor; `None` if there is none, or it is `****`,
+/// which accepts any layout.
 fn stated(text: Option<&SpannedText>, tensor: &GraphTensor) -> Option<usize> {
     tensor.find(&text.filter(|text| !is_any(&text.value))?.value)
 }

@@ -9,27 +9,27 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::PropertyItem;
 
-/// A name in a condition, as resolved for one node.
+/// Name or attribute in a condition, as resolved for one node.
 #[derive(Debug, Clone)]
 pub(super) struct ConditionName {
     place: FileSpan,
-    /// Location of the queried tensor, `in[1]`; that of the name for the node.
+    /// Span in the manifest of the queried tensor, `in[1]`; that of the name if the query is about the node.
     tensor_place: FileSpan,
-    /// Number of operands, or of results, of the node.
+    /// Number of the node's operands, or of its results if the query is about a result.
     count: usize,
-    /// The operator whose condition it is.
+    /// Name of the operator whose condition contains the name.
     op: String,
-    /// The queried tensor, `in[1]`; `None` for the node.
+    /// Text of the queried tensor, `in[1]`; `None` if the query is about the node.
     tensor: Option<String>,
     name: String,
-    /// True if the node has this name.
+    /// True if the node has a property, axis or attribute of this name.
     is_known: bool,
-    /// The names that the node has.
+    /// Names of the properties, axes or attributes that the node or tensor has.
     known: Vec<String>,
 }
 
 impl ConditionName {
-    /// `place` covers the whole query, `text`: `in[1].C`.
+    /// Resolves a query of a condition for one node. `place` is the span of the whole query `text`, as in `in[1].C`.
     pub(super) fn new(
         site: &NodeContext<'_>,
         query: ConditionQuery<'_>,
@@ -69,7 +69,7 @@ impl ConditionName {
     }
 }
 
-/// The properties and axes of a node.
+/// Names of a node's properties and axes.
 fn own_names(site: &NodeContext<'_>) -> Vec<String> {
     let properties = site.node.properties.iter().map(|(key, _)| key.value.clone());
     let axes = site.inputs.iter().copied().chain(&site.node.outputs);

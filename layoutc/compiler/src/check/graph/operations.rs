@@ -50,13 +50,13 @@ pub(super) fn check(
     if errors.is_empty() { Ok(orders) } else { Err(errors) }
 }
 
-/// A node with the types of its tensors.
+/// Node of a graph with its operator, its alternatives and the types of its tensors.
 struct NodeTypes<'a> {
     graph: &'a ResolvedGraph<'a>,
     node: &'a NodeItem,
     wants: &'a OperatorAlternatives,
     operator: Option<&'a OperatorItem>,
-    /// True if a built-in profile declares the operator.
+    /// True if a profile that layoutc ships declares the operator.
     is_shipped: bool,
     operands: Vec<&'a GraphTensorType>,
     results: Vec<&'a GraphTensorType>,

@@ -13,35 +13,35 @@ use crate::manifest::syntax::{
 };
 use crate::model::graph::TensorRole;
 
-/// A graph with names resolved to positions.
+/// Graph whose names are resolved to positions.
 pub(super) struct ResolvedGraph<'a> {
     pub(super) file: &'a Arc<str>,
     pub(super) backend: Option<Backend>,
-    /// Inputs and constants, then results in the order of the nodes.
+    /// Tensors of the graph: inputs and constants, then results in the order of the nodes.
     pub(super) tensors: Vec<&'a GraphTensorItem>,
     pub(super) roles: Vec<TensorRole>,
     /// The nodes in topological order.
     pub(super) nodes: Vec<&'a NodeItem>,
-    /// Positions of the operands in `tensors`, for each node.
+    /// Positions in `tensors` of the operands of each node, by the node's position.
     pub(super) reads: Vec<Vec<usize>>,
-    /// Positions of the results in `tensors`, for each node.
+    /// Positions in `tensors` of the results of each node, by the node's position.
     pub(super) writes: Vec<Vec<usize>>,
     pub(super) outputs: Vec<(usize, &'a OutputItem)>,
     pub(super) pins: Vec<(usize, &'a PinItem)>,
 }
 
 impl<'a> ResolvedGraph<'a> {
-    /// The operands of a node.
+    /// Positions of the operands of a node.
     pub(super) fn operands(&self, node: usize) -> &[usize] {
         self.reads.get(node).map_or(&[], Vec::as_slice)
     }
 
-    /// The results of a node.
+    /// Positions of the results of a node.
     pub(super) fn results(&self, node: usize) -> &[usize] {
         self.writes.get(node).map_or(&[], Vec::as_slice)
     }
 
-    /// Rank of a tensor.
+    /// Number of axes of the tensor at a position.
     pub(super) fn rank(&self, tensor: usize) -> usize {
         self.tensors.get(tensor).map_or(0, |item| item.shape.axes.len())
     }

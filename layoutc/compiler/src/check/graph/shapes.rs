@@ -6,7 +6,7 @@ mod product;
 use super::tensor_types::{GraphTensorType, StaticAxis};
 use crate::manifest::syntax::{PropertyItem, ShapeRule};
 
-/// An operator with the types of its operands and results.
+/// Node's operator with its properties and the types of its operands and results.
 pub(super) struct OperatorSignature<'k> {
     pub(super) operands: Vec<&'k GraphTensorType>,
     pub(super) results: Vec<&'k GraphTensorType>,
@@ -18,14 +18,14 @@ impl<'k> OperatorSignature<'k> {
         self.properties.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
-    /// A property, if it is an integer.
+    /// Value of the property called `name` if it is an integer; `None` otherwise.
     fn integer(&self, name: &str) -> Option<i128> {
         let PropertyItem::Integer(value) = self.property(name)? else { return None };
         Some(*value)
     }
 }
 
-/// The reason why the shapes of an operator are incompatible, with figures.
+/// Reason, with figures, why the shapes of an operator break the rule; `None` if they follow it.
 pub(super) fn clash(rule: ShapeRule, operation: &OperatorSignature<'_>) -> Option<String> {
     match rule {
         ShapeRule::Any => None,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::base::dtype::Dtype;
 
-/// Axes and element type of a tensor.
+/// Axes and element type of a graph's tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GraphTensorType {
     pub(super) name: String,
@@ -12,7 +12,7 @@ pub(super) struct GraphTensorType {
     pub(super) dtype: Dtype,
 }
 
-/// An axis with a constant extent.
+/// Axis of a tensor with a constant extent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StaticAxis {
     pub(super) name: String,
@@ -40,7 +40,7 @@ impl GraphTensorType {
     }
 }
 
-/// `` `x` (N 1, H 8, W 8, C 16) ``
+/// Prints the type with the name of the tensor: `` `x` (N 1, H 8, W 8, C 16) ``
 impl fmt::Display for GraphTensorType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let axes: Vec<String> =

@@ -12,11 +12,12 @@ use super::tensor_types::GraphTensorType;
 use super::transpose::{inverse, rewritten};
 use crate::manifest::syntax::SpannedText;
 
-/// Number of layouts of a class of tensors up to which translated layouts are added.
+/// Number of layouts of a class of tensors up to which translated layouts are added. A class with more gets no
+/// further ones.
 const MAX_SPREAD: usize = 8;
 
-/// One direction through a transposition: the types of both tensors, and for each axis of the first its position in the
-/// second.
+/// Transposition seen in one direction: the positions and types of both tensors, and for each axis of the first
+/// its position in the second.
 pub(super) struct TransposeEdge<'a> {
     pub(super) from: usize,
     to: usize,
@@ -25,7 +26,7 @@ pub(super) struct TransposeEdge<'a> {
     place: Vec<usize>,
 }
 
-/// Both directions through every transposition.
+/// Both directions of every transposition of the graph.
 pub(super) fn sides<'a>(
     graph: &ResolvedGraph<'_>,
     facts: &'a GraphFacts,
@@ -98,7 +99,7 @@ fn propagate_edge(
 
 /// Classes of tensors that must have the same layout, transitively.
 struct EquivalenceClasses {
-    /// The class of each tensor.
+    /// Number of the class of each tensor, by the tensor's position.
     own: Vec<usize>,
     members: Vec<BTreeSet<usize>>,
 }
@@ -123,7 +124,7 @@ impl EquivalenceClasses {
         Self { own, members }
     }
 
-    /// The class of a tensor, including itself.
+    /// Positions of the tensors in the class of a tensor, including itself.
     fn of(&self, tensor: usize) -> Option<&BTreeSet<usize>> {
         self.members.get(*self.own.get(tensor)?)
     }

@@ -53,10 +53,10 @@ pub(super) fn verify(graph: &Graph) -> Vec<Diagnostic> {
     walk.found
 }
 
-/// Walk over the operators of a graph.
+/// State of the walk over the operators of a graph.
 struct GraphVerifier<'g> {
     graph: &'g Graph,
-    /// Layout of each tensor, as far as known.
+    /// Position of the candidate that each tensor has, by the tensor's position; `None` if it is not known yet.
     layouts: Vec<Option<usize>>,
     found: Vec<Diagnostic>,
 }
@@ -85,8 +85,8 @@ impl GraphVerifier<'_> {
         }
     }
 
-    /// Tensors of an operator whose layouts differ from the choice's: tensor, its layout, the other layout, and true
-    /// for an operand.
+    /// Tensors of an operator whose layouts differ from those of the choice, as tuples of the tensor, its candidate,
+    /// the choice's candidate, and true for an operand.
     fn wrong(&self, node: &GraphNode, choice: &OperatorChoice) -> Vec<(usize, usize, usize, bool)> {
         let tensor = |k: usize| self.graph.tensors.get(k);
         let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(k, required)| {
@@ -175,7 +175,7 @@ impl GraphVerifier<'_> {
         })
     }
 
-    /// Text of a reversed path: `x → relu1 → r`.
+    /// Text of a path that is given in reverse order: `x → relu1 → r`.
     fn path_text(&self, path: &[usize]) -> String {
         let mut names: Vec<&str> = Vec::new();
         for position in path.iter().rev() {

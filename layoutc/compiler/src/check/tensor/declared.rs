@@ -19,9 +19,9 @@ use crate::manifest::syntax::{
     SpannedText, StepItem, StepKind, TileEntry,
 };
 
-/// Declarations of a tensor, its own or inherited by `like=`.
+/// Declarations of a tensor that are its own or inherited by `like=`.
 pub(in crate::check) struct TensorDeclaration<'a> {
-    /// The element type; takes precedence over the record.
+    /// Text of the element type, which takes precedence over the record; `None` if a record is given.
     pub(in crate::check) dtype: Option<&'a SpannedText>,
     pub(in crate::check) shape: &'a ShapeItem,
     pub(in crate::check) record: Option<&'a RecordItem>,

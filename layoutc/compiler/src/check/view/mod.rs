@@ -68,15 +68,15 @@ pub(super) fn check(
     views.checked.into_iter().map(|checked| checked.view).collect()
 }
 
-/// Limit on chains of views of views.
+/// Maximum length of a chain of views of views. A longer chain is an error.
 const MAX_CHAIN: usize = 64;
 
-/// A view without errors, with the results of its check.
+/// View without errors, with intermediate results of its check.
 struct CheckedView {
     view: View,
-    /// The builder of its layout, if it has views.
+    /// Builder of the view's layout; `None` if no view has it as its base.
     builder: Option<LayoutBuilder>,
-    /// Number of views down to the tensor, including itself.
+    /// Number of views on the chain from this one down to the tensor, including this one.
     depth: usize,
 }
 
@@ -85,25 +85,25 @@ struct ViewChecker<'a> {
     syntax: &'a ManifestSyntax,
     tensors: &'a [Tensor],
     builders: &'a [Option<LayoutBuilder>],
-    /// Positions of the declared views, by name.
+    /// Positions of the declared views in the manifest, by name.
     named: BTreeMap<&'a str, usize>,
-    /// The valid tensors and views so far, by name.
+    /// Valid tensors and views that were checked so far, by name.
     known: BTreeMap<String, ViewTarget>,
     checked: Vec<CheckedView>,
 }
 
-/// The base of a view.
+/// Base of a view with its layout.
 #[derive(Clone, Copy)]
 struct ViewBase<'a> {
     tensor: &'a Tensor,
     builder: &'a LayoutBuilder,
     of: ViewTarget,
     buffer: usize,
-    /// Number of views from the base down to the tensor, including the base.
+    /// Number of views on the chain from the base down to the tensor, including the base.
     depth: usize,
 }
 
-/// Lowered definition of a view.
+/// Definition of a view after lowering: the builder of its layout, and its relation to the base.
 struct ViewDefinition {
     builder: LayoutBuilder,
     seeing: ViewKind,

@@ -134,7 +134,7 @@ impl ViewWindow<'_> {
         build_fault(error, &self.item.name.value, self.seen.builder, place)
     }
 
-    /// `axis h of qkv has extent 12`
+    /// Text with the extent of a base's axis: `axis h of qkv has extent 12`
     fn extent(&self, axis: usize) -> String {
         let seen: &LayoutBuilder = self.seen.builder;
         let Some(axis) = seen.logical().get(axis) else { return String::new() };

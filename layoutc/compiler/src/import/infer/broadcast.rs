@@ -19,12 +19,12 @@ pub(super) fn broadcast(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(vec![ShapedTensor::new(result_type(call)?, shape)])
 }
 
-/// Result with type and shape of the first operand.
+/// Result with the element type and shape of the first operand.
 pub(super) fn keeping(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     call.input(0).map(ShapedTensor::unknown)
 }
 
-/// Results with the shape of the first operand; `Dropout` also returns its mask.
+/// Results of an operator on one data operand, with its shape; `Dropout` also returns its mask.
 pub(super) fn unary(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (first, op) = (call.input(0)?, call.node.op_type.as_str());
     if op == "PRelu"
@@ -59,7 +59,7 @@ fn result_type(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     })
 }
 
-/// Common shape of a broadcast.
+/// Shape to which two shapes are broadcast; an error if they do not match.
 pub(super) fn broadcast_shapes(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
     let rank = a.len().max(b.len());
     let at = |shape: &[u64], k: usize| {

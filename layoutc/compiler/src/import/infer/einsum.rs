@@ -1,4 +1,4 @@
-//! `Einsum`.
+//! Shape inference for `Einsum`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::broadcast::broadcast_shapes;
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch, shown};
 
-/// Letters of an operand or of the result, before and after an ellipsis.
+/// Letters of an operand or of the result in an `Einsum` equation, before and after its ellipsis.
 struct EinsumTerm {
     before: Vec<char>,
     behind: Option<Vec<char>>,
@@ -30,7 +30,7 @@ impl EinsumTerm {
     }
 }
 
-/// Extents of the letters and of the ellipsis.
+/// Extents of the letters and of the ellipsis in an `Einsum` equation.
 #[derive(Default)]
 struct LetterExtents {
     of: BTreeMap<char, u64>,

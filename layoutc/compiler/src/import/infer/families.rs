@@ -1,5 +1,5 @@
-//! Operators of ONNX's standard domain by family: shape rule, use of axes, parameters. An operator that is not here has
-//! the shapes that the model declares, and its operands are row-major.
+//! Families of operators in ONNX's standard domain, each with its shape rule, use of axes and parameters. An
+//! operator in no family has the shapes that the model declares, and its operands are row-major.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -16,42 +16,43 @@ use crate::import::operator::OnnxOperatorKind::{
 };
 use crate::import::operator::WindowKind;
 
-/// Rule that derives the results of an operator from its operands.
+/// Rule that derives the results' shapes and types from the operands.
 pub(super) enum ShapeRule {
-    /// Several results.
+    /// Function that returns several results.
     All(fn(&OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>>),
-    /// One result.
+    /// Function that returns the only result.
     One(fn(&OnnxCall<'_>) -> ShapeResult<ShapedTensor>),
-    /// The operands are not tensors; holds a description.
+    /// No rule, as the operands are not tensors; the text describes them.
     NotTensor(&'static str),
-    /// The shapes depend on data; holds the unknown.
+    /// No rule, as the shapes depend on data; the text names what is unknown.
     DataDependent(&'static str),
 }
 
 use ShapeRule::{All, DataDependent, NotTensor, One};
 
-/// Operators with one rule.
+/// Family of operators with one shape rule.
 pub(in crate::import) struct OperatorFamily {
-    /// Names, separated by white space.
+    /// Names of the operators, separated by white space.
     names: &'static str,
     pub(super) rule: ShapeRule,
     pub(in crate::import) kind: OnnxOperatorKind,
-    /// Names of the operands from the second on if they are parameters, such as shapes, axes and counts.
+    /// Names of the operands from the second on that are parameters, such as shapes, axes and counts, instead of
+    /// data.
     pub(in crate::import) parameters: &'static [&'static str],
 }
 
-/// Operators that broadcast several operands.
+/// Names of the operators that broadcast several operands.
 const BROADCAST: &str = "Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater \
     GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or Pow Sub Sum SwiGLU Where Xor";
 
-/// Operators with one data operand, whose shape the result has. Other operands are scalars or have one value per
-/// channel.
+/// Names of the operators with one data operand, whose shape the result has. Their other operands are scalars or
+/// have one value per channel.
 const UNARY: &str = "Abs Acos Acosh Asin Asinh Atan Atanh BitCast BitwiseNot Cast CastLike Ceil \
     Celu Cos Cosh DequantizeLinear Elu Erf Exp Floor Gelu HardSigmoid HardSwish Identity IsInf \
     IsNaN LeakyRelu Log Mish Neg Not PRelu QuantizeLinear Reciprocal Relu Round Selu Shrink \
     Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu";
 
-/// Operators that work along axes and preserve the shape of their first operand.
+/// Names of the operators that work along axes and whose result has the shape of their first operand.
 const KEEPING: &str = "CumProd GroupNormalization Hardmax InstanceNormalization LRN LogSoftmax \
     LpNormalization MeanVarianceNormalization RMSNormalization Scatter ScatterElements Softmax";
 
@@ -61,7 +62,7 @@ const REDUCTIONS: &str = "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceM
 const SEQUENCES: &str = "ConcatFromSequence SequenceAt SequenceConstruct SequenceEmpty \
     SequenceErase SequenceInsert SequenceLength SplitToSequence";
 
-/// A row of [`FAMILIES`].
+/// Creates an entry of [`FAMILIES`].
 const fn row(
     names: &'static str,
     rule: ShapeRule,
@@ -167,7 +168,7 @@ static BY_NAME: LazyLock<BTreeMap<&str, &OperatorFamily>> = LazyLock::new(|| {
     FAMILIES.iter().flat_map(|family| names(family).map(move |name| (name, family))).collect()
 });
 
-/// Family of an operator of the standard domain.
+/// Family of an operator of the standard domain; `None` if it is in no family.
 pub(in crate::import) fn family(op: &str) -> Option<&'static OperatorFamily> {
     BY_NAME.get(op).copied()
 }

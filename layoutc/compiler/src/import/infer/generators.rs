@@ -77,7 +77,7 @@ pub(super) fn constant_of_shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor
     Ok(ShapedTensor { dtype, shape, known })
 }
 
-/// `OptionalHasElement`: true if the operand is present.
+/// `OptionalHasElement`: a scalar that is true if the operand is present.
 #[expect(clippy::unnecessary_wraps, reason = "rules have one signature")]
 pub(super) fn truth(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let truth = i64::from(call.optional(0).is_some());
@@ -93,13 +93,13 @@ pub(super) fn eye_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     like(call)
 }
 
-/// Random numbers with the shape in an attribute.
+/// Random numbers: a tensor with the shape in an attribute.
 pub(super) fn random(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = extents(call.integers("shape").unwrap_or_default().iter().copied())?;
     Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(Scalar::F32), shape))
 }
 
-/// Numbers with the shape of the operand.
+/// Random numbers: a tensor with the shape of the operand.
 pub(super) fn like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))

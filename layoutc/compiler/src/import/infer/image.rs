@@ -32,7 +32,7 @@ pub(super) fn affine_grid(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(call.input(0)?.dtype, [&[*batch], space, &[axes]].concat()))
 }
 
-/// `Col2Im`.
+/// `Col2Im`: an image of the requested extents from its blocks.
 pub(super) fn col2im(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let image = call.parameter("image_shape", 1)?.unwrap_or_default();
@@ -50,18 +50,19 @@ pub(super) fn col2im(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// `MaxRoiPool`.
+/// `MaxRoiPool`: the regions of an image, pooled to a fixed size.
 pub(super) fn max_roi_pool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     regions(call, call.integers("pooled_shape").unwrap_or_default())
 }
 
-/// `RoiAlign`.
+/// `RoiAlign`: the regions of an image, sampled to a fixed size.
 pub(super) fn roi_align(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let size = |name: &str| call.integer(name).unwrap_or(1);
     regions(call, &[size("output_height"), size("output_width")])
 }
 
-/// One region of a fixed size per entry of operand 1; `size` has one number per spatial axis.
+/// Result of an operator with one region of a fixed size per entry of operand 1; `size` has one number per
+/// spatial axis.
 fn regions(call: &OnnxCall<'_>, size: &[i64]) -> ShapeResult<ShapedTensor> {
     let (data, regions) = (call.input(0)?, call.shape(1)?);
     let ([_, channels, _, _], [count, _]) = (data.shape.as_slice(), regions) else {

@@ -3,7 +3,7 @@
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// Results: a loss per target, or one; then the log probabilities.
+/// Results of a loss: a loss per target or a single one, then the log probabilities.
 pub(super) fn loss(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (scores, targets) = (call.input(0)?, call.shape(1)?);
     let [batch, _, space @ ..] = scores.shape.as_slice() else {
@@ -18,8 +18,8 @@ pub(super) fn loss(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(vec![ShapedTensor::new(scores.dtype, shape), scores.unknown()])
 }
 
-/// Optimizer step. Operands: rate, count, the tensors, their gradients, then `states` of each; results: the tensors and
-/// their states.
+/// Results of an optimizer step: the tensors and their states. The operands are rate, count, the tensors, their
+/// gradients, then `states` states of each tensor.
 pub(super) fn step(call: &OnnxCall<'_>, states: usize) -> ShapeResult<Vec<ShapedTensor>> {
     let own = call.inputs.get(2..).unwrap_or_default();
     let kinds = states + 2;

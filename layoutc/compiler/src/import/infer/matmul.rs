@@ -29,7 +29,7 @@ pub(super) fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(call.input(0)?.dtype, matmul_shape(call.shape(0)?, call.shape(1)?)?))
 }
 
-/// Shape of a product as in `NumPy`: a vector is a row on the left and a column on the right.
+/// Shape of a matrix product as in `NumPy`: a vector is a row on the left and a column on the right.
 pub(super) fn matmul_shape(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
     let (rows, a_inner) = match a {
         [] => return mismatch("an operand of a matrix product is a scalar"),

@@ -1,4 +1,4 @@
-//! Operators of `com.microsoft`, which ONNX Runtime generates when it optimizes a model.
+//! Operators of the domain `com.microsoft`, which ONNX Runtime generates when it optimizes a model.
 
 use super::recurrent::{WeightOrder, recurrent};
 use super::{matmul, quantized, window};
@@ -6,7 +6,7 @@ use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// Results of an operator of the domain.
+/// Results of an operator of the domain `com.microsoft`.
 pub(super) fn fused(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let like = |dtype| Ok(vec![ShapedTensor::new(dtype, input.shape.clone())]);

@@ -1,14 +1,14 @@
-//! Operators of `ai.onnx.ml`.
+//! Operators of the domain `ai.onnx.ml`.
 
 use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
 use crate::import::elements::element_type;
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// ONNX's element type number of strings.
+/// Number of strings among ONNX's element types.
 const TEXT: i64 = 8;
 
-/// Results of an operator of the domain.
+/// Results of an operator of the domain `ai.onnx.ml`.
 pub(super) fn learned(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let like = |dtype| Ok(vec![ShapedTensor::new(dtype, input.shape.clone())]);
@@ -65,7 +65,7 @@ fn targets(call: &OnnxCall<'_>, dtype: Scalar, name: &str) -> ShapeResult<Vec<Sh
     Ok(vec![ShapedTensor::new(dtype, vec![rows(call.shape(0)?)?, count])])
 }
 
-/// Classifier results: a class per row, and a score per row and class.
+/// Results of a classifier: a class per row, and a score per row and class.
 fn classes(call: &OnnxCall<'_>, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
     let Some(labels) = call.integers(name).filter(|labels| !labels.is_empty()) else {
         return Err(ShapeError::ElementType(TEXT));
@@ -78,7 +78,7 @@ fn classes(call: &OnnxCall<'_>, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
     ])
 }
 
-/// Element type of the labels.
+/// Element type of a classifier's labels.
 fn label(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     if let Some(own) = call.attribute("values_tensor").and_then(|own| own.t.as_ref()) {
         return element_type(own.data_type);

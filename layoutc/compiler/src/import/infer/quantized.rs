@@ -22,7 +22,7 @@ pub(super) fn dequantized(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     }
 }
 
-/// Results: quantized tensor, scale, zero point.
+/// Results of `DynamicQuantizeLinear`: the quantized tensor, its scale and its zero point.
 pub(super) fn dynamic(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(vec![
         ShapedTensor::new(Scalar::U8, call.shape(0)?.to_vec()),
@@ -35,7 +35,8 @@ pub(super) fn conv_integer(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(Scalar::I32, window::conv_shape(call, call.shape(0)?, call.shape(1)?)?))
 }
 
-/// Operands: (data, scale, zero, filter, scale, zero, result scale, result zero, bias).
+/// Result of a quantized convolution. Operands: (data, scale, zero, filter, scale, zero, result scale, result
+/// zero, bias).
 pub(super) fn conv(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = window::conv_shape(call, call.shape(0)?, call.shape(3)?)?;
     Ok(ShapedTensor::new(call.input(7)?.dtype, shape))
@@ -45,19 +46,21 @@ pub(super) fn matmul_integer(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(Scalar::I32, matmul::matmul_shape(call.shape(0)?, call.shape(1)?)?))
 }
 
-/// Operands: (a, scale, zero, b, scale, zero, result scale, result zero).
+/// Result of a quantized matrix product. Operands: (a, scale, zero, b, scale, zero, result scale, result zero).
 pub(super) fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = matmul::matmul_shape(call.shape(0)?, call.shape(3)?)?;
     Ok(ShapedTensor::new(call.input(7)?.dtype, shape))
 }
 
-/// Operands: (a, scale, zero, b, scale, zero, result scale, result zero).
+/// Result of a quantized operator that broadcasts two operands. Operands: (a, scale, zero, b, scale, zero, result
+/// scale, result zero).
 pub(super) fn broadcast(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let own = call.input(0)?;
     Ok(ShapedTensor::new(own.dtype, broadcast_shapes(&own.shape, call.shape(3)?)?))
 }
 
-/// Operands: (result scale, result zero, then for each tensor: data, scale, zero).
+/// Result of a quantized concatenation. Operands: (result scale, result zero, then for each tensor: data, scale,
+/// zero).
 pub(super) fn concat(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let inputs: Vec<Option<&ShapedTensor>> =
         call.inputs.iter().skip(2).step_by(3).copied().collect();

@@ -3,16 +3,16 @@
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// Axis order of the weights of a recurrent operator.
+/// Order of the axes in the weights of a recurrent operator.
 pub(super) enum WeightOrder {
-    /// `[directions, gates * units, inputs]`, as in ONNX.
+    /// `[directions, gates * units, inputs]`, the order of ONNX's own operators.
     UnitsFirst,
-    /// `[directions, inputs, gates * units]`.
+    /// `[directions, inputs, gates * units]`, the order of some operators of ONNX Runtime.
     UnitsLast,
 }
 
-/// Results: the output of each step, then `states` final states, with the number of units that the weights of `gates`
-/// gates imply.
+/// Results of a recurrent operator: the output of each step, then `states` final states. The weights of `gates`
+/// gates imply the number of units.
 pub(super) fn recurrent(
     call: &OnnxCall<'_>,
     gates: u64,

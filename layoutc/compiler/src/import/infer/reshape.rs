@@ -76,7 +76,7 @@ pub(super) fn unsqueeze(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(input.dtype, shape.collect()))
 }
 
-/// Permutation of a transposition: axis k of the result is axis `[k]` of the operand.
+/// Permutation of a `Transpose`: axis k of the result is axis `permutation[k]` of the operand.
 pub(in crate::import) fn permutation(call: &OnnxCall<'_>) -> ShapeResult<Vec<usize>> {
     let rank = call.shape(0)?.len();
     let Some(axes) = call.integers("perm") else { return Ok((0..rank).rev().collect()) };

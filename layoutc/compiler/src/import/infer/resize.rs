@@ -1,4 +1,4 @@
-//! `Resize` and `Upsample`.
+//! Shape inference for `Resize` and `Upsample`.
 
 use std::cmp::Ordering;
 
@@ -48,7 +48,8 @@ fn floats(scales: &ShapedTensor) -> ShapeResult<Vec<f64>> {
     }
 }
 
-/// Scales all axes by the least or the greatest ratio of requested size to extent; halves are rounded up.
+/// Extents scaled by one ratio for all axes: the least or the greatest ratio of requested size to extent. Halves
+/// are rounded up.
 fn in_ratio(
     input: &ShapedTensor,
     axes: &[usize],

@@ -32,7 +32,7 @@ pub(super) fn non_zero(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(Scalar::I64, vec![rank, found]))
 }
 
-/// Error for a result whose size depends on data.
+/// Error for a result whose size depends on data; `what` names the size.
 pub(super) fn data_dependent<T>(what: &str) -> ShapeResult<T> {
     Err(ShapeError::DataDependent(format!("{what} is known only when the model runs")))
 }
@@ -41,7 +41,7 @@ fn not_constant<T>(name: &str) -> ShapeResult<T> {
     Err(ShapeError::DataDependent(format!("operand 1, `{name}`, is not a constant")))
 }
 
-/// `Compress`: selects along an axis, or from all elements.
+/// `Compress`: elements selected along an axis, or from the whole tensor without one.
 pub(super) fn compress(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, condition) = (call.input(0)?, call.input(1)?);
     let Some(known) = &condition.known else {

@@ -4,7 +4,7 @@ use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent, signed};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// Value of a constant integer operand; `None` if it is omitted.
+/// Value of the constant integer operand `k`; `None` if the operand is omitted.
 fn number(call: &OnnxCall<'_>, k: usize) -> ShapeResult<Option<i64>> {
     let Some(input) = call.optional(k) else { return Ok(None) };
     let message = || ShapeError::DataDependent(format!("operand {k} is not a constant integer"));
@@ -36,7 +36,7 @@ pub(super) fn dft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// `[batch, frames, frequencies, 2]`
+/// `STFT`: shape `[batch, frames, frequencies, 2]`.
 pub(super) fn stft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let [batch, whole, ..] = data.shape.as_slice() else {
@@ -62,14 +62,14 @@ pub(super) fn stft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// Window function of a given size.
+/// Window function, a vector of the size that operand 0 gives.
 pub(super) fn window(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let Some(size) = number(call, 0)? else { return mismatch("the size is missing") };
     let dtype = call.dtype("output_datatype")?.unwrap_or(Scalar::F32);
     Ok(ShapedTensor::new(dtype, vec![extent(size)?]))
 }
 
-/// `[frequencies, bins]`
+/// `MelWeightMatrix`: shape `[frequencies, bins]`.
 pub(super) fn mel(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (Some(bins), Some(length)) = (number(call, 0)?, number(call, 1)?) else {
         return mismatch("the number of bins or the length is missing");

@@ -46,7 +46,8 @@ pub(super) fn split(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(sizes.into_iter().map(part).collect())
 }
 
-/// Range of a slice along one axis. Indices are normalized; `end` is -1 for a negative step that includes index 0.
+/// Range of a slice along one axis, with indices counted from 0. `end` is exclusive, and -1 for a negative step
+/// that includes index 0.
 pub(super) struct SliceRange {
     pub(super) axis: usize,
     pub(super) start: i64,
@@ -54,7 +55,7 @@ pub(super) struct SliceRange {
     pub(super) step: i64,
 }
 
-/// Ranges of a slice.
+/// Ranges of a `Slice`, one for each sliced axis.
 pub(super) fn cuts(call: &OnnxCall<'_>) -> ShapeResult<Vec<SliceRange>> {
     let shape = call.shape(0)?;
     let (Some(starts), Some(ends)) = (call.parameter("starts", 1)?, call.parameter("ends", 2)?)
@@ -150,7 +151,7 @@ pub(super) fn gather_nd(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(input.dtype, [outer, rest].concat()))
 }
 
-/// `TopK`: the selected elements and their positions.
+/// Results of `TopK`: the selected elements and their positions.
 pub(super) fn top(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let axis = call.own_axis(-1, input.shape.len())?;

@@ -1,33 +1,33 @@
-//! Convolutions and pools: a window that moves over the spatial axes.
+//! Convolutions and pools: operators with a window that moves over the spatial axes.
 
 use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, signed};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// Window parameters of one axis.
+/// Parameters of a window along one spatial axis.
 struct WindowParams {
     kernel: i64,
     stride: i64,
     dilation: i64,
-    /// Padding before and after.
+    /// Number of padding elements before and after the data.
     pads: [i64; 2],
 }
 
 impl WindowParams {
-    /// Elements spanned by the dilated window: `(kernel - 1) * dilation + 1`.
+    /// Number of elements that the dilated window spans: `(kernel - 1) * dilation + 1`.
     fn span(&self) -> ShapeResult<i64> {
         let steps = self.kernel.checked_sub(1).and_then(|steps| steps.checked_mul(self.dilation));
         check_overflow(steps.and_then(|steps| steps.checked_add(1)))
     }
 }
 
-/// `Conv`. The kernel shape is that of the filter, operand 1.
+/// `Conv`. The shape of its window is that of the filter, operand 1.
 pub(super) fn conv(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     Ok(ShapedTensor::new(data.dtype, conv_shape(call, &data.shape, call.shape(1)?)?))
 }
 
-/// Shape of a convolution of `data` with `filter`.
+/// Shape of the result of a convolution of `data` with `filter`.
 pub(super) fn conv_shape(
     call: &OnnxCall<'_>,
     data: &[u64],
@@ -92,7 +92,7 @@ pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// Pools; `MaxPool` also returns the positions of the maxima.
+/// Results of a pooling operator; `MaxPool` also returns the positions of the maxima.
 pub(super) fn pool(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let data = call.input(0)?;
     let (batch, channels, space) = call.image(0)?;
@@ -123,7 +123,8 @@ fn group(call: &OnnxCall<'_>) -> ShapeResult<u64> {
     }
 }
 
-/// Window parameters of each axis; `filter` is the kernel shape if the attribute is missing.
+/// Parameters of the window along each spatial axis. `filter` is the shape of the window if no attribute gives
+/// it.
 fn moves(
     call: &OnnxCall<'_>,
     rank: usize,

@@ -1,24 +1,24 @@
 //! Concrete syntax of a manifest: nodes with their words, blocks and comments.
 
-/// A comment, without trailing spaces.
+/// Comment in a manifest, without trailing spaces.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Comment<'t> {
-    /// The text, from its `//` or `/*`.
+    /// Text of the comment, from its `//` or `/*`.
     pub(super) text: &'t str,
-    /// The byte offset in the manifest.
+    /// Byte offset of the comment in the manifest.
     pub(super) start: usize,
-    /// Number of spaces before it.
+    /// Number of spaces before the comment.
     pub(super) gap: usize,
 }
 
 impl Comment<'_> {
-    /// Returns true for a comment that extends to the end of its line.
+    /// True for a `//` comment, which extends to the end of its line.
     pub(super) fn ends_line(&self) -> bool {
         self.text.starts_with("//")
     }
 }
 
-/// Comments and line continuations before an element.
+/// Comment or line continuation before an element of a node.
 #[derive(Debug, Clone)]
 pub(super) enum Trivia<'t> {
     /// A comment.
@@ -27,76 +27,76 @@ pub(super) enum Trivia<'t> {
     Continuation(Vec<Comment<'t>>),
 }
 
-/// An element of a node: a word, a mark or a block.
+/// Element of a node (a word, a mark or a block), with what precedes it.
 #[derive(Debug)]
 pub(super) struct CstElement<'t> {
-    /// The trivia before it.
+    /// Comments and line continuations before the element.
     pub(super) before: Vec<Trivia<'t>>,
-    /// The separation from the previous element.
+    /// Separation of the element from the previous one.
     pub(super) joint: Spacing,
-    /// The element.
+    /// Word, mark or block that the element is.
     pub(super) what: CstElementKind<'t>,
 }
 
-/// Separation of two elements.
+/// Separation of an element from the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spacing {
-    /// A space.
+    /// One space.
     Blank,
-    /// None: inside `(type)key=value`, after `/-`, and before the first element.
+    /// No space: inside `(type)key=value`, after `/-`, and before the first element.
     Adjacent,
 }
 
-/// Kind of an element.
+/// Kind of a node's element.
 #[derive(Debug)]
 pub(super) enum CstElementKind<'t> {
-    /// A word or mark, as written.
+    /// Word or mark, as written.
     Word(&'t str),
-    /// A block in braces.
+    /// Block in braces.
     Block(CstBlock<'t>),
 }
 
-/// A block, or the whole manifest.
+/// Block of nodes in braces, or the whole manifest.
 #[derive(Debug, Default)]
 pub(super) struct CstBlock<'t> {
-    /// The comments behind the `{`, on its line.
+    /// Comments after the block's `{`, on the same line.
     pub(super) opening: Vec<Comment<'t>>,
-    /// The content, in order.
+    /// Nodes and comments of the block, in order.
     pub(super) items: Vec<CstItem<'t>>,
-    /// True if the block is on one line.
+    /// True if the source has the block on one line.
     pub(super) is_flat: bool,
 }
 
-/// An item of a block; in a block over several lines, each has its own line.
+/// Node, or comments alone, in a block. In a block over several lines each item has its own line.
 #[derive(Debug)]
 pub(super) struct CstItem<'t> {
-    /// True after a blank line.
+    /// True if a blank line precedes the item in the source.
     pub(super) is_apart: bool,
-    /// The content.
+    /// Node or comments that the item is.
     pub(super) line: CstItemKind<'t>,
 }
 
-/// Kind of an item.
+/// Kind of a block's item.
 #[derive(Debug)]
 pub(super) enum CstItemKind<'t> {
-    /// Only comments.
+    /// Comments without a node on their line.
     Comments {
-        /// In order; only the last may end its line.
+        /// Comments of the line in order; only the last may extend to the end of the line.
         comments: Vec<Comment<'t>>,
-        /// True if they continue the trailing comment of the line above: they begin in the same column.
+        /// True if the comments continue the trailing comment of the line above, that is, begin in the same column.
         is_below: bool,
     },
-    /// A node.
+    /// Node with the comments on its line.
     Node(CstNode<'t>),
 }
 
-/// A node.
+/// Node with the comments on its line.
 #[derive(Debug)]
 pub(super) struct CstNode<'t> {
-    /// The comments before it, on its line; none ends the line.
+    /// Comments before the node on its line; none extends to the end of the line.
     pub(super) leading: Vec<Comment<'t>>,
-    /// Its words and blocks, including `/-` marks.
+    /// Words and blocks of the node, including `/-` marks.
     pub(super) pieces: Vec<CstElement<'t>>,
-    /// The comments behind it, on its line; only the last may end the line.
+    /// Comments after the node on its line; only the last may extend to the end of the line.
     pub(super) trailing: Vec<Comment<'t>>,
 }

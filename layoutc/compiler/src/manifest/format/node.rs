@@ -10,11 +10,11 @@ use super::super::node_lints;
 use super::cst::{Comment, CstElement, CstElementKind, CstNode, Spacing, Trivia};
 use super::parse::{CstParser, KdlErrorSpan};
 
-/// The elements of a node so far.
+/// Elements of the node that is being parsed.
 #[derive(Default)]
 struct CstNodeBuilder<'t> {
     pieces: Vec<CstElement<'t>>,
-    /// The tokens that are not commented out by `/-`.
+    /// Tokens of the node that are not commented out by `/-`.
     head: Vec<KdlToken>,
     has_block: bool,
 }

@@ -9,7 +9,7 @@ use super::INDENT;
 use super::cst::{Comment, CstBlock, CstItem, CstItemKind, Trivia};
 use super::trivia::{between, by_lines, comments};
 
-/// The span of a syntax error.
+/// Byte range of a syntax error in the text.
 pub(super) type KdlErrorSpan = Range<usize>;
 
 /// Maximum number of bytes before a comment, on its line, up to which its column is computed.
@@ -38,34 +38,34 @@ pub(super) struct CstParser<'t> {
     pub(super) text: &'t str,
     pub(super) tokens: &'t [KdlToken],
     pub(super) at: usize,
-    /// The end of the last token taken.
+    /// Byte offset of the end of the last token that was consumed.
     pub(super) end: usize,
     /// Byte offsets of the line ends, in order.
     line_ends: Vec<usize>,
-    /// Number of open blocks.
+    /// Number of blocks that are open.
     pub(super) depth: usize,
-    /// Number of enclosing `/-`; commented out nodes are not checked.
+    /// Number of enclosing `/-` marks; nodes inside are not checked.
     pub(super) slashed: usize,
 }
 
-/// The lines of a block so far.
+/// Items of a block that is being parsed, with the state of its current line.
 #[derive(Default)]
 struct CstBlockBuilder<'t> {
     block: CstBlock<'t>,
-    /// Comments since the last node, `;` or line end.
+    /// Comments since the last node, `;` or line end, which belong to no item yet.
     pending: Vec<Comment<'t>>,
-    /// Line ends since the last item.
+    /// Number of line ends since the last item.
     newlines: usize,
-    /// True after the first line end of the block.
+    /// True after the first line end in the block, that is, if the block is on several lines.
     is_open: bool,
-    /// True if the current line has a node.
+    /// True if the current line has a node already.
     is_fresh: bool,
-    /// The column of the trailing comment of the line above.
+    /// Column of the trailing comment of the line above; `None` if there is none.
     above: Option<usize>,
 }
 
 impl<'t> CstBlockBuilder<'t> {
-    /// The trailing comments of the current line: of its last node, or of the `{` of the block.
+    /// Trailing comments of the current line: those of its last node, or of the block's `{`.
     fn behind(&mut self, has_brace: bool) -> Option<&mut Vec<Comment<'t>>> {
         match self.block.items.last_mut().map(|item| &mut item.line) {
             Some(CstItemKind::Node(node)) if self.is_fresh => Some(&mut node.trailing),
@@ -88,7 +88,7 @@ impl<'t> CstBlockBuilder<'t> {
         self.pending = rows.flatten().collect();
     }
 
-    /// The pending comments on the line of the next node; earlier ones become lines of their own.
+    /// Takes the pending comments that are on the line of the next node; earlier ones become items of their own.
     fn leading(&mut self) -> Vec<Comment<'t>> {
         let mut rows = by_lines(std::mem::take(&mut self.pending));
         let leading = rows.pop_if(|row| row.last().is_some_and(|last| !last.ends_line()));
@@ -121,7 +121,7 @@ impl<'t> CstParser<'t> {
         self.text.get(token.span.clone()).unwrap_or_default()
     }
 
-    /// The span of the next token, or the end of the text.
+    /// Byte range of the next token, or of the end of the text.
     pub(super) fn here(&self) -> KdlErrorSpan {
         self.peek().map_or(self.text.len()..self.text.len(), |token| token.span.clone())
     }

@@ -5,20 +5,21 @@ use super::cst::{
 };
 use super::{INDENT, WIDTH, width};
 
-/// A line of the result. Comments and strings in `words` may contain line ends.
+/// Line of the formatted text. Comments and strings in `words` may contain line ends.
 #[derive(Debug, Default)]
 pub(super) struct FormatLine {
-    /// The indentation and the words.
+    /// Indentation and words of the line.
     pub(super) words: String,
-    /// The trailing comments.
+    /// Trailing comments of the line; empty if there are none.
     pub(super) comments: String,
-    /// Number of spaces before the comments in the source.
+    /// Number of spaces before the trailing comments in the source.
     pub(super) gap: usize,
-    /// True for a comment that continues the trailing comment of the line above; `words` is then the indentation.
+    /// True if the line is a comment that continues the trailing comment of the line above; `words` is then the
+    /// indentation.
     pub(super) is_below: bool,
 }
 
-/// The lines of a manifest.
+/// Formatted lines of a manifest.
 pub(super) fn lines(document: &CstBlock<'_>) -> Vec<FormatLine> {
     let mut printer = FormatPrinter { rows: Vec::new(), row: FormatLine::default() };
     printer.items(&document.items, 0);
@@ -27,7 +28,7 @@ pub(super) fn lines(document: &CstBlock<'_>) -> Vec<FormatLine> {
 
 struct FormatPrinter {
     rows: Vec<FormatLine>,
-    /// The line being written.
+    /// Line that is being written.
     row: FormatLine,
 }
 
@@ -129,7 +130,7 @@ impl FormatPrinter {
     }
 }
 
-/// Prints a block on one line, within a remaining width.
+/// Printer of a block on one line, within a remaining width.
 struct InlineWriter {
     text: String,
     room: usize,

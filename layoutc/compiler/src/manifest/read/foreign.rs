@@ -39,7 +39,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
 /// Help for strides in elements.
 const STRIDES: &str = "write strides in elements as a step: `layout { strides 64 1 }`, or `mdspan=\"layout_stride<64, 1>\"`";
 
-/// A help text with the axes of the tensor, or `n` and `c`: `{order}` is their reverse, `{map}` a map that reverses them.
+/// A help text with the names of the tensor's axes, or of `n` and `c`: the placeholder `{order}` becomes their
+/// reverse, `{map}` a map that reverses them.
 fn with_axes(help: &str, axes: &[String]) -> String {
     let axes: Vec<&str> = axes.iter().map(String::as_str).collect();
     let axes = if axes.is_empty() { vec!["n", "c"] } else { axes };
@@ -53,7 +54,7 @@ pub(super) fn is_foreign(word: &str) -> bool {
     FOREIGN.contains(&word)
 }
 
-/// Element type, shape and layout of a tensor given in one foreign text.
+/// Element type, shape and layout of a tensor that one text in a foreign notation gives.
 pub(super) struct ForeignTensor {
     pub(super) dtype: SpannedText,
     pub(super) shape: ShapeItem,

@@ -36,7 +36,7 @@ use super::diagnostic_sink::DiagnosticSink;
 use super::syntax::{ItemKind, ManifestSyntax};
 use super::tree::{ManifestNode, ManifestTree};
 
-/// The items of a tree; errors are reported to `faults`.
+/// Reads the items of a tree, and reports errors to `faults`.
 pub(super) fn manifest(
     file: &Arc<str>,
     text: &str,
@@ -58,15 +58,15 @@ pub(super) fn manifest(
     manifest
 }
 
-/// Reads nodes. A method that returns `None` has reported the reason.
+/// Reader of nodes into typed syntax. A method that returns `None` has reported the reason.
 struct ManifestReader<'t, 'f> {
     text: &'t str,
     faults: &'f mut DiagnosticSink,
     /// Suggested names for words that are not valid names; computed on first use.
     renames: OnceCell<Renames>,
-    /// The axes of the shape of the tensor that is being read, for suggestions.
+    /// Names of the axes in the shape of the tensor that is being read, for suggestions.
     axes: Vec<String>,
-    /// The tensor that is being read, as written before its block, for suggestions.
+    /// Text of the tensor that is being read, up to its block, for suggestions.
     head: String,
 }
 

@@ -11,7 +11,7 @@ use crate::base::codes::Code;
 use crate::base::nearest::nearest;
 use crate::manifest::tree::{Entry, ManifestNode, PropertyKey};
 
-/// Presence of a block.
+/// Whether a node must, may or must not have a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockRule {
     Never,
@@ -19,14 +19,14 @@ pub(super) enum BlockRule {
     Always,
 }
 
-/// Signature of a node.
+/// Signature of a node: the arguments, properties and block that it may have.
 #[derive(Debug)]
 pub(super) struct NodeSignature {
-    /// An example of use, for help texts.
+    /// Example of the node's use, for help texts.
     pub(super) usage: &'static str,
-    /// The allowed number of arguments.
+    /// Range of the number of arguments that the node may have.
     pub(super) args: RangeInclusive<usize>,
-    /// The allowed properties; `None` for any.
+    /// Names of the properties that the node may have; `None`: any.
     pub(super) props: Option<&'static [&'static str]>,
     pub(super) block: BlockRule,
 }
@@ -47,7 +47,7 @@ impl NodeSignature {
     }
 }
 
-/// The top-level nodes of a manifest.
+/// Names of the top-level nodes of a manifest.
 pub(crate) const ITEMS: &[&str] = &[
     "use",
     "const",
@@ -64,14 +64,14 @@ pub(crate) const ITEMS: &[&str] = &[
     "graph",
 ];
 
-/// A scope: the node around, with the nodes and properties that it allows.
+/// Context of nodes: the enclosing node, and what may occur in it.
 #[derive(Debug)]
 pub(crate) struct NodeScope {
-    /// Noun phrase for messages: `a manifest`.
+    /// Noun phrase for the enclosing node in messages: `a manifest`.
     place: &'static str,
-    /// The nodes allowed inside.
+    /// Names of the nodes that may occur in the enclosing node.
     nodes: &'static [&'static str],
-    /// The properties of the enclosing node.
+    /// Names of the properties that the enclosing node may have.
     pub(super) props: &'static [&'static str],
 }
 
@@ -251,7 +251,7 @@ impl ManifestReader<'_, '_> {
         None
     }
 
-    /// Reports the second of two that exclude each other.
+    /// Reports the second of two parts that exclude each other, with a label at the first.
     pub(super) fn duplicate(&mut self, message: String, span: &Range<usize>, first: &Range<usize>) {
         let place = self.faults.place(first.clone());
         let fault = self.faults.error(Code::KdlTwice, message, span.clone(), "");
@@ -393,12 +393,12 @@ impl ManifestReader<'_, '_> {
         });
     }
 
-    /// The property with this name.
+    /// Value of the node's property with this name; `None` if it has none.
     pub(super) fn prop<'n>(node: &'n ManifestNode, name: &str) -> Option<&'n Entry> {
         node.props.iter().find(|(key, _)| key.value == name).map(|(_, entry)| entry)
     }
 
-    /// The bytes of the node's block, including braces.
+    /// Byte range of the node's block in the file, including braces.
     pub(super) fn block_span(&self, node: &ManifestNode) -> Range<usize> {
         let gap = self.text.get(node.head.end..node.span.end).unwrap_or_default();
         let start = gap.find('{').map_or(node.head.start, |at| node.head.end + at);
@@ -516,11 +516,11 @@ pub(super) fn show(word: &str) -> String {
     shown
 }
 
-/// The parts of an example: `split AXIS by=4`.
+/// Parts of a node's example: `split AXIS by=4`.
 struct ExampleWords<'e> {
     args: Vec<&'e str>,
     props: Vec<(&'e str, &'e str)>,
-    /// The block, with the space before it; empty if there is none.
+    /// Block of the example, with the space before it; empty if there is none.
     block: &'e str,
 }
 
@@ -563,13 +563,13 @@ fn arguments(range: &RangeInclusive<usize>) -> String {
     }
 }
 
-/// `a`, `b` or `c`.
+/// List of words as alternatives for messages: `a`, `b` or `c`.
 fn alternatives(words: &[&str]) -> String {
     let all = list(words);
     all.rsplit_once(" and ").map_or(all.clone(), |(others, last)| format!("{others} or {last}"))
 }
 
-/// `a`, `b` and `c`.
+/// List of words for messages: `a`, `b` and `c`.
 pub(super) fn list(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.split_last() {

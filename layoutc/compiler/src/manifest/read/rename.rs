@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::text::{NAME_LIMIT, is_name};
 use crate::manifest::lex::{self, KdlToken, KdlTokenKind};
 
-/// For each invalid name of a file, a valid one that is unique in the file.
+/// Suggested names of a file: for each word that is no valid name, a valid one that is unique in the file.
 #[derive(Debug)]
 pub(super) struct Renames(BTreeMap<String, String>);
 
@@ -43,7 +43,7 @@ impl Renames {
     }
 }
 
-/// The content of a name or string token; empty for other tokens.
+/// Text of a name or string token without quotes; empty for other tokens.
 fn content<'t>(text: &'t str, token: &KdlToken) -> &'t str {
     let source = text.get(token.span.clone()).unwrap_or_default();
     match token.kind {

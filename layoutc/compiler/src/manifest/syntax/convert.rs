@@ -10,88 +10,89 @@ use crate::base::cast::CastMode;
 /// `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ViewItem {
-    /// The declared name.
+    /// Name that the view declares.
     pub name: Identifier,
-    /// The base: a tensor or a view.
+    /// Name of the view's base: a tensor or a view.
     pub of: Identifier,
-    /// The element type as written; the default is that of the base.
+    /// Element type of the view as written; `None`: that of the base.
     pub dtype: Option<SpannedText>,
-    /// The shape; required with a map.
+    /// Shape of the view; required with a map.
     pub shape: Option<ShapeItem>,
-    /// The layout; excludes a map.
+    /// Layout of the view over the base's memory; excludes a map.
     pub layout: Option<LayoutItem>,
-    /// The index map from the view's axes to those of the base; excludes a layout.
+    /// Index map from the axes of the view to those of the base; excludes a layout.
     pub map: Option<SpannedText>,
-    /// The span of the node.
+    /// Byte range of the `view` node in the file.
     pub span: Range<usize>,
 }
 
 /// `convert input to=texture`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConvertItem {
-    /// The source tensor.
+    /// Name of the source tensor.
     pub from: Identifier,
-    /// The destination tensor.
+    /// Name of the destination tensor.
     pub to: Identifier,
-    /// The conversion of values that are out of range for the destination's element type.
+    /// Treatment of values that are out of range for the destination's element type; `None`: the default.
     pub cast: Option<CastMode>,
-    /// Maximum size of staging buffers in bytes, if devices exchange shards.
+    /// Maximum size of the staging buffers in bytes, if devices exchange shards; `None`: no limit.
     pub max_staging: Option<IntegerExpr>,
-    /// Overrides of the planner's choices, each kind at most once.
+    /// Choices that override the planner's, each kind at most once.
     pub choices: Vec<ConvertScheduleItem>,
-    /// The span of the node.
+    /// Byte range of the `convert` node in the file.
     pub span: Range<usize>,
 }
 
-/// One node in the block of a conversion.
+/// Choice of a conversion that overrides the planner's, with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConvertScheduleItem {
-    /// The choice.
+    /// Choice with its arguments.
     pub kind: ConvertScheduleKind,
-    /// The span of the node.
+    /// Byte range of the choice's node in the file.
     pub span: Range<usize>,
 }
 
-/// A choice that overrides the planner's.
+/// Choice of a conversion that overrides the planner's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConvertScheduleKind {
-    /// `order h n`: the loop order, outermost first.
+    /// `order h n`: order of the loops, outermost first.
     Order(Vec<Identifier>),
-    /// `block 32 64`: tile extents along the destination's and the source's fastest digit.
+    /// `block 32 64`: extents of a transposed block along the destination's and the source's fastest digit, in values
+    /// of the digit.
     Block([i64; 2]),
-    /// `inside blocks`
+    /// `inside blocks`: kernel that moves elements inside all loops.
     Inside(InnerKernel),
-    /// `stores streaming`
+    /// `stores streaming`: policy for streaming stores.
     Stores(StorePolicy),
-    /// `fill first`
+    /// `fill first`: strategy for filling padding.
     Fill(FillStrategy),
 }
 
-/// Kernel inside all loops of a relayout.
+/// Kernel that moves elements inside all loops of a relayout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InnerKernel {
-    /// `blocks`: transpose of a tile.
+    /// `blocks`: transposition of a block of elements.
     Transpose,
-    /// `runs`: copy of contiguous runs.
+    /// `runs`: copy of several contiguous runs.
     CopyRuns,
-    /// `elements`: copy of one element, or of one run.
+    /// `elements`: copy of one element, or of one contiguous run.
     Elementwise,
 }
 
-/// Store policy for the destination.
+/// Policy for the stores to the destination of a relayout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StorePolicy {
-    /// Streaming (non-temporal) stores, for any size.
+    /// `streaming`: streaming (non-temporal) stores, for any size of the move.
     Streaming,
-    /// Ordinary stores, for any size.
+    /// `cached`: ordinary stores, for any size of the move.
     Cached,
 }
 
-/// Strategy for filling padding.
+/// Strategy for filling the padding of a relayout's destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FillStrategy {
     /// `first`: fills the whole destination before the copy.
     WholeFirst,
-    /// `borders`: fills padding only.
+    /// `borders`: fills the padding only.
     PaddingOnly,
 }

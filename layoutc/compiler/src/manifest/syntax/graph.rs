@@ -6,79 +6,80 @@ use serde::{Deserialize, Serialize};
 
 use super::{Identifier, IntegerLiteral, ShapeItem, SpannedText};
 
-/// An exact non-negative decimal: `digits / 10^places`.
+/// Exact non-negative decimal number with the value `digits / 10^places`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decimal {
-    /// The digits without the decimal point.
+    /// Digits of the number without the decimal point, as an integer.
     pub digits: i128,
     /// Number of digits after the decimal point, at most 18.
     pub places: u32,
 }
 
-/// Cost of an alternative.
+/// Cost of an operator or of one of its alternatives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CostItem {
-    /// `cost=100352`, in bytes; not negative.
+    /// `cost=100352`: cost in bytes, not negative.
     Bytes(IntegerLiteral),
-    /// `cost-per-byte=0.5`: cost per byte of the results.
+    /// `cost-per-byte=0.5`: cost in bytes for each byte of the results.
     PerByte(Decimal),
 }
 
 /// `backend opencl { … }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackendItem {
-    /// The declared name.
+    /// Name that the backend declares.
     pub name: Identifier,
-    /// `like=onnx`: the backend that provides what is not given here.
+    /// `like=onnx`: name of the backend that provides what is not given here.
     pub like: Option<Identifier>,
-    /// True if graphs for it are verified: the default.
+    /// True if graphs for the backend are verified, which is the default.
     pub verify: bool,
-    /// `default-layout 4 NHWC`: default layouts by rank; the ranks are distinct.
+    /// `default-layout 4 NHWC`: default layouts by rank of the tensor; the ranks are distinct.
     pub defaults: Vec<DefaultLayoutItem>,
-    /// The operators, with distinct names.
+    /// Operators of the backend, with distinct names.
     pub operators: Vec<OperatorItem>,
-    /// `others default=#true`: the rule for operators that are not listed.
+    /// `others default=#true`: rule for operators that are not listed; `None` if there is none.
     pub others: Option<OperatorItem>,
-    /// The span of the node.
+    /// Byte range of the `backend` node in the file.
     pub span: Range<usize>,
 }
 
 /// `default-layout 4 NHWC`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DefaultLayoutItem {
-    /// The rank, from 0.
+    /// Rank of the tensors to which the default layout applies, at least 0.
     pub rank: IntegerLiteral,
-    /// The layout.
+    /// Text of the default layout.
     pub layout: SpannedText,
 }
 
 /// `op conv { … }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperatorItem {
-    /// The name; `others` for the rule of unlisted operators.
+    /// Name of the operator; `others` for the rule of unlisted operators.
     pub name: SpannedText,
-    /// The rule for accepted layouts.
+    /// Rule for the layouts that the operator accepts.
     pub rule: OperatorRule,
-    /// `shapes=concat`: the shape rule; the default follows from `rule`.
+    /// `shapes=concat`: rule for the result shapes; `None`: the default for `rule`.
     pub shapes: Option<ShapeRule>,
-    /// `types=any`: the type rule; the default follows from `rule`.
+    /// `types=any`: rule for the element types; `None`: the default for `rule`.
     pub types: Option<TypeRule>,
-    /// The cost, independent of the layouts; excludes `accepts`.
+    /// Cost of the operator in any layout; excludes `accepts`.
     pub cost: Option<CostItem>,
-    /// The alternatives, for [`OperatorRule::Accepts`].
+    /// Alternatives of the operator, for [`OperatorRule::Accepts`].
     pub accepts: Vec<AcceptsItem>,
-    /// The span of the node.
+    /// Byte range of the operator's node in the file.
     pub span: Range<usize>,
 }
 
 /// Rule for the layouts that an operator accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OperatorRule {
-    /// One of the listed alternatives.
+    /// The layouts of one of the listed alternatives.
     Accepts,
     /// `elementwise=#true`: any layout, the same one for all operands and results.
     Elementwise,
-    /// `by-letter=#true`: any layout, the same one for all; a tensor of lower rank takes the part for its axes.
+    /// `by-letter=#true`: any layout, the same for all operands and results; a tensor of lower rank has the part of
+    /// it for its own axes.
     ByLetter,
     /// `any=#true`: any layout, chosen for each tensor separately.
     Any,
@@ -92,41 +93,41 @@ pub enum OperatorRule {
 /// Rule that derives the result shapes of an operator from its operand shapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ShapeRule {
-    /// Unchecked.
+    /// `any`: the shapes are not checked.
     Any,
-    /// All operands are broadcast to one shape, the shape of every result.
+    /// `broadcast`: all operands are broadcast to one shape, which every result has.
     Broadcast,
-    /// The first result has the shape of the first operand.
+    /// `first`: the first result has the shape of the first operand.
     First,
-    /// The operands are concatenated along an axis of the result.
+    /// `concat`: the operands are concatenated along an axis of the result.
     Concat,
-    /// The results are concatenated along an axis of the operand.
+    /// `split`: the results are concatenated along an axis of the operand.
     Split,
-    /// A product of two matrices or of batches of matrices.
+    /// `product`: product of two matrices or of batches of matrices.
     Product,
-    /// A convolution: batch and channel extents of data, filter and result agree.
+    /// `convolution`: the batch and channel extents of data, filter and result agree.
     Convolution,
-    /// The result has as many elements as the operand.
+    /// `reshape`: the result has as many elements as the operand.
     Reshape,
 }
 
-/// Rule for the element types of an operator that must be equal.
+/// Rule that says which element types of an operator's operands and results must be equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TypeRule {
-    /// Unchecked.
+    /// `any`: the types are not checked.
     Any,
-    /// The types of all operands and results.
+    /// `one`: the types of all operands and results are equal.
     One,
-    /// The types of the first operand and the first result.
+    /// `first`: the types of the first operand and the first result are equal.
     First,
-    /// The types of all operands; the result is a comparison.
+    /// `compare`: the types of all operands are equal; the result is a comparison.
     Compare,
-    /// The types of all but the first operand, which is a condition.
+    /// `select`: the types of all operands and results but the first operand, a condition, are equal.
     Select,
 }
 
 impl ShapeRule {
-    /// The keywords with their rules.
+    /// Pairs of a rule's keyword in manifests and the rule.
     pub const WORDS: [(&'static str, Self); 8] = [
         ("any", Self::Any),
         ("broadcast", Self::Broadcast),
@@ -140,7 +141,7 @@ impl ShapeRule {
 }
 
 impl TypeRule {
-    /// The keywords with their rules.
+    /// Pairs of a rule's keyword in manifests and the rule.
     pub const WORDS: [(&'static str, Self); 5] = [
         ("any", Self::Any),
         ("one", Self::One),
@@ -153,118 +154,118 @@ impl TypeRule {
 /// `accepts cost-per-byte=0.5 when="R <= 3" { in NHWC OHWI; out NHWC }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptsItem {
-    /// The layouts of the operands, in order.
+    /// Texts of the operands' layouts, in the order of the operands.
     pub inputs: Vec<SpannedText>,
-    /// The layouts of the results, in order.
+    /// Texts of the results' layouts, in the order of the results.
     pub outputs: Vec<SpannedText>,
-    /// The cost; zero if absent.
+    /// Cost of the alternative; `None`: zero.
     pub cost: Option<CostItem>,
-    /// The condition under which the alternative applies.
+    /// Condition under which the alternative applies; `None`: always.
     pub when: Option<SpannedText>,
-    /// The span of the node.
+    /// Byte range of the alternative's node in the file.
     pub span: Range<usize>,
 }
 
 /// `graph block backend=opencl { … }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphItem {
-    /// The declared name.
+    /// Name that the graph declares.
     pub name: Identifier,
-    /// The backend; without one, every node needs its own alternatives.
+    /// Name of the backend; `None`: every node needs its own alternatives.
     pub backend: Option<Identifier>,
-    /// Inputs and constants.
+    /// Inputs and constants of the graph, in the order of the text.
     pub tensors: Vec<GraphTensorItem>,
-    /// The operators, in textual order.
+    /// Operators of the graph, in the order of the text.
     pub nodes: Vec<NodeItem>,
-    /// The output tensors.
+    /// Outputs of the graph, in the order of the text.
     pub outputs: Vec<OutputItem>,
-    /// The `keep` and `forbid` constraints.
+    /// Constraints of the graph: its `keep` and `forbid` nodes.
     pub pins: Vec<PinItem>,
-    /// The span of the node.
+    /// Byte range of the `graph` node in the file.
     pub span: Range<usize>,
 }
 
 /// `input x dtype=f32 layout=NHWC { shape { … } }`, `constant w …`, or `out y …` in an operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphTensorItem {
-    /// The declared name.
+    /// Name that the tensor declares.
     pub name: Identifier,
-    /// True for a constant.
+    /// True for a constant, false for an input or a result.
     pub constant: bool,
-    /// The element type as written.
+    /// Element type of the tensor as written.
     pub dtype: SpannedText,
-    /// The shape.
+    /// Shape of the tensor.
     pub shape: ShapeItem,
-    /// The given layout.
+    /// Text of the declared layout; `None` if none is declared.
     pub layout: Option<SpannedText>,
-    /// The span of the node.
+    /// Byte range of the tensor's node in the file.
     pub span: Range<usize>,
 }
 
 /// `node c1 op=conv stride=2 { in x w; out y … }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeItem {
-    /// The declared name.
+    /// Name that the node declares.
     pub name: Identifier,
-    /// The operator.
+    /// Name of the node's operator.
     pub op: SpannedText,
-    /// The operator's properties, by name.
+    /// Properties of the operator with their values, in the order of the text.
     pub properties: Vec<(Identifier, PropertyItem)>,
-    /// The input tensors.
+    /// Names of the operands, in order.
     pub inputs: Vec<Identifier>,
-    /// The output tensors, at least one.
+    /// Results of the node, in order, at least one.
     pub outputs: Vec<GraphTensorItem>,
-    /// The node's own alternatives; if any, they replace those of the operator.
+    /// Alternatives of this node; if there are any, they replace those of the operator.
     pub accepts: Vec<AcceptsItem>,
-    /// The span of the node.
+    /// Byte range of the `node` node in the file.
     pub span: Range<usize>,
 }
 
-/// A finite 64-bit float, comparable by its bits.
+/// Finite 64-bit float, stored and compared by its bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FiniteFloat(u64);
 
 impl FiniteFloat {
-    /// The number; `None` if it is not finite.
+    /// Creates the float from a number; `None` if it is infinite or NaN.
     pub fn new(value: f64) -> Option<Self> {
         value.is_finite().then(|| Self(value.to_bits()))
     }
 
-    /// The number.
+    /// Value of the float.
     pub fn get(self) -> f64 {
         f64::from_bits(self.0)
     }
 }
 
-/// The value of an operator's property.
+/// Value of a node's property.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PropertyItem {
-    /// `stride=2`
+    /// Integer: `stride=2`
     Integer(i128),
-    /// `epsilon=1e-5`
+    /// Number with a fraction or an exponent: `epsilon=1e-5`
     Real(FiniteFloat),
-    /// `padding=same`
+    /// Word: `padding=same`
     Word(String),
 }
 
 /// `output z layout=NHWC`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputItem {
-    /// The tensor.
+    /// Name of the tensor that is an output of the graph.
     pub tensor: Identifier,
-    /// The required layout.
+    /// Text of the layout that the output must have; `None`: any.
     pub layout: Option<SpannedText>,
 }
 
 /// `keep y layout=NHWC`: the tensor is never converted. `forbid y layout=NCHW`: it never has this layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinItem {
-    /// True for `forbid`, which has a layout.
+    /// True for `forbid`, which has a layout; false for `keep`.
     pub forbid: bool,
-    /// The tensor.
+    /// Name of the constrained tensor.
     pub tensor: Identifier,
-    /// The layout.
+    /// Text of the layout; `None` for a `keep` without one.
     pub layout: Option<SpannedText>,
-    /// The span of the node.
+    /// Byte range of the constraint's node in the file.
     pub span: Range<usize>,
 }

@@ -9,113 +9,115 @@ use super::{Identifier, IntegerExpr, LayoutItem, SpannedText};
 /// `kernel conv { operands A W B; compute "…" }`
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelItem {
-    /// The declared name.
+    /// Name that the kernel declares.
     pub name: Identifier,
-    /// The names of its tensors, distinct. Without them, the kernel names tensors of the file and is its own instance.
+    /// Names of the kernel's operands, distinct. `None`: the kernel names tensors of the file and is its own
+    /// instance.
     pub operands: Option<Vec<Identifier>>,
-    /// The statements, at least one.
+    /// Texts of the statements, at least one, in order.
     pub computes: Vec<SpannedText>,
-    /// Extents of axes that do not index a tensor alone; the names are distinct.
+    /// Extents of axes that index no tensor alone, by axis name; the names are distinct.
     pub ranges: Vec<(Identifier, IntegerExpr)>,
-    /// The accumulator's type as written.
+    /// Type of the accumulator as written; `None`: the default.
     pub acc: Option<SpannedText>,
-    /// The `accumulate #true` node: the statement adds to the previous values of the outputs.
+    /// Byte range of the `accumulate #true` node, with which a statement adds to the previous values of its output;
+    /// `None` without such a node.
     pub accumulate: Option<Range<usize>>,
-    /// The intermediates with storage; the names are distinct.
+    /// Intermediate tensors with storage of their own; the names are distinct.
     pub locals: Vec<LocalItem>,
-    /// The loop schedule of all instances.
+    /// Directives of the loop schedule, for all instances.
     pub schedule: Vec<ScheduleItem>,
-    /// The operand tiles that are staged in buffers; the tensors are distinct.
+    /// Operand tiles that are copied to caches; the tensors are distinct.
     pub caches: Vec<CacheItem>,
-    /// The span of the node.
+    /// Byte range of the `kernel` node in the file.
     pub span: Range<usize>,
 }
 
 /// `local T dtype=f32 { layout { … } }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LocalItem {
-    /// The declared name.
+    /// Name of the intermediate tensor.
     pub name: Identifier,
-    /// The element type as written.
+    /// Element type of the intermediate tensor as written.
     pub dtype: SpannedText,
-    /// The layout; the default is row-major.
+    /// Layout of the intermediate tensor; `None`: row-major.
     pub layout: Option<LayoutItem>,
-    /// The span of the node.
+    /// Byte range of the `local` node in the file.
     pub span: Range<usize>,
 }
 
 /// `instance conv_nchw of=conv A=input W=filters B=output { … }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InstanceItem {
-    /// The declared name.
+    /// Name that the instance declares.
     pub name: Identifier,
-    /// The kernel.
+    /// Name of the kernel that the instance binds.
     pub of: Identifier,
-    /// The tensor of the file for each operand of the kernel; the operands are distinct.
+    /// Pairs of a kernel operand's name and the name of the tensor that is bound to it; the operands are distinct.
     pub operands: Vec<(Identifier, Identifier)>,
-    /// The loop schedule; each keyword here replaces the kernel's.
+    /// Directives of the loop schedule; those of a keyword here replace the kernel's of the same keyword.
     pub schedule: Vec<ScheduleItem>,
-    /// The staged operand tiles; if any, they replace all of the kernel's.
+    /// Operand tiles that are copied to caches; if there are any, they replace all of the kernel's.
     pub caches: Vec<CacheItem>,
-    /// The span of the node without its block.
+    /// Byte range in the file of the `instance` node without its block.
     pub span: Range<usize>,
 }
 
 /// `cache A at=k_outer double=#true { layout { … }; memory shared }`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CacheItem {
-    /// The operand.
+    /// Name of the operand of which tiles are cached.
     pub tensor: Identifier,
-    /// The loop whose iterations each use one tile.
+    /// Name of the loop whose iterations each use one tile.
     pub at: Identifier,
     /// True for double buffering: the next tile is copied while the current one is used.
     pub double: bool,
-    /// The layout of the buffer; the default is row-major.
+    /// Layout of the cache's buffer; `None`: row-major.
     pub layout: Option<LayoutItem>,
-    /// The memory of the buffer.
+    /// Memory of the cache's buffer.
     pub memory: CacheMemory,
-    /// The span of the node without its block.
+    /// Byte range in the file of the `cache` node without its block.
     pub span: Range<usize>,
 }
 
-/// The memory of a staging buffer.
+/// Memory of the buffer of a tile cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CacheMemory {
-    /// Memory shared by a thread block; the stack on a CPU.
+    /// Memory shared by a GPU thread block; the stack on a CPU.
     Shared,
-    /// Memory of one thread; the stack on a CPU.
+    /// Memory of one GPU thread; the stack on a CPU.
     Local,
 }
 
-/// One node of a loop schedule.
+/// Directive of a loop schedule, with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScheduleItem {
-    /// The operation.
+    /// Directive with its arguments.
     pub kind: ScheduleKind,
-    /// The span of the node.
+    /// Byte range of the directive's node in the file.
     pub span: Range<usize>,
 }
 
-/// An operation of a loop schedule.
+/// Directive of a loop schedule, with the names of loops.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are the keywords of the manifest")]
 pub enum ScheduleKind {
-    /// `loops a b c`: the loop order, outermost first
+    /// `loops a b c`: order of the loops, outermost first.
     Loops(Vec<Identifier>),
-    /// `split w by=8`
+    /// `split w by=8`: split of a loop into an outer loop and an inner loop of this extent.
     Split { axis: Identifier, by: IntegerExpr },
-    /// `tile h w by="4 8"`: one size for each axis
+    /// `tile h w by="4 8"`: split of several loops, with one inner extent for each.
     Tile { axes: Vec<Identifier>, by: Vec<IntegerExpr> },
-    /// `unroll a b`
+    /// `unroll a b`: loops that are unrolled.
     Unroll(Vec<Identifier>),
-    /// `vectorize a`
+    /// `vectorize a`: loop that is vectorized.
     Vectorize(Identifier),
-    /// `parallel a b`
+    /// `parallel a b`: loops that run in parallel on CPU threads.
     Parallel(Vec<Identifier>),
 }
 
 impl ScheduleKind {
-    /// The keyword.
+    /// Keyword of the directive in manifests.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Loops(_) => "loops",

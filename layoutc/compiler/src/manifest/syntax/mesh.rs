@@ -9,21 +9,21 @@ use super::{Identifier, IntegerExpr, SpannedText};
 /// `mesh pod { x 2; y 4 }`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeshItem {
-    /// The declared name.
+    /// Name that the mesh declares.
     pub name: Identifier,
-    /// The axes with their sizes, major to minor: at least one, with distinct names.
+    /// Axes of the mesh with their numbers of devices, major to minor: at least one, with distinct names.
     pub axes: Vec<(Identifier, IntegerExpr)>,
-    /// The span of the node.
+    /// Byte range of the `mesh` node in the file.
     pub span: Range<usize>,
 }
 
 /// `shard pod n=x c="y z"`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShardItem {
-    /// The mesh; by default the one that has the named axes.
+    /// Name of the mesh; `None`: the only one that has the named axes.
     pub mesh: Option<Identifier>,
-    /// The sharded axes of the tensor, each with the mesh axes that partition it, as written.
+    /// Sharded axes of the tensor, each with the text of the mesh axes that partition it.
     pub cuts: Vec<(Identifier, SpannedText)>,
-    /// The span of the node.
+    /// Byte range of the `shard` node in the file.
     pub span: Range<usize>,
 }

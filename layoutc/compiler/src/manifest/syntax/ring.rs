@@ -1,4 +1,4 @@
-//! Ring buffers: tensors of which only some indices along an axis are in memory at a time.
+//! Ring buffers: tensors of which memory holds only a window of consecutive indices along an axis.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use super::{Identifier, IntegerExpr};
 /// `ring y=4`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RingItem {
-    /// The axis.
+    /// Name of the axis of which memory holds a window.
     pub axis: Identifier,
-    /// Number of its indices in memory at a time.
+    /// Number of consecutive indices along the axis in memory at a time.
     pub capacity: IntegerExpr,
-    /// The span of the node.
+    /// Byte range of the `ring` node in the file.
     pub span: Range<usize>,
 }

@@ -1,4 +1,4 @@
-//! Reports on a kernel bound to the tensors of an instance: statements and scheduled loops.
+//! Reports on kernels that are bound to the tensors of an instance: statements and scheduled loops.
 
 use layoutc_algebra::expr::Expr;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
 use crate::plan::{self, LoopFacts, Naming};
 
-/// Loops of a kernel, and its pseudo-code.
+/// Planned loops of a kernel, and its pseudo-code.
 #[derive(Debug)]
 pub struct KernelReport {
     loops: Vec<Vec<LoopFacts>>,
@@ -131,7 +131,7 @@ pub fn kernel_text(
     format!("{} ({of}, {file})\n{}", compute.name, lines_text(&lines))
 }
 
-/// Loop with its extent and properties: `k 64 (reduced)`.
+/// Text of a loop with its extent and properties: `k 64 (reduced)`.
 fn loop_text(found: &LoopFacts, compute: &KernelInstance) -> String {
     let mut facts = Vec::new();
     if found.is_reduced {

@@ -84,7 +84,8 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     object
 }
 
-/// Layout in the notations of other tools; `null` if a notation cannot express it.
+/// Texts of the layout in the notations of other tools, as JSON by notation; `null` for a notation that cannot
+/// express it.
 fn notations_json(tensor: &Tensor) -> Value {
     let texts = notations::texts(tensor).into_iter();
     Value::Object(texts.map(|(notation, text)| (notation.word().to_owned(), text.into())).collect())
@@ -106,7 +107,7 @@ pub fn view_json(view: &View, file: &str) -> Value {
     object
 }
 
-/// Field of a record: name, element type, extents, offset and size.
+/// JSON object of a record's field: name, element type, extents, offset and size in bytes.
 fn field_json(field: &Field) -> Value {
     json!({
         "name": field.name,
@@ -117,7 +118,7 @@ fn field_json(field: &Field) -> Value {
     })
 }
 
-/// `bijective`, `padded`, or `broadcast` if several elements share a slot.
+/// Verdict on a view's layout: `bijective`, `padded`, or `broadcast` if several elements share a slot.
 pub fn view_verdict(view: &View) -> &'static str {
     if view.is_shared { "broadcast" } else { view.tensor.layout.verdict().word() }
 }
@@ -141,7 +142,7 @@ pub fn summary_json(tensor: &Tensor) -> Value {
     })
 }
 
-/// Integer as a JSON number, other expressions as text.
+/// JSON value of an expression: a number if it is an integer, otherwise its text.
 fn number(expr: &Expr, text: &dyn Fn(&Expr) -> String) -> Value {
     match expr.as_const().and_then(|value| i64::try_from(value).ok()) {
         Some(value) => Value::from(value),
@@ -169,7 +170,7 @@ pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
     format!("{} ({}, {file})\n{}", tensor.name, tensor.dtype, lines_text(&lines))
 }
 
-/// Text report on a view.
+/// Text report on a view, one property per line.
 pub fn view_text(view: &View, file: &str) -> String {
     let tensor = &view.tensor;
     let text = |expr: &Expr| layout_names::layout_expr(expr, &tensor.layout);
@@ -198,7 +199,7 @@ fn lines_text(lines: &[(&str, String)]) -> String {
     out
 }
 
-/// Lines of which only the first has the label.
+/// Pairs of a label and a line of text, of which only the first has the label.
 fn labelled(
     label: &'static str,
     lines: impl IntoIterator<Item = String>,
@@ -270,7 +271,7 @@ fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// Layout in the notations of other tools that can express it.
+/// Texts of the layout in the notations of other tools that can express it, with the names of the notations.
 fn notations_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     let texts = notations::texts(tensor).into_iter();
     let texts = texts.filter_map(|(notation, text)| Some(format!("{} {}", notation.word(), text?)));

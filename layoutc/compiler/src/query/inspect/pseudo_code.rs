@@ -4,7 +4,7 @@ use crate::emit::print::{Style, expr, number};
 use crate::emit::syntax::{self, Expr, Gathering, Operand, Stmt, Strided};
 use crate::ir;
 
-/// One line per statement, indented by two blanks per level.
+/// Pseudo-code of statements, one line each, indented by two blanks per level.
 pub(super) fn lines(body: Vec<ir::Stmt>) -> Vec<String> {
     let mut lines = Vec::new();
     write(&mut lines, &syntax::stmts(body), 0);
@@ -38,7 +38,7 @@ fn write(lines: &mut Vec<String>, body: &[Stmt], depth: usize) {
     }
 }
 
-/// Statement without a body; `None` if it has no effect on data.
+/// Line of pseudo-code for a statement without a body; `None` if the statement has no effect on data.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a function that moves a tensor has no others")]
 fn simple(stmt: &Stmt) -> Option<String> {
     Some(match stmt {
@@ -147,7 +147,7 @@ fn operand(value: &Operand) -> String {
     }
 }
 
-/// Strided access: `logical[p0] (columns 256 bytes apart)`.
+/// Text of a strided access: `logical[p0] (columns 256 bytes apart)`.
 fn strided(places: &Strided, of: &str) -> String {
     let Strided { buffer, index, stride } = places;
     format!("{buffer}[{}] ({of} {} bytes apart)", text(index), text(stride))

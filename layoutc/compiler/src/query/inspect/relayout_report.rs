@@ -16,7 +16,7 @@ use crate::plan::nest::{Moves, Nest, Part, Ways};
 use crate::plan::transfer::Cut;
 use crate::plan::{self, Move, Naming, Padding};
 
-/// Report on a relayout.
+/// Report on how a relayout (pack, unpack or a conversion) is executed.
 #[derive(Debug)]
 pub struct RelayoutReport {
     moved: Move,
@@ -57,7 +57,8 @@ pub fn plans(
 }
 
 impl RelayoutReport {
-    /// JSON form. Strides are in elements, the extent of a block in values of the digit that it tiles.
+    /// JSON form of the report. Strides are in elements, the extent of a block is in values of the digit that it
+    /// tiles.
     pub fn json(&self) -> Value {
         let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
         let nest = self.moved.nest.as_ref();
@@ -73,7 +74,7 @@ impl RelayoutReport {
         })
     }
 
-    /// Text form, one property per line.
+    /// Text form of the report, one property per line.
     pub fn text(&self) -> String {
         let mut lines: Vec<(&str, String)> = Vec::new();
         match &self.moved.nest {
@@ -114,7 +115,7 @@ impl RelayoutReport {
         lines
     }
 
-    /// Kind of the stores: `streaming` or `cached`, or the reason for the choice.
+    /// Kind of stores that the relayout uses: `streaming` or `cached`, or the sizes from which it streams.
     fn stores(&self, nest: &Nest) -> &'static str {
         match nest.whole_bytes {
             _ if !plan::past_caches(&self.moved.function.body) => "cached",
@@ -127,7 +128,7 @@ impl RelayoutReport {
         }
     }
 
-    /// Treatment of padding, in words.
+    /// Words for how the relayout treats padding.
     fn padding(&self) -> &'static str {
         match self.moved.padding {
             Padding::None => "none",
@@ -147,7 +148,7 @@ fn level_text(part: &Part, level: &Level) -> String {
     }
 }
 
-/// Description of the inner kernel.
+/// Description of the kernel inside all loops.
 fn inside_text(part: &Part) -> String {
     let name = |k| cut_name(part, k);
     match part.schedule.inner {

@@ -41,7 +41,7 @@ pub(super) fn json(tensor: &Tensor, sharded: &DeviceSharding) -> Value {
     })
 }
 
-/// Sharding of a tensor as lines of text.
+/// Sharding of a tensor as lines of text, each with its label.
 pub(super) fn lines(tensor: &Tensor, sharded: &DeviceSharding) -> Vec<(&'static str, String)> {
     let whole = layout_names::axes(&sharded.whole, tensor.layout.symbols());
     let mesh = sharded.mesh.axes.iter();
@@ -69,13 +69,13 @@ pub(super) fn lines(tensor: &Tensor, sharded: &DeviceSharding) -> Vec<(&'static 
     lines
 }
 
-/// Names of mesh axes.
+/// Names of the mesh axes at these positions.
 fn names<'a>(sharded: &'a DeviceSharding, positions: &[usize]) -> Vec<&'a str> {
     let name = |position: &usize| sharded.mesh.axes.get(*position).map(|axis| axis.name.as_str());
     positions.iter().filter_map(name).collect()
 }
 
-/// Traffic of a conversion between devices.
+/// Amounts of data that a conversion between devices exchanges.
 #[derive(Debug)]
 pub struct ReshardReport {
     name: String,
@@ -85,7 +85,7 @@ pub struct ReshardReport {
     max_staging: Option<i64>,
 }
 
-/// Conversions between devices that read a tensor.
+/// Reports on all conversions between devices that read a tensor.
 pub fn exchanges(manifest: &Manifest, tensor: &Tensor) -> Vec<ReshardReport> {
     let exchange = |reshard: &Reshard| {
         let [from, to] = tensors(manifest, reshard)?;
@@ -102,7 +102,7 @@ pub fn exchanges(manifest: &Manifest, tensor: &Tensor) -> Vec<ReshardReport> {
 }
 
 impl ReshardReport {
-    /// JSON form.
+    /// JSON form of the report.
     pub fn json(&self) -> Value {
         let Traffic { ranks, least_bytes, sent } = &self.traffic;
         let devices = sent.as_ref().map(|sent| {
@@ -122,7 +122,7 @@ impl ReshardReport {
         })
     }
 
-    /// Text form.
+    /// Text form of the report.
     pub fn text(&self) -> String {
         let Traffic { ranks, least_bytes, sent } = &self.traffic;
         let mut lines = vec![("devices", ranks.to_string())];
@@ -172,7 +172,7 @@ impl ReshardReport {
     }
 }
 
-/// Count as a JSON number; as a string if it does not fit.
+/// JSON number of a count; a string if the count exceeds the range of JSON numbers.
 fn wide(count: i128) -> Value {
     i64::try_from(count).map_or_else(|_| Value::from(count.to_string()), Value::from)
 }

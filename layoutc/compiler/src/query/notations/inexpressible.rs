@@ -4,7 +4,7 @@ use layoutc_algebra::layout::Layout;
 use layoutc_algebra::notation::write::Inexpressible;
 use layoutc_algebra::prove::listed;
 
-/// Feature of the layout that the notation lacks, with axes by name.
+/// Description of the layout's feature that the notation cannot express, with axes by name.
 pub fn lack(error: &Inexpressible, layout: &Layout) -> String {
     let name = |axis: &usize| {
         let axis = layout.logical().get(*axis);
@@ -34,7 +34,7 @@ pub fn lack(error: &Inexpressible, layout: &Layout) -> String {
     }
 }
 
-/// Help for the error.
+/// Help for a layout that a notation cannot express.
 pub(super) fn help_text(error: &Inexpressible, layout: &Layout) -> &'static str {
     match error {
         Inexpressible::Symbolic => "give the extents: `--shape 2,64,56,56`",

@@ -13,9 +13,9 @@ pub use layoutc_algebra::sharding::{MeshSharding, TensorShard};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 
-/// Keyword of the notation that is read.
+/// Keyword of the notation of shardings that can be read.
 pub const READ: &str = "xla-sharding";
-/// Name of the text in diagnostics.
+/// Name that stands for the text in diagnostics.
 const FILE: &str = "<text>";
 /// Maximum number of devices whose shards are listed.
 const MAX_LISTED_DEVICES: i64 = 4096;
@@ -23,14 +23,14 @@ const MAX_LISTED_DEVICES: i64 = 4096;
 /// Notation of a sharding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShardingFormat {
-    /// Form of XLA.
+    /// XLA's notation in one of its versions.
     Xla(ShardingForm),
-    /// Python expression for JAX.
+    /// Python expression that creates the sharding in JAX.
     Jax,
 }
 
 impl ShardingFormat {
-    /// All formats, in the order of listings.
+    /// All notations, in the order of listings.
     pub const ALL: [Self; 4] = [
         Self::Xla(ShardingForm::V1),
         Self::Xla(ShardingForm::V2),
@@ -38,7 +38,7 @@ impl ShardingFormat {
         Self::Jax,
     ];
 
-    /// Keyword on the command line.
+    /// Keyword of the notation on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Self::Xla(ShardingForm::V1) => "xla-v1",
@@ -48,13 +48,13 @@ impl ShardingFormat {
         }
     }
 
-    /// Format with the given keyword.
+    /// Notation with the given keyword; `None` for any other word.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|target| target.word() == word)
     }
 }
 
-/// Parsed sharding.
+/// Sharding that was parsed from a text.
 #[derive(Debug, Clone)]
 pub struct ParsedSharding {
     placed: TensorSharding,
@@ -66,31 +66,31 @@ pub struct ParsedSharding {
 /// Sharding in a target notation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenSharding {
-    /// Text.
+    /// Text of the sharding in the notation.
     pub text: String,
-    /// Notes on the text.
+    /// Notes on information that the text omits or adds.
     pub notes: Vec<String>,
 }
 
-/// Properties of a sharding.
+/// Properties of a sharding, independent of and for a tensor shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardingFacts {
-    /// Number of devices; `None`: any.
+    /// Number of devices of the sharding; `None` if it fits any number.
     pub devices: Option<i64>,
-    /// Number of shards along each axis; `None`: unknown.
+    /// Number of shards along each axis of the tensor; `None` if unknown.
     pub parts: Option<Vec<i64>>,
-    /// Row-major mesh and the sharding over it; `None` if there is none.
+    /// Row-major mesh and the sharding over its axes that give the same shards; `None` if there is no such mesh.
     pub mesh: Option<MeshSharding>,
-    /// Properties for the shape in `--shape`.
+    /// Properties of the shards for the shape in `--shape`; `None` without one.
     pub shaped: Option<ShardFacts>,
 }
 
-/// Properties of the shards of a tensor.
+/// Properties of the shards of a tensor with known extents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardFacts {
-    /// Extents of the largest shard, in elements.
+    /// Extents of the largest shard, in elements; `None` if they are unknown.
     pub part: Option<Vec<i128>>,
-    /// Shards and the devices that hold them; an error message if there are too many.
+    /// All shards, each with the devices that hold it; an error message if there are too many devices to list.
     pub shards: Result<Vec<TensorShard>, String>,
 }
 

@@ -21,45 +21,45 @@ use crate::env::NoCache;
 use crate::env::executor::RayonExecutor;
 use crate::model::layout_names;
 
-/// Name of the text in diagnostics.
+/// Name that stands for the text in diagnostics.
 const FILE: &str = "<text>";
-/// Name of the tensor in diagnostics.
+/// Name that stands for the tensor in diagnostics.
 const TENSOR: &str = "tensor";
-/// Logarithm of the maximum number of elements of a tensor without extents.
+/// Base-2 logarithm of the maximum number of elements of a tensor whose text gives no extents.
 const SIZE_BITS: usize = 54;
 
-/// Text with the information given next to it.
+/// Text of a layout, with the information that is given besides it.
 #[derive(Debug, Clone, Copy)]
 pub struct TranslateRequest<'a> {
     /// Notation of the text.
     pub from: Notation,
-    /// Text.
+    /// Text of the layout.
     pub text: &'a str,
-    /// Extents; `None`: those of the text, or any.
+    /// Extents of the logical axes; `None`: those of the text, or any if it has none.
     pub shape: Option<&'a [i64]>,
-    /// Names of the axes; `None`: the letters of the text, or `a`, `b`, ….
+    /// Names of the logical axes; `None`: the letters of the text, or `a`, `b`, ….
     pub names: Option<&'a [String]>,
-    /// Element type.
+    /// Element type of the tensor; `None` if it is not given.
     pub dtype: Option<Dtype>,
-    /// Sizes given next to the text, by name.
+    /// Sizes that the notation takes besides the text, by name.
     pub sizes: &'a [(String, i128)],
 }
 
-/// Parsed layout.
+/// Layout that was parsed from a text.
 #[derive(Debug, Clone)]
 pub struct ParsedLayout {
-    /// Layout, proven.
+    /// Parsed layout, proven.
     pub layout: Layout,
-    /// Element type, if known.
+    /// Element type of the tensor; `None` if neither the text nor the request gives one.
     pub dtype: Option<Dtype>,
-    /// Notes on the text.
+    /// Notes on deviations of the text from the tool that defines its notation, and on limits of the proof.
     pub notes: Vec<String>,
     /// Length of the text in bytes.
     length: usize,
 }
 
 impl ParsedLayout {
-    /// Extents as JSON; a symbolic extent as the name of its symbol.
+    /// Extents of the logical axes as JSON numbers; a symbolic extent is the name of its symbol.
     pub fn shape(&self) -> Value {
         let extent = |axis: &Axis| match axis.extent.as_const().and_then(|n| i64::try_from(n).ok())
         {
@@ -70,12 +70,12 @@ impl ParsedLayout {
     }
 }
 
-/// Error of parsing or printing a text.
+/// Error of parsing a layout or of printing it in a notation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TranslateError {
-    /// An option is missing or invalid; the message names it.
+    /// An option of the request is missing or invalid; the message names it.
     InvalidOption(String),
-    /// Diagnostic for the text.
+    /// The text, or the layout in the notation, has a fault.
     Faulty(Box<Diagnostic>),
 }
 
@@ -85,14 +85,14 @@ impl From<Diagnostic> for TranslateError {
     }
 }
 
-/// Layout in a target notation.
+/// Layout printed in a notation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenLayout {
-    /// Text.
+    /// Text of the layout in the notation.
     pub text: String,
-    /// Sizes that belong to the text, by name.
+    /// Sizes that the notation takes besides the text, by name.
     pub sizes: Vec<(String, i128)>,
-    /// Notes on the text.
+    /// Notes on information that the text omits or adds.
     pub notes: Vec<String>,
 }
 
@@ -159,7 +159,7 @@ fn in_text(fault: NotationFault) -> Diagnostic {
     Diagnostic::in_notation(fault, place)
 }
 
-/// Requires an element type for a text whose figures are in bytes.
+/// Returns an error if the text has figures in bytes and no element type is known.
 fn counts_bytes(
     notation: Notation,
     text: &str,
@@ -177,7 +177,7 @@ fn counts_bytes(
     Err(TranslateError::InvalidOption(message))
 }
 
-/// Axes of the text, and the symbols of their extents.
+/// Logical axes that the text or the request gives, and the symbols of their extents.
 fn axes(
     request: TranslateRequest<'_>,
     stated: &NotationAxes,

@@ -5,11 +5,11 @@ use layoutc_algebra::layout::Layout;
 
 use crate::query::locate::NamedLocateError;
 
-/// Layout with constant symbols.
+/// Layout whose symbols have values, so that its extents and strides are integers.
 #[derive(Debug)]
 pub(super) struct ConcreteLayout<'a> {
     pub(super) layout: &'a Layout,
-    /// Values of the layout's symbols, in its order.
+    /// Values of the layout's symbols, in the order of the layout.
     pub(super) symbols: Vec<i128>,
     /// Extents of the logical axes.
     pub(super) logical: Vec<i128>,
@@ -17,15 +17,15 @@ pub(super) struct ConcreteLayout<'a> {
     pub(super) storage: Vec<i128>,
     /// Strides of the storage axes, in slots.
     pub(super) strides: Vec<i128>,
-    /// Physical shape.
+    /// Extents of the physical axes, in slots along each axis.
     pub(super) physical: Vec<i128>,
     /// Strides of the physical axes, in slots.
     pub(super) pitches: Vec<i128>,
-    /// Slots of the flat buffer.
+    /// Number of slots of the flat buffer.
     pub(super) slots: i128,
 }
 
-/// Location of an element.
+/// Storage index, physical index and offset of an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ElementAddress {
     pub(super) storage: Vec<i128>,
@@ -50,17 +50,17 @@ impl<'a> ConcreteLayout<'a> {
         Ok(Self { layout, symbols, logical, storage, strides, physical, pitches, slots })
     }
 
-    /// True if the tensor has no element.
+    /// True if the tensor has no elements.
     pub(super) fn is_empty(&self) -> bool {
         self.logical.contains(&0)
     }
 
-    /// Storage index along one axis.
+    /// Storage index of the element at `logical` along one storage axis; `None` if it cannot be evaluated.
     pub(super) fn storage_at(&self, axis: usize, logical: &[i128]) -> Option<i128> {
         self.layout.storage_map().get(axis)?.evaluate(&|var| at(var, logical, &self.symbols)).ok()
     }
 
-    /// Location of an index, possibly outside the tensor; `None` if it is outside the memory.
+    /// Location of a logical index, which may be outside the tensor; `None` if it is outside the memory.
     pub(super) fn spot(&self, logical: &[i128]) -> Option<ElementAddress> {
         let number = |expr: &Expr| expr.evaluate(&|var| at(var, logical, &self.symbols)).ok();
         let all = |exprs: &[Expr]| exprs.iter().map(number).collect::<Option<Vec<_>>>();
@@ -95,7 +95,7 @@ impl<'a> ConcreteLayout<'a> {
         back.as_deref() == Some(logical) && self.owner(&spot.physical).is_none()
     }
 
-    /// Offset of a physical index.
+    /// Offset of a physical index from the start of the flat buffer, in slots.
     pub(super) fn offset(&self, physical: &[i128]) -> i128 {
         let terms = physical.iter().zip(&self.pitches);
         terms.fold(0_i128, |sum, (index, pitch)| sum.saturating_add(index.saturating_mul(*pitch)))

@@ -4,54 +4,54 @@ use thiserror::Error;
 
 use crate::base::nearest::nearest;
 
-/// Slice of a tensor.
+/// Slice of a tensor that a picture draws: two axes, and fixed indices of the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SliceFrame {
-    /// Axis of the rows.
+    /// Position of the logical axis that runs down the rows; `None` if the tensor has fewer than two axes.
     pub rows: Option<usize>,
-    /// Axis of the columns.
+    /// Position of the logical axis that runs across the columns; `None` if the tensor has no axis.
     pub columns: Option<usize>,
-    /// Fixed indices of the axes that are not drawn, and 0 for the drawn ones.
+    /// Logical index of the slice: fixed indices of the axes that are not drawn, and 0 for the drawn ones.
     pub at: Vec<i128>,
 }
 
-/// Error in the selection of a slice.
+/// Error in the selection of a tensor's slice.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FrameError {
-    /// Unknown axis.
+    /// No axis has the given name.
     #[error("there is no axis `{name}`{}", hint(near.as_deref(), axes))]
     Axis {
-        /// Given name.
+        /// Name that is given.
         name: String,
-        /// Similar name, if any.
+        /// Similar name of an axis; `None` if no axis has one.
         near: Option<String>,
-        /// List of all axes.
+        /// Names of all axes, as a list.
         axes: String,
     },
-    /// More than two drawn axes.
+    /// More than two axes are to be drawn.
     #[error("a picture has two axes, not {given}")]
     Many {
-        /// Number of given axes.
+        /// Number of axes that are given.
         given: usize,
     },
-    /// Axis given twice.
+    /// An axis is given twice.
     #[error("`{name}` is named twice")]
     Twice {
         /// Name of the axis.
         name: String,
     },
-    /// Drawn axis with a fixed index.
+    /// An axis is to be drawn, and has a fixed index.
     #[error("`{name}` is drawn, and cannot be fixed too")]
     DrawnAndFixed {
         /// Name of the axis.
         name: String,
     },
-    /// Fixed index out of bounds.
+    /// A fixed index is negative or not below the extent of its axis.
     #[error("`{name}` cannot be fixed at {value}: its extent is {extent}")]
     Outside {
         /// Name of the axis.
         name: String,
-        /// Given index.
+        /// Index that is given.
         value: i128,
         /// Extent of the axis.
         extent: i128,
@@ -66,7 +66,7 @@ fn hint(near: Option<&str>, axes: &str) -> String {
     }
 }
 
-/// Fixed index of an axis, as in `h=2`; `None` for any other text.
+/// Axis and its fixed index, parsed from a text as `h=2`; `None` for any other text.
 pub fn fixed_index(text: &str) -> Option<(String, i128)> {
     let (name, index) = text.split_once('=')?;
     Some((name.trim().to_owned(), index.trim().parse().ok()?))
@@ -114,7 +114,7 @@ impl SliceFrame {
         Ok(Self { rows, columns, at: first })
     }
 
-    /// Logical index of a row and a column.
+    /// Logical index of the element in a row and a column of the slice.
     pub(super) fn index(&self, row: i128, column: i128) -> Vec<i128> {
         let mut index = self.at.clone();
         for (axis, value) in [(self.rows, row), (self.columns, column)] {
@@ -125,7 +125,7 @@ impl SliceFrame {
         index
     }
 
-    /// Row and column of a logical index; `None` if it is in another slice.
+    /// Row and column of a logical index in the slice; `None` if it is in another slice.
     pub(super) fn place(&self, logical: &[i128]) -> Option<(i128, i128)> {
         let drawn = |axis: Option<usize>| match axis {
             Some(axis) => logical.get(axis).copied(),
@@ -135,7 +135,7 @@ impl SliceFrame {
         (self.index(row, column) == logical).then_some((row, column))
     }
 
-    /// Axes with fixed indices.
+    /// Positions of the logical axes that are not drawn.
     pub(super) fn fixed_axes(&self) -> impl Iterator<Item = usize> {
         (0..self.at.len()).filter(|axis| ![self.rows, self.columns].contains(&Some(*axis)))
     }

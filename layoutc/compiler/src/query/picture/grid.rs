@@ -1,4 +1,4 @@
-//! Logical grid: the cells of a slice, including the padding around the tensor.
+//! Logical grid of a picture: the cells of a slice, including the padding around the tensor.
 
 use std::ops::Range;
 
@@ -8,37 +8,37 @@ use super::sample::sample;
 use super::tiling::{GridLine, SliceTiling, StorageRun};
 use super::{PictureLimits, PictureSubject};
 
-/// Element with its location.
+/// Element of a tensor with its location in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GridElement {
-    /// Logical index.
+    /// Logical index of the element.
     pub logical: Vec<i128>,
-    /// Storage index.
+    /// Index of the element along the storage axes.
     pub storage: Vec<i128>,
-    /// Physical index.
+    /// Index of the element along the physical axes.
     pub physical: Vec<i128>,
-    /// Slots from the start of the flat buffer.
+    /// Offset of the element from the start of the flat buffer, in slots.
     pub offset: i128,
-    /// Color, a position in the palette.
+    /// Position in the palette of the element's color.
     pub color: usize,
 }
 
-/// Cell of the logical grid.
+/// Cell of the logical grid at one logical index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GridCell {
-    /// Element.
+    /// Element of the tensor at the index.
     Element(GridElement),
-    /// Slot of padding outside the tensor.
+    /// Padding: the index is outside of the tensor, but has a slot.
     Padding {
-        /// Offset of the slot.
+        /// Offset of the slot from the start of the flat buffer, in slots.
         offset: i128,
     },
-    /// No slot.
+    /// Nothing: the index is outside of the tensor and has no slot.
     Outside,
 }
 
 impl GridCell {
-    /// Offset of the slot, if any.
+    /// Offset of the cell's slot from the start of the flat buffer, in slots; `None` if it has no slot.
     pub fn offset(&self) -> Option<i128> {
         match self {
             GridCell::Element(element) => Some(element.offset),
@@ -47,7 +47,7 @@ impl GridCell {
         }
     }
 
-    /// Element, if any.
+    /// Element in the cell; `None` for padding and cells without a slot.
     pub fn element(&self) -> Option<&GridElement> {
         match self {
             GridCell::Element(element) => Some(element),
@@ -56,18 +56,18 @@ impl GridCell {
     }
 }
 
-/// Slice of the logical grid.
+/// Logical grid of a picture: the cells of a slice in rows and columns.
 #[derive(Debug, Clone)]
 pub struct LogicalGrid {
-    /// Row indices; beyond the extent or negative in padding.
+    /// Logical index of each row; negative or beyond the extent for padding.
     pub rows: Vec<i128>,
-    /// Column indices.
+    /// Logical index of each column; negative or beyond the extent for padding.
     pub columns: Vec<i128>,
-    /// Cells, row by row.
+    /// Cells of the grid, as a list of rows.
     pub cells: Vec<Vec<GridCell>>,
-    /// Line above each row.
+    /// Line drawn above each row.
     pub row_rules: Vec<GridLine>,
-    /// Line before each column.
+    /// Line drawn before each column.
     pub column_rules: Vec<GridLine>,
 }
 
@@ -110,7 +110,7 @@ impl LogicalGrid {
         Self { rows, columns, cells, row_rules, column_rules }
     }
 
-    /// Elements in the grid.
+    /// Elements of the tensor in the grid.
     pub fn elements(&self) -> impl Iterator<Item = &GridElement> {
         self.cells.iter().flatten().filter_map(GridCell::element)
     }
@@ -157,7 +157,8 @@ fn reach(
     -shown(before)..extent.saturating_add(shown(after))
 }
 
-/// Number of consecutive integers from 0 that satisfy a monotone property.
+/// Number of consecutive integers from 0 that satisfy a property which holds for no integer after one for which
+/// it fails.
 fn count(holds: &dyn Fn(i128) -> bool) -> i128 {
     if !holds(0) {
         return 0;
@@ -176,7 +177,7 @@ fn count(holds: &dyn Fn(i128) -> bool) -> i128 {
     bad
 }
 
-/// Line before each index; none before the first index and after a gap.
+/// Line before each index of an axis; none before the first index and after a gap.
 fn rules(
     indices: &[i128],
     runs: &[StorageRun],

@@ -10,61 +10,61 @@ use super::tiling::{GridLine, SliceTiling};
 use super::{PictureLimits, PictureSubject};
 use crate::query::locate::NamedLocateError;
 
-/// Maximum number of elements enumerated to find the owners of slots without an inverse.
+/// Maximum number of elements that are enumerated to find the owners of slots if the layout has no inverse.
 const FEW: i128 = 1 << 14;
 
-/// Default maximum width of a row in slots.
+/// Default maximum number of slots in a row.
 const WIDEST: i128 = 16;
 
 /// Content of a drawn slot of memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemorySlot {
-    /// Element of the slice.
+    /// Element of the drawn slice.
     Element(GridElement),
-    /// Element of another slice, or outside a view.
+    /// Element of another slice, or of the base outside of a view.
     Other {
-        /// Logical index, if it belongs to the same tensor or view.
+        /// Logical index of the element; `None` if it does not belong to the drawn tensor or view.
         logical: Option<Vec<i128>>,
     },
-    /// Padding.
+    /// Padding, which holds no element.
     Padding,
-    /// Element or padding: the layout has no inverse, and not all elements were located.
+    /// Unknown content, an element or padding: the layout has no inverse, and not all elements were located.
     Unknown,
-    /// Beyond the end of the memory.
+    /// Position beyond the end of the memory.
     End,
 }
 
-/// Row of drawn slots.
+/// Row of the drawn memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryRow {
-    /// Physical index of the first slot of the row, drawn or not.
+    /// Physical index of the first slot of the row, whether it is drawn or not.
     pub first: Vec<i128>,
-    /// Offset of that slot.
+    /// Offset of the row's first slot from the start of the flat buffer, in slots.
     pub offset: i128,
-    /// Line above the row.
+    /// Line drawn above the row.
     pub rule: GridLine,
-    /// Drawn slots.
+    /// Drawn slots of the row, one for each drawn column.
     pub slots: Vec<MemorySlot>,
 }
 
-/// Memory of a tensor as rows of slots.
+/// Drawn memory of a tensor, as rows of slots.
 #[derive(Debug, Clone)]
 pub struct MemoryGrid {
-    /// True if rows and columns are physical axes; otherwise rows are chunks of the single axis.
+    /// True if rows and columns are physical axes; false if rows are chunks of the single physical axis.
     pub is_matrix: bool,
-    /// Slots per row, drawn or not.
+    /// Number of slots in a row, whether they are drawn or not.
     pub width: i128,
-    /// Stride between neighbors in a row, in slots.
+    /// Stride between neighboring slots of a row, in slots.
     pub step: i128,
-    /// Number of rows, drawn or not.
+    /// Number of rows, whether they are drawn or not.
     pub row_count: i128,
-    /// Numbers of the drawn rows, from 0.
+    /// Numbers of the drawn rows, counted from 0.
     pub row_numbers: Vec<i128>,
-    /// Drawn columns.
+    /// Numbers of the drawn columns, counted from 0.
     pub columns: Vec<i128>,
-    /// Line before each column.
+    /// Line drawn before each drawn column.
     pub column_rules: Vec<GridLine>,
-    /// Drawn rows.
+    /// Drawn rows, in ascending order.
     pub rows: Vec<MemoryRow>,
 }
 
@@ -115,7 +115,7 @@ impl MemoryGrid {
     }
 }
 
-/// Partition of the memory into rows.
+/// Partition of a tensor's memory into rows of slots.
 struct MemoryShape<'a> {
     figures: &'a ConcreteLayout<'a>,
     is_matrix: bool,
@@ -123,7 +123,7 @@ struct MemoryShape<'a> {
 }
 
 impl MemoryShape<'_> {
-    /// Physical index of a slot.
+    /// Physical index of the slot in a row and a column.
     fn physical(&self, row: i128, column: i128) -> Vec<i128> {
         if !self.is_matrix {
             return vec![row.saturating_mul(self.width).saturating_add(column)];
@@ -138,7 +138,7 @@ impl MemoryShape<'_> {
         index
     }
 
-    /// Row and column of a physical index.
+    /// Row and column of a physical index; `None` if it is not in the memory.
     fn row_and_column(&self, physical: &[i128]) -> Option<(i128, i128)> {
         let (last, leading) = physical.split_last()?;
         if !self.is_matrix {
@@ -151,7 +151,7 @@ impl MemoryShape<'_> {
         Some((row, *last))
     }
 
-    /// Row and column of a cell.
+    /// Row and column of the slot that a cell of the logical grid has; `None` if it has no slot.
     fn place(&self, cell: &GridCell) -> Option<(i128, i128)> {
         match cell {
             GridCell::Element(element) => self.row_and_column(&element.physical),
@@ -162,7 +162,8 @@ impl MemoryShape<'_> {
     }
 }
 
-/// All lines if they fit, otherwise a sample of those that contain a drawn element.
+/// Numbers of the rows or columns to draw: all `count` if they fit in `room`, otherwise a sample of those that
+/// contain a drawn element.
 fn chosen(count: i128, hosts: BTreeSet<i128>, room: usize) -> Vec<i128> {
     match usize::try_from(count) {
         Ok(all) if all <= room => (0..count).collect(),
@@ -170,13 +171,13 @@ fn chosen(count: i128, hosts: BTreeSet<i128>, room: usize) -> Vec<i128> {
     }
 }
 
-/// Separator line if one of the leading indices except the last one changes.
+/// Separator line if one of the physical indices except the last one differs between two rows, otherwise no line.
 fn outer(above: &[i128], below: &[i128]) -> GridLine {
     let outer = |index: &[i128]| index.get(..index.len().saturating_sub(2)).map(<[i128]>::to_vec);
     if outer(above) == outer(below) { GridLine::None } else { GridLine::Separator }
 }
 
-/// Slots per row of the flat buffer: a tile if it fits, otherwise a multiple of a nested stride.
+/// Number of slots in a row of the flat buffer: a tile if it fits, otherwise a multiple of a nested stride.
 fn width(figures: &ConcreteLayout<'_>, tiling: &SliceTiling, room: usize) -> i128 {
     let room = i128::try_from(room).unwrap_or(i128::MAX);
     let all = figures.physical.last().copied().unwrap_or(1).max(1);
@@ -199,7 +200,7 @@ fn width(figures: &ConcreteLayout<'_>, tiling: &SliceTiling, room: usize) -> i12
     fits * times
 }
 
-/// Slots of a part of a row, if a stride divides the row.
+/// Number of slots in a part of a row; `None` if no stride divides the row.
 fn inner(figures: &ConcreteLayout<'_>, width: i128) -> Option<i128> {
     let divides = |stride: &&i128| **stride > 1 && **stride < width && width % **stride == 0;
     figures.strides.iter().filter(divides).max().copied()
@@ -215,14 +216,14 @@ fn part_rules(columns: &[i128], part: Option<i128>) -> Vec<GridLine> {
     rules
 }
 
-/// Elements by the slot that they occupy.
+/// Owners of slots: the element that each slot holds.
 struct SlotOwners<'a> {
     figures: &'a ConcreteLayout<'a>,
     frame: &'a SliceFrame,
     tiling: &'a SliceTiling,
-    /// Elements found without an inverse, by offset.
+    /// Logical indices of elements that were found without an inverse, by offset in slots.
     known: BTreeMap<i128, Vec<i128>>,
-    /// True if all other slots are without an element.
+    /// True if every element is in `known`, so that all other slots hold none.
     is_complete: bool,
     subject: PictureSubject,
 }
@@ -282,7 +283,7 @@ impl<'a> SlotOwners<'a> {
     }
 }
 
-/// Visits every index of a shape in row-major order.
+/// Calls `visit` on every index of a shape, in row-major order.
 fn for_each_index(shape: &[i128], visit: &mut dyn FnMut(&[i128])) {
     if shape.contains(&0) {
         return;

@@ -42,37 +42,37 @@ pub use tiling::GridLine;
 use concrete_layout::ConcreteLayout;
 use tiling::SliceTiling;
 
-/// Maximum size of a picture. Larger layouts are sampled, with gaps between blocks.
+/// Maximum size of a picture. Larger layouts are sampled, with gaps between the drawn blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PictureLimits {
-    /// Rows of the logical grid.
+    /// Maximum number of rows of the logical grid.
     pub rows: usize,
-    /// Columns of the logical grid.
+    /// Maximum number of columns of the logical grid.
     pub columns: usize,
-    /// Rows of memory.
+    /// Maximum number of rows of memory.
     pub memory_rows: usize,
-    /// Slots per row of memory.
+    /// Maximum number of slots in a row of memory.
     pub memory_columns: usize,
 }
 
 impl PictureLimits {
-    /// Limits of a figure.
+    /// Limits of a figure in a document.
     pub const FIGURE: Self = Self { rows: 16, columns: 12, memory_rows: 16, memory_columns: 16 };
-    /// Limits of a page with scrolling.
+    /// Limits of a web page, which can scroll.
     pub const PAGE: Self = Self { rows: 64, columns: 64, memory_rows: 256, memory_columns: 64 };
 }
 
-/// Kind of the drawn object.
+/// Kind of the object that a picture draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureSubject {
-    /// Tensor: slots without an element are padding.
+    /// Tensor, whose slots without an element are padding.
     Tensor,
-    /// Shards of a tensor on many devices, by [`side_by_side`]: that number of leading storage axes selects the shard
-    /// and the color.
+    /// Shards of a tensor on many devices, as [`side_by_side`] returns them: that number of leading storage axes
+    /// selects the shard and the color.
     Parts(usize),
-    /// View: other slots belong to the base.
+    /// View, whose other slots hold elements of the base.
     View,
-    /// View of which several elements share a slot.
+    /// View with several elements that share a slot.
     SharedView,
 }
 
@@ -97,32 +97,32 @@ impl PictureSubject {
     }
 }
 
-/// Layout with everything that is drawn.
+/// Picture of a layout, with everything that is drawn.
 #[derive(Debug, Clone)]
 pub struct Picture {
     /// Name of the tensor.
     pub tensor: String,
     /// Element type in manifest syntax.
     pub dtype: String,
-    /// Values of the symbols.
+    /// Values of the layout's symbols, by name.
     pub symbols: Vec<(String, i128)>,
     /// Logical axes with their extents.
     pub logical: Vec<(String, i128)>,
     /// Storage axes with their extents.
     pub storage: Vec<(String, i128)>,
-    /// Storage axes followed by a separator.
+    /// Positions of the storage axes that a separator follows.
     pub separators: Vec<usize>,
-    /// Physical shape.
+    /// Extents of the physical axes, in slots along each axis.
     pub physical: Vec<i128>,
-    /// Slots of the flat buffer.
+    /// Number of slots of the flat buffer.
     pub slots: i128,
-    /// Drawn axes, and fixed indices of the others.
+    /// Drawn slice: two axes, and fixed indices of the others.
     pub frame: SliceFrame,
-    /// Storage axes that determine the color of an element.
+    /// Names of the storage axes that determine the color of an element.
     pub colored_by: Vec<String>,
-    /// Logical grid.
+    /// Logical grid of the drawn slice.
     pub grid: LogicalGrid,
-    /// Memory.
+    /// Drawn memory.
     pub memory: MemoryGrid,
 }
 

@@ -53,7 +53,8 @@ fn colors(of: fn(&TileColor) -> u32) -> String {
     PALETTE.iter().enumerate().map(one).collect()
 }
 
-/// The map of a layout as one step, if it is not the identity; used when no steps were recorded.
+/// Map of a layout from logical to storage axes as one step; empty if it is the identity. Used if no steps were
+/// recorded.
 fn whole(tensor: &Tensor) -> Vec<StepRecord> {
     let layout = &tensor.layout;
     let is_identity = |(k, index): (u32, &Expr)| index.as_var() == Some(Var::Axis(k));

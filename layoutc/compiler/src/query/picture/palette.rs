@@ -1,20 +1,21 @@
-//! Colors distinguishable with color vision deficiencies: tints and shades of six of Okabe and Ito's colors.
+//! Palette of colors that are distinguishable with color vision deficiencies: tints and shades of six of Okabe
+//! and Ito's colors.
 //!
 //! Source: M. Okabe and K. Ito, Color Universal Design, 2008.
 
-/// Number of colors.
+/// Number of colors of the palette.
 pub(super) const COLORS: usize = 6;
 
-/// Color of a tile in its variants.
+/// Color of a tile, in a variant for each medium.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TileColor {
-    /// Background of dark text: `0xrrggbb`.
+    /// Background color behind dark text: `0xrrggbb`.
     pub(super) light: u32,
-    /// Background of light text.
+    /// Background color behind light text: `0xrrggbb`.
     pub(super) dark: u32,
-    /// Nearest to `light` of a terminal's 256 colors.
+    /// Index of the color nearest to `light` among a terminal's 256 colors.
     pub(super) indexed: u8,
-    /// Letter that replaces it without colors.
+    /// Letter that stands for the color where there are no colors.
     pub(super) letter: char,
 }
 
@@ -28,7 +29,7 @@ pub(super) const PALETTE: [TileColor; COLORS] = [
     TileColor { light: 0xe0_b0_d0, dark: 0x80_45_68, indexed: 182, letter: 'F' },
 ];
 
-/// Color at a position, modulo the number of colors.
+/// Color of the palette at a position, modulo the number of colors.
 pub(super) fn color(position: usize) -> TileColor {
     let [first, ..] = PALETTE;
     PALETTE.get(position % COLORS).copied().unwrap_or(first)
@@ -37,11 +38,11 @@ pub(super) fn color(position: usize) -> TileColor {
 /// Color support of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColorDepth {
-    /// No colors: letters replace them.
+    /// No colors: letters stand for them.
     None,
-    /// 256 colors.
+    /// Palette of 256 colors.
     Indexed,
-    /// True color.
+    /// True color with 24 bits.
     True,
 }
 
@@ -49,7 +50,7 @@ pub enum ColorDepth {
 mod tests {
     use super::*;
 
-    /// Linear channels, from 0 to 1.
+    /// Linear color channels (red, green, blue) of an sRGB color, from 0 to 1.
     fn linear(color: u32) -> [f64; 3] {
         [16, 8, 0].map(|shift| {
             let value = f64::from((color >> shift) & 0xff) / 255.0;
@@ -61,7 +62,7 @@ mod tests {
         0.2126 * r + 0.7152 * g + 0.0722 * b
     }
 
-    /// WCAG contrast ratio.
+    /// Contrast ratio of two colors as WCAG defines it.
     fn contrast(a: u32, b: u32) -> f64 {
         let (a, b) = (luminance(linear(a)), luminance(linear(b)));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
@@ -75,7 +76,8 @@ mod tests {
         }
     }
 
-    /// Simulated vision without one type of cone. Source: Machado, Oliveira, Fernandes, 2009, severity 1.
+    /// Matrices that simulate vision without one type of cone, with their names. Source: Machado, Oliveira,
+    /// Fernandes, 2009, severity 1.
     const SEEN: [(&str, [[f64; 3]; 3]); 4] = [
         ("all", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
         (
@@ -104,7 +106,7 @@ mod tests {
         ),
     ];
 
-    /// CIE L*a*b*.
+    /// Coordinates of a color in CIE L*a*b*, as seen through the matrix.
     fn lab(color: u32, matrix: &[[f64; 3]; 3]) -> [f64; 3] {
         let given = linear(color);
         let seen = matrix

@@ -2,7 +2,7 @@
 
 use super::palette::{PALETTE, TileColor};
 
-/// Fonts and line widths.
+/// Style rules for fonts and line widths.
 const SHAPE: &str = "\
 text{font:13px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}
 .t{font-size:16px;font-weight:bold}.h{font-weight:bold}.s{font-size:9.5px}
@@ -11,14 +11,14 @@ text{font:13px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}
 .hl{stroke-width:2}
 ";
 
-/// Light colors.
+/// Style rules for light colors.
 const LIGHT: &str = "\
 .paper{fill:#ffffff}text{fill:#1a1a1a}.n,.s{fill:#595959}.i{fill:#111111}
 .c{stroke:#ffffff}.o{fill:#ececec}.p{fill:url(#hatch)}.hp{fill:#f6f6f6}.hl{stroke:#d5d5d5}
 .r1,.r2{stroke:#1a1a1a}.r3{stroke:#0072b2}
 ";
 
-/// Dark colors.
+/// Style rules for dark colors.
 const DARK: &str = "\
 .paper{fill:#16181c}text{fill:#eaeaea}.n,.s{fill:#b4b8be}.i{fill:#ffffff}
 .c{stroke:#16181c}.o{fill:#2b2f36}.hp{fill:#1d2025}.hl{stroke:#3d434c}
@@ -64,7 +64,7 @@ fn rules(css: &str, change: &dyn Fn(&str) -> String) -> Vec<String> {
         .collect()
 }
 
-/// Colors of the tiles.
+/// Style rules for the colors of the tiles, of which `of` selects the light or the dark variant.
 fn tiles(of: fn(&TileColor) -> u32) -> String {
     let one = |(k, color): (usize, _)| format!(".c{k}{{fill:#{:06x}}}", of(color));
     PALETTE.iter().enumerate().map(one).collect()

@@ -8,11 +8,11 @@ pub(super) enum TextStyle {
     Plain,
     Strong,
     Faint,
-    /// On the color of a tile.
+    /// Text on the color of a tile, with the color's position in the palette.
     Tile(usize),
 }
 
-/// Line of styled fragments.
+/// Line of text fragments, each with its style.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StyledLine(Vec<(TextStyle, String)>);
 
@@ -21,7 +21,7 @@ impl StyledLine {
         self.0.push((paint, text.into()));
     }
 
-    /// The line with escape codes and a line end, without trailing blanks.
+    /// Text of the line with escape codes and a line end, without trailing blanks.
     pub(super) fn text(&self, depth: ColorDepth) -> String {
         let mut text = String::new();
         for (paint, piece) in &self.0 {

@@ -4,13 +4,13 @@ use super::style;
 use super::table::{self, CellKind, PictureTable};
 use super::{GridLine, Picture};
 
-/// Sizes in pixels.
+/// Distances and heights of the drawing, in pixels.
 const MARGIN: usize = 24;
 const CELL: usize = 34;
 const GAP: usize = 22;
 const BETWEEN: usize = 48;
 const LINE: usize = 20;
-/// Widths of a character in pixels: in cells, of small text in cells, and of captions.
+/// Widths of a character, in pixels: of text in cells, of small text in cells, and of captions.
 const WIDE: usize = 8;
 const SMALL: usize = 6;
 const PROSE: usize = 8;
@@ -42,7 +42,8 @@ pub fn inline(picture: &Picture) -> String {
     head + &body.replace('\n', "") + "</svg>"
 }
 
-/// Style shared by all pictures of [`inline`] on a page, on one line. Pictures inside the selector `dark` are dark.
+/// Style sheet shared by all pictures of [`inline`] on a page, on one line. Pictures inside the selector `dark`
+/// have dark colors.
 pub fn inline_style(dark: &str) -> String {
     let hatch = hatch(&format!("{INLINE}-hatch"));
     let style = style::inline(INLINE, dark);
@@ -50,10 +51,10 @@ pub fn inline_style(dark: &str) -> String {
     format!("<style>{style}</style>{svg}").replace('\n', "")
 }
 
-/// Class of a picture in a page.
+/// Class of the pictures in a page.
 const INLINE: &str = "layoutc-picture";
 
-/// Elements of a picture, and its size in pixels.
+/// SVG elements of a picture, and its size in pixels.
 struct SvgDrawing {
     width: usize,
     height: usize,
@@ -121,11 +122,11 @@ fn panels(picture: &Picture) -> Vec<Panel> {
     ]
 }
 
-/// Grid or memory with its captions.
+/// Logical grid or memory of a picture, with its captions.
 struct Panel {
     table: PictureTable,
     captions: [String; 2],
-    /// Widths of the labels and of a cell.
+    /// Widths of the row labels and of a cell, in pixels.
     label: usize,
     cell: usize,
 }
@@ -142,7 +143,7 @@ impl Panel {
         Self { table, captions, label, cell }
     }
 
-    /// Left edge of each column, and the right edge of the last one.
+    /// Left edge of each column and right edge of the last one, in pixels.
     fn columns(&self) -> (Vec<usize>, usize) {
         let mut x = self.label;
         let mut starts = Vec::new();
@@ -246,7 +247,7 @@ fn rule(rule: GridLine, [x1, y1]: [usize; 2], [x2, y2]: [usize; 2]) -> String {
     format!("<path class=\"{class}\" d=\"M{x1} {y1}L{x2} {y2}\"/>\n")
 }
 
-/// Legend, and its bottom edge.
+/// SVG elements of the legend, and its bottom edge in pixels.
 fn legend(picture: &Picture, y: usize) -> (String, usize) {
     let shown = picture.shown();
     let mut out = String::new();
@@ -290,17 +291,17 @@ fn legend(picture: &Picture, y: usize) -> (String, usize) {
     (out, x.saturating_sub(20))
 }
 
-/// Text that starts at a point.
+/// SVG element of a text that starts at a point.
 fn text(class: &str, x: usize, y: usize, text: &str) -> String {
     format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>\n", escaped(text))
 }
 
-/// Text centered at a point.
+/// SVG element of a text that is centered at a point.
 fn middle(class: &str, x: usize, y: usize, words: &str) -> String {
     if words.is_empty() { String::new() } else { text(&format!("{class} m"), x, y, words) }
 }
 
-/// Hatching of padding.
+/// SVG pattern that hatches padding.
 fn hatch(id: &str) -> String {
     format!(
         "<defs><pattern id=\"{id}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\

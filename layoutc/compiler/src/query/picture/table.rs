@@ -3,47 +3,47 @@
 use super::memory::MemorySlot;
 use super::{GridCell, GridLine, Picture};
 
-/// Kind of a cell.
+/// Kind of a table's cell, which determines its style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CellKind {
-    /// Element of the slice, in its color.
+    /// Element of the slice, with the position of its color in the palette.
     Tile(usize),
-    /// Padding.
+    /// Padding, which holds no element.
     Padding,
     /// Element of another slice.
     Other,
-    /// Unknown owner.
+    /// Slot whose content is unknown.
     Unknown,
-    /// No slot.
+    /// Cell without a slot.
     Blank,
 }
 
-/// Cell of a table.
+/// Cell of a picture's table.
 #[derive(Debug, Clone)]
 pub(super) struct TableCell {
     pub(super) kind: CellKind,
-    /// Main text.
+    /// Main text of the cell.
     pub(super) text: String,
-    /// Smaller text below, if there is room.
+    /// Smaller text below the main text, drawn if there is room.
     pub(super) note: String,
 }
 
-/// Row of cells.
+/// Row of a picture's table, with its label.
 #[derive(Debug, Clone)]
 pub(super) struct TableRow {
     pub(super) label: String,
-    /// Line above it.
+    /// Line drawn above the row.
     pub(super) rule: GridLine,
-    /// True if rows before it are omitted.
+    /// True if rows before this one are omitted.
     pub(super) is_apart: bool,
     pub(super) cells: Vec<TableCell>,
 }
 
-/// Cells with labels for rows and columns.
+/// Table of a picture: cells with labels for rows and columns.
 #[derive(Debug, Clone)]
 pub(super) struct PictureTable {
     pub(super) heads: Vec<String>,
-    /// Line before each column.
+    /// Line drawn before each column.
     pub(super) column_rules: Vec<GridLine>,
     /// For each column, true if columns before it are omitted.
     pub(super) gaps: Vec<bool>,
@@ -52,14 +52,14 @@ pub(super) struct PictureTable {
     pub(super) is_matrix: bool,
 }
 
-/// For each index, true if indices before it are omitted.
+/// For each of the drawn indices, true if indices before it are omitted.
 fn gaps(indices: &[i128]) -> Vec<bool> {
     let first = indices.first().map(|first| *first > 0);
     let between = indices.iter().zip(indices.iter().skip(1)).map(|(a, b)| b - a > 1);
     first.into_iter().chain(between).collect()
 }
 
-/// Table of the logical grid, with offsets.
+/// Table of a picture's logical grid, with the offset of each cell.
 pub(super) fn grid(picture: &Picture) -> PictureTable {
     let grid = &picture.grid;
     let square = |cell: &GridCell| {
@@ -90,7 +90,7 @@ pub(super) fn grid(picture: &Picture) -> PictureTable {
     }
 }
 
-/// Table of the memory, with indices and offsets.
+/// Table of a picture's memory, with the index and offset of each slot.
 pub(super) fn memory(picture: &Picture) -> PictureTable {
     let memory = &picture.memory;
     let square = |(slot, column): (&MemorySlot, &i128), row: i128| {

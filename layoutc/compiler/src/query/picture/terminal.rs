@@ -10,9 +10,9 @@ use super::{GridLine, Picture, PictureLimits, SliceFrame};
 use crate::model::Tensor;
 use crate::query::locate::{self, NamedLocateError};
 
-/// Maximum rows of each part.
+/// Maximum number of rows of the logical grid, and of memory.
 const ROWS: usize = 24;
-/// Text for omitted columns.
+/// Text that stands for omitted columns.
 const GAP: &str = " … ";
 
 /// Limits of a picture that fits a terminal of `width` columns.
@@ -92,14 +92,14 @@ fn plain(text: &str) -> StyledLine {
     line
 }
 
-/// Table drawn with box characters.
+/// Printer of a table with box characters.
 struct TerminalTable<'a> {
     table: &'a PictureTable,
-    /// Width of the labels.
+    /// Width of the row labels, in characters.
     label: usize,
-    /// Width of the text in a cell.
+    /// Width of the text in a cell, in characters.
     width: usize,
-    /// Width of the letter after it.
+    /// Width of the letter after a cell's text, in characters; 0 with colors.
     letter: usize,
 }
 
@@ -166,7 +166,7 @@ impl<'a> TerminalTable<'a> {
         line
     }
 
-    /// Line above a row.
+    /// Line of box characters above a row.
     fn across(&self, rule: GridLine) -> StyledLine {
         let (dash, plain_cross, double_cross) = match rule {
             GridLine::Separator => ("═", "╪", "╬"),
@@ -186,7 +186,7 @@ impl<'a> TerminalTable<'a> {
         plain(&text)
     }
 
-    /// Border between labels and cells.
+    /// Box character on the border between the row labels and the cells.
     fn border(&self, rule: GridLine) -> &'static str {
         match (self.table.is_matrix, rule) {
             (false, _) => "",

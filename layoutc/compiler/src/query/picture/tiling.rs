@@ -7,39 +7,39 @@ use super::concrete_layout::ConcreteLayout;
 use super::frame::SliceFrame;
 use super::palette::COLORS;
 
-/// Number of indices searched linearly for the end of a run.
+/// Number of indices that are searched linearly for the end of a run of equal storage indices.
 const NEAR: i128 = 4096;
 
-/// Storage axis that changes along a logical axis.
+/// Storage axis whose index changes along a logical axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StorageRun {
-    /// Storage axis.
+    /// Position of the storage axis.
     pub(super) storage: usize,
-    /// Length of the first run of equal indices.
+    /// Number of first indices of the logical axis that have the same storage index.
     pub(super) length: i128,
 }
 
-/// Line between two neighbors.
+/// Kind of the line between two neighboring cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GridLine {
     /// No line.
     None,
-    /// End of a part of a tile.
+    /// Line at the end of a part of a tile.
     Part,
-    /// End of a tile.
+    /// Line at the end of a tile.
     Tile,
-    /// Axis separator: the index along another physical axis changes.
+    /// Line at an axis separator, where the index along another physical axis changes.
     Separator,
 }
 
-/// Tiles of a slice.
+/// Tiles of the drawn slice, and the storage axes that color them.
 #[derive(Debug)]
 pub(super) struct SliceTiling {
-    /// Storage axes that change down the rows.
+    /// Storage axes whose index changes down the rows.
     pub(super) rows: Vec<StorageRun>,
-    /// Storage axes that change across the columns.
+    /// Storage axes whose index changes across the columns.
     pub(super) columns: Vec<StorageRun>,
-    /// Storage axes that determine the color, major to minor.
+    /// Positions of the storage axes that determine the color of an element, major to minor.
     pub(super) colors: Vec<usize>,
 }
 
@@ -62,7 +62,8 @@ impl SliceTiling {
         Self { rows, columns, colors }
     }
 
-    /// Color of an element, different in adjacent tiles.
+    /// Position in the palette of the color of an element with this storage index; adjacent tiles have different
+    /// colors.
     pub(super) fn color(&self, storage: &[i128]) -> usize {
         let count = i128::try_from(COLORS).unwrap_or(1);
         let mut sum = 0;
@@ -79,13 +80,13 @@ impl SliceTiling {
         self.colors.iter().filter_map(name).collect()
     }
 
-    /// Length of a tile along an axis, if greater than 1.
+    /// Length of a tile along an axis, in indices; `None` if it is 1.
     pub(super) fn block(runs: &[StorageRun]) -> Option<i128> {
         let longest = runs.iter().map(|run| run.length).max().unwrap_or(1);
         (longest > 1).then_some(longest)
     }
 
-    /// Line between neighbors along an axis with the given storage and physical indices.
+    /// Line between neighbors along an axis, given the storage index and the physical index of both.
     pub(super) fn rule(
         runs: &[StorageRun],
         storage: [&[i128]; 2],
@@ -104,7 +105,7 @@ impl SliceTiling {
     }
 }
 
-/// Storage axis with the longest runs along a split logical axis.
+/// Position of the storage axis with the longest runs along a logical axis; `None` if the axis is not split.
 fn coarsest(runs: &[StorageRun]) -> Option<usize> {
     let longest = SliceTiling::block(runs)?;
     runs.iter().find(|run| run.length == longest).map(|run| run.storage)
@@ -123,7 +124,8 @@ fn runs(figures: &ConcreteLayout<'_>, frame: &SliceFrame, axis: Option<usize>) -
     along.filter_map(run).collect()
 }
 
-/// Length of the first run of equal indices along a storage axis; `None` if it never changes.
+/// Length of the first run of equal indices of a storage axis along a logical axis; `None` if its index never
+/// changes.
 fn run_length(
     figures: &ConcreteLayout<'_>,
     frame: &SliceFrame,

@@ -13,41 +13,41 @@ pub const INFINITE: Cost = u64::MAX;
 /// Maximum sum of the finite costs of a network, 2^62 - 1 bytes, so that sums of a few tables fit `u64`.
 pub const LARGEST: Cost = (1 << 62) - 1;
 
-/// Variable of a [`CostNetwork`], by number in the order of addition.
+/// Variable of a [`CostNetwork`], identified by its number in the order of addition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Variable(usize);
 
 impl Variable {
-    /// Number, which is the index in `Solution::values`.
+    /// Number of the variable, which is its index in `Solution::values`.
     pub fn number(self) -> usize {
         self.0
     }
 }
 
-/// Reason why an addition was rejected. The network is unchanged.
+/// Reason why an addition to a network was rejected. The network is unchanged then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum NetworkError {
-    /// Variable without values.
+    /// The variable has no values.
     #[error("a variable has no values")]
     Empty,
-    /// Unknown variable.
+    /// The variable does not exist.
     #[error("unknown variable {variable}")]
     Unknown {
-        /// Number of the variable.
+        /// Number of the unknown variable.
         variable: usize,
     },
-    /// Pair of a variable with itself.
+    /// Both variables of a pair are the same.
     #[error("variable {variable} is paired with itself")]
     Same {
         /// Number of the variable.
         variable: usize,
     },
-    /// Table of the wrong length.
+    /// The table of costs has the wrong length.
     #[error("a table has {given} entries, and {needed} are needed")]
     Entries {
-        /// Given number of entries.
+        /// Number of entries that are given.
         given: usize,
-        /// Required number of entries.
+        /// Number of entries that are required.
         needed: usize,
     },
     /// The greatest finite costs of all tables sum to more than [`LARGEST`].
@@ -55,14 +55,14 @@ pub enum NetworkError {
     TooLarge,
 }
 
-/// Cost table of two variables.
+/// Cost table of a pair of variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PairCosts {
     /// Variable with the smaller number.
     pub(super) first: usize,
     /// Variable with the greater number.
     pub(super) second: usize,
-    /// Row-major, one row per value of `first`.
+    /// Costs in row-major order, one row per value of `first`.
     pub(super) costs: Vec<Cost>,
     /// Length of a row: the number of values of `second`.
     pub(super) width: usize,
@@ -100,17 +100,17 @@ pub struct CostNetwork {
 }
 
 impl CostNetwork {
-    /// Network without variables, of cost 0.
+    /// Creates a network without variables, of cost 0.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Number of variables.
+    /// Number of variables of the network.
     pub fn variables(&self) -> usize {
         self.unaries.len()
     }
 
-    /// Number of pairs with a table.
+    /// Number of pairs of variables with a cost table.
     pub fn pairs(&self) -> usize {
         self.pairs.len()
     }
@@ -201,7 +201,7 @@ impl CostNetwork {
         alone.chain(together).fold(self.constant, Cost::saturating_add)
     }
 
-    /// Numbers of the pairs of each variable.
+    /// Numbers of the pairs that contain each variable, by the variable's number.
     pub(super) fn pairs_of(&self) -> Vec<Vec<usize>> {
         let mut of = vec![Vec::new(); self.unaries.len()];
         for (number, pair) in self.pairs.iter().enumerate() {
@@ -219,7 +219,8 @@ impl CostNetwork {
         self.unaries.get(variable.0).map(Vec::len).ok_or(unknown)
     }
 
-    /// Sum of the greatest finite costs after adding a table.
+    /// Sum of the greatest finite costs of all tables after adding one with these costs; an error if it exceeds
+    /// [`LARGEST`].
     fn grown(&self, costs: &[Cost]) -> Result<Cost, NetworkError> {
         let most = costs.iter().copied().filter(|&c| c != INFINITE).max().unwrap_or(0);
         let sum = self.largest.checked_add(most).filter(|&sum| sum <= LARGEST);
@@ -227,7 +228,7 @@ impl CostNetwork {
     }
 }
 
-/// Transposes a table.
+/// Transposed copy of a table whose rows have `width` entries.
 fn transposed(table: &[Cost], width: usize) -> Vec<Cost> {
     let columns = (0..width).flat_map(|c| table.iter().skip(c).step_by(width.max(1)));
     columns.copied().collect()

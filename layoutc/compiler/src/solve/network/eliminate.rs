@@ -1,4 +1,4 @@
-//! Bucket elimination of a part by a plan.
+//! Bucket elimination of a part of the network, as an elimination plan prescribes.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,17 @@ use super::data::{Cost, INFINITE};
 use super::elimination_plan::EliminationPlan;
 use super::table::{LevelTable, capped, sum_rows};
 
-/// Tables of a part, including those produced by the elimination, and shifts.
+/// Tables of a part after its elimination, including those that the elimination produced, and the shifts of its
+/// buckets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BucketTables {
-    /// Tables by number.
+    /// Tables of the part and those that the elimination produced, by number.
     pub(super) tables: BTreeMap<usize, LevelTable>,
-    /// Numbers of the tables that each level produced.
+    /// Numbers of the tables that the elimination of each level produced.
     pub(super) made: Vec<Vec<usize>>,
-    /// Shift of each value, for each level and group.
+    /// Shift of each value, in bytes, for each level and each group of its bucket.
     pub(super) shifts: Vec<Vec<Vec<i64>>>,
-    /// Constant after all eliminations, a lower bound on every assignment.
+    /// Sum of the tables without variables after all eliminations, which is a lower bound on every assignment.
     pub(super) bound: Cost,
 }
 
@@ -71,7 +72,7 @@ pub(super) fn eliminate(
     Some(done)
 }
 
-/// Min-marginals of the innermost level.
+/// Least sum of the tables for each value of the innermost level.
 fn marginals(
     tables: &[&LevelTable],
     outer: &[usize],
@@ -112,7 +113,7 @@ fn equalizing_shifts(least: &[Vec<Cost>], width: usize) -> Vec<Vec<i64>> {
     shifts
 }
 
-/// Minimum over the innermost level, for every assignment of the others.
+/// Minimum over the innermost level of the tables' sum, for every assignment of the `outer` levels.
 fn least_sums(
     tables: &[&LevelTable],
     outer: &[usize],

@@ -1,24 +1,24 @@
-//! Elimination plan: the partition of each bucket into groups whose tables fit the limits.
+//! Elimination plan: the partition of each bucket into groups whose resulting tables fit the limits.
 
 use std::collections::BTreeSet;
 
 use super::SolverLimits;
 
-/// Number of a table, and its levels in ascending order.
+/// Number of a table, and the levels of its variables in ascending order.
 pub(super) type TableScope = (usize, Vec<usize>);
 
-/// Group of a bucket: the added tables, and the levels of the resulting table.
+/// Group of a bucket: the numbers of the tables that are added, and the levels of the resulting table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MiniBucket {
     pub(super) tables: Vec<usize>,
     pub(super) outer: Vec<usize>,
 }
 
-/// Groups of every level.
+/// Groups of the bucket of every level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct EliminationPlan {
     pub(super) levels: Vec<Vec<MiniBucket>>,
-    /// Entries of all resulting tables.
+    /// Number of entries of all resulting tables together.
     entries: u128,
 }
 
@@ -74,14 +74,14 @@ fn grouped(scopes: &[TableScope], sizes: &[usize], mut made: usize, cap: u128) -
     plan
 }
 
-/// Adds a table to the bucket of its innermost level.
+/// Adds a table to the bucket of its innermost level; a table without levels is ignored.
 fn put(buckets: &mut [Vec<TableScope>], scope: TableScope) {
     if let Some(bucket) = scope.1.last().and_then(|&level| buckets.get_mut(level)) {
         bucket.push(scope);
     }
 }
 
-/// First-fit partition of a bucket, largest tables first.
+/// Partition of a bucket into groups, by first fit of the largest tables first.
 fn groups(
     mut bucket: Vec<TableScope>,
     level: usize,

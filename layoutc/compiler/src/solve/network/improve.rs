@@ -2,7 +2,7 @@
 
 use super::data::{Cost, CostNetwork, INFINITE};
 
-/// Maximum number of passes over all variables.
+/// Maximum number of passes over all variables. Further improvements are not searched.
 const SWEEPS: usize = 100;
 
 /// Assigns each of `variables`, in order, the cheapest of its `left` values with all others fixed, the smallest on a
@@ -31,7 +31,7 @@ pub(super) fn improve(
     }
 }
 
-/// Cost of a value given the values of the neighbors.
+/// Cost of a value of `variable`, with the current values of the variables that share a pair with it.
 fn neighbor_cost(
     network: &CostNetwork,
     pairs_of: &[Vec<usize>],

@@ -9,17 +9,17 @@ use super::data::{Cost, INFINITE, LARGEST};
 /// Number of consecutive sweeps with a gain below 0.1% after which the ascent ends.
 const PATIENCE: usize = 6;
 
-/// Costs of a pair over the remaining values, row-major, one row per value of `a`.
+/// Pair of variables with its costs over their remaining values, row-major, one row per value of `a`.
 #[derive(Debug, Clone)]
 pub(super) struct PairEdge {
-    /// Position of the first variable among the unaries.
+    /// Position of the pair's first variable among the unary costs.
     pub(super) a: usize,
-    /// Position of the second variable.
+    /// Position of the pair's second variable among the unary costs.
     pub(super) b: usize,
     pub(super) costs: Vec<Cost>,
-    /// Costs shifted to `a`, for each of its values.
+    /// Costs shifted from the pair to `a` so far, for each value of `a`.
     pub(super) to_a: Vec<i128>,
-    /// Costs shifted to `b`.
+    /// Costs shifted from the pair to `b` so far, for each value of `b`.
     pub(super) to_b: Vec<i128>,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn sweep(
     }
 }
 
-/// Sum of the minima of all unaries.
+/// Sum of the least unary costs of all variables.
 fn bound(unaries: &[Vec<Cost>]) -> Cost {
     let least = unaries.iter().map(|costs| costs.iter().copied().min().unwrap_or(INFINITE));
     least.fold(0, Cost::saturating_add)

@@ -39,7 +39,7 @@ pub use self::proof::{
     BoundProof, Bucket, BucketGroup, CostMessage, DroppedValue, ProofPart, Solution,
 };
 
-/// Resource limits of the solver.
+/// Limits on memory and time of the solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SolverLimits {
     /// Maximum number of entries of all tables that a part produces, 8 bytes each. The tables of the network itself are
@@ -94,7 +94,8 @@ pub fn solve(network: &CostNetwork, limits: &SolverLimits, stop: &dyn Fn() -> bo
     Solution { cost: network.cost(&values), values, bound, proof }
 }
 
-/// Solves a part and writes its values to `values`; returns the proof of its bound.
+/// Solves a part of the network, and writes the values of its variables to `values`. Returns the proof of the
+/// part's bound.
 fn solve_part(
     reduced: ReducedNetwork<'_>,
     group: &[usize],
@@ -135,7 +136,7 @@ fn solve_part(
     part_proof(&part.variables, plan, done, sent, &found)
 }
 
-/// Stores the chosen values, given as positions among the remaining values.
+/// Stores the values of a part's variables, which are given as positions among the remaining values.
 fn write(reduced: ReducedNetwork<'_>, variables: &[usize], chosen: &[usize], values: &mut [usize]) {
     for (&variable, &place) in variables.iter().zip(chosen) {
         let value = reduced.left_of(variable).get(place);
@@ -145,7 +146,7 @@ fn write(reduced: ReducedNetwork<'_>, variables: &[usize], chosen: &[usize], val
     }
 }
 
-/// Positions of values among the remaining values.
+/// Values of a part's variables as positions among the remaining values.
 fn read(reduced: ReducedNetwork<'_>, variables: &[usize], values: &[usize]) -> Vec<usize> {
     let place = |&variable: &usize| {
         let value = values.get(variable)?;
@@ -154,7 +155,7 @@ fn read(reduced: ReducedNetwork<'_>, variables: &[usize], values: &[usize]) -> V
     variables.iter().map(|variable| place(variable).unwrap_or(0)).collect()
 }
 
-/// Proof of a part.
+/// Proof of the bound of a part.
 fn part_proof(
     variables: &[usize],
     plan: EliminationPlan,

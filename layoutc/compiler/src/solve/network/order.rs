@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Variables that share a table, directly or through eliminated variables.
+/// For each variable the variables that share a table with it, directly or through eliminated variables.
 pub(super) type NeighborMap = BTreeMap<usize, BTreeSet<usize>>;
 
 /// Elimination order of all variables. `size` returns the number of values of a variable. Ties are broken by fewer
@@ -28,7 +28,8 @@ pub(super) fn elimination_order(
     order
 }
 
-/// Entries and rank of the table that eliminating a variable produces, and the variable.
+/// Rank of the elimination of a variable: the number of entries of the table that it produces, the number of
+/// variables in it, and the number of the variable.
 fn rank(
     variable: usize,
     near: &BTreeSet<usize>,

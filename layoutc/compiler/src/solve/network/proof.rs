@@ -6,10 +6,10 @@
 
 use super::data::Cost;
 
-/// Best assignment found, and a lower bound on all assignments.
+/// Best assignment that the solver found, and a proven lower bound on all assignments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Solution {
-    /// Value of each variable; empty if no assignment of finite cost was found.
+    /// Value of each variable, by number; empty if no assignment of finite cost was found.
     pub values: Vec<usize>,
     /// Cost of the assignment, in bytes; `INFINITE` if there is none.
     pub cost: Cost,
@@ -35,12 +35,12 @@ pub struct BoundProof {
     pub parts: Vec<ProofPart>,
 }
 
-/// Value that an optimal assignment does not need.
+/// Value of a variable that an optimal assignment does not need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DroppedValue {
     /// Number of the variable.
     pub variable: usize,
-    /// Dropped value.
+    /// Value that is dropped.
     pub value: usize,
     /// Dominating value: remaining, and of at most the same cost for all values of all neighbors. `None`: the value is
     /// forbidden, by itself or with every remaining value of some neighbor.
@@ -87,10 +87,10 @@ pub struct Bucket {
     pub groups: Vec<BucketGroup>,
 }
 
-/// Group of tables that are added.
+/// Group of tables in a bucket that are added to one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BucketGroup {
-    /// Numbers of the tables.
+    /// Numbers of the tables in the group.
     pub tables: Vec<usize>,
     /// Shift for each remaining value of the bucket's variable, in bytes; empty: 0. For each value the shifts of all
     /// groups of a bucket sum to 0.

@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use super::data::{CostNetwork, INFINITE, PairCosts};
 use super::proof::DroppedValue;
 
-/// Maximum number of table entries compared in the search for dominated values.
+/// Maximum number of table entries that the search for dominated values compares. Beyond it no further values are
+/// dropped.
 const COMPARISONS: usize = 1 << 27;
 
-/// Remaining values of each variable, ascending.
+/// Values of each variable that are not dropped, ascending, by the variable's number.
 pub(super) type LiveValues = Vec<Vec<usize>>;
 
-/// Remaining values, and the reasons for the others. Stops if a variable has no value left: there is no assignment.
+/// Drops values that an optimal assignment does not need. Returns the remaining values, and the dropped ones with
+/// the reason. Stops if a variable has no value left, as there is no assignment then.
 pub(super) fn reduce(network: &CostNetwork) -> (LiveValues, Vec<DroppedValue>) {
     let mut state = ValuePruner {
         network,
@@ -74,7 +76,7 @@ impl ValuePruner<'_> {
         }
     }
 
-    /// True if the value is forbidden with every remaining value of the other variable.
+    /// True if the value is forbidden together with every remaining value of the pair's other variable.
     fn is_alone(&self, pair: &PairCosts, variable: usize, value: usize) -> bool {
         let mut others = self.left_of(pair.other(variable)).iter();
         others.all(|&other| pair.cost_from(variable, value, other) == INFINITE)
@@ -93,7 +95,8 @@ impl ValuePruner<'_> {
         }
     }
 
-    /// True if `by` costs at most as much as `value` for all values of the neighbors.
+    /// True if the value `by` costs at most as much as `value` for all values of the variables that share a pair with
+    /// `variable`.
     fn is_dominated(&mut self, variable: usize, value: usize, by: usize) -> bool {
         if self.comparisons == 0 {
             return false;

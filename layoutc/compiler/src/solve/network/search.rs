@@ -12,34 +12,34 @@ use super::eliminate::BucketTables;
 use super::elimination_plan::EliminationPlan;
 use super::table::{LevelTable, capped};
 
-/// Number of prefixes between two greedy completions.
+/// Number of prefixes that are expanded between two greedy completions.
 const BETWEEN_DIVES: usize = 128;
 
-/// Number of prefixes between two calls of `stop`.
+/// Number of prefixes that are expanded between two calls of `stop`.
 const BETWEEN_STOPS: usize = 256;
 
-/// Result of a search.
+/// Result of a best-first search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SearchResult {
-    /// Value of each level, and the cost.
+    /// Value of each level in the best assignment found, and its cost; `None` if none was found.
     pub(super) best: Option<(Vec<usize>, Cost)>,
-    /// Lower bound.
+    /// Lower bound on the cost of every assignment.
     pub(super) bound: Cost,
     /// Maximum number of prefixes that cost less than the bound.
     pub(super) nodes: usize,
 }
 
-/// Last value of a prefix, and the position of the prefix before it.
+/// Prefix in the search tree: its last value, and the position of the prefix without it.
 struct SearchNode {
     before: usize,
     value: usize,
 }
 
-/// Tables of a part by the level at which they take effect.
+/// Best-first search over a part, with the part's tables by the level at which they take effect.
 pub(super) struct BestFirstSearch<'a> {
-    /// For each level the tables whose innermost level it is.
+    /// For each level, the tables whose innermost level it is.
     ins: Vec<Vec<&'a LevelTable>>,
-    /// For each level the tables that its elimination produced.
+    /// For each level, the tables that its elimination produced.
     outs: Vec<Vec<&'a LevelTable>>,
     sizes: &'a [usize],
     inexact_levels: usize,
@@ -62,7 +62,7 @@ impl<'a> BestFirstSearch<'a> {
         }
     }
 
-    /// Costs of a prefix extended by each value of the next level.
+    /// Costs of a prefix that is extended by each value of the next level.
     fn next(&self, prefix: &[usize], cost: Cost) -> Vec<Cost> {
         let level = prefix.len();
         let outs = self.outs.get(level).map_or(&[][..], Vec::as_slice);
@@ -76,7 +76,7 @@ impl<'a> BestFirstSearch<'a> {
         costs.into_iter().map(capped).collect()
     }
 
-    /// Greedy completion of a prefix; ties take the smallest value.
+    /// Completion of a prefix by the cheapest value of each further level; ties take the smallest value.
     fn dive(&self, mut prefix: Vec<usize>, mut cost: Cost) -> Option<(Vec<usize>, Cost)> {
         while prefix.len() < self.sizes.len() {
             let costs = self.next(&prefix, cost);
@@ -138,7 +138,7 @@ impl<'a> BestFirstSearch<'a> {
     }
 }
 
-/// Assignment of lower cost; `a` on a tie.
+/// The assignment of lower cost of two; `a` on a tie.
 fn better(
     a: Option<(Vec<usize>, Cost)>,
     b: Option<(Vec<usize>, Cost)>,
@@ -149,7 +149,7 @@ fn better(
     }
 }
 
-/// Values of a prefix, level 0 first.
+/// Values of the prefix at a position of the search tree, those of level 0 first.
 fn values(arena: &[SearchNode], mut at: usize) -> Vec<usize> {
     let mut values = Vec::new();
     while let Some(node) = arena.get(at) {

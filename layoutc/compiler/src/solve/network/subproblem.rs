@@ -10,7 +10,7 @@ use super::proof::CostMessage;
 use super::reduce::LiveValues;
 use super::table::LevelTable;
 
-/// Network restricted to the remaining values.
+/// Network whose variables are restricted to their remaining values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReducedNetwork<'a> {
     pub(super) network: &'a CostNetwork,
@@ -39,7 +39,7 @@ impl<'a> ReducedNetwork<'a> {
         self.left_of(variable).iter().map(at).collect()
     }
 
-    /// Costs of a pair, row-major, one row per remaining value of the first variable.
+    /// Costs of a pair in row-major order, one row per remaining value of its first variable.
     fn pair_costs(&self, pair: &PairCosts) -> Vec<Cost> {
         let (rows, columns) = (self.left_of(pair.first), self.left_of(pair.second));
         rows.iter().flat_map(|&a| columns.iter().map(move |&b| pair.cost(a, b))).collect()
@@ -55,7 +55,7 @@ impl<'a> ReducedNetwork<'a> {
         alone.chain(together).fold(self.network.constant, Cost::saturating_add)
     }
 
-    /// Connected components of the variables with more than one value.
+    /// Connected components of the variables with more than one remaining value.
     pub(super) fn groups(&self) -> Vec<Vec<usize>> {
         let variables = 0..self.network.variables();
         let mut waiting: BTreeSet<usize> = variables.filter(|&v| self.is_open(v)).collect();
@@ -75,24 +75,25 @@ impl<'a> ReducedNetwork<'a> {
     }
 }
 
-/// Tables of a part before the elimination.
+/// Part of the network: its variables by level, and its tables before the elimination.
 #[derive(Debug, Clone)]
 pub(super) struct Subproblem {
-    /// Variable of each level.
+    /// Number of the variable at each level.
     pub(super) variables: Vec<usize>,
-    /// Number of values of each level.
+    /// Number of remaining values of the variable at each level.
     pub(super) sizes: Vec<usize>,
-    /// Unary costs of each level.
+    /// Unary costs of the variable at each level, for its remaining values.
     pub(super) unaries: Vec<Vec<Cost>>,
-    /// Pairs of two levels, by number; `a` and `b` are levels.
+    /// Pairs of two variables of the part, by number of the pair; `a` and `b` are their levels.
     pub(super) edges: Vec<PairEdge>,
     numbers: Vec<usize>,
-    /// Pairs of a level with a variable of a single value: number, level, costs.
+    /// Pairs of a variable of the part with one of a single value: number of the pair, level, and costs for the
+    /// values at the level.
     halves: Vec<(usize, usize, Vec<Cost>)>,
 }
 
 impl Subproblem {
-    /// Part of a group of variables, with levels in reverse elimination order.
+    /// Creates the part of a group of variables, with levels in reverse elimination order.
     pub(super) fn new(reduced: ReducedNetwork<'_>, group: &[usize]) -> Self {
         let near = |v: usize| {
             let others = reduced.pairs(v).map(move |(_, pair)| pair.other(v));
@@ -131,7 +132,7 @@ impl Subproblem {
         part
     }
 
-    /// Levels of all tables, by number.
+    /// Number and levels of all tables of the part.
     pub(super) fn scopes(&self, variables: usize) -> Vec<TableScope> {
         let alone = self.variables.iter().enumerate().map(|(level, &v)| (v, vec![level]));
         let edges = self.edges.iter().zip(&self.numbers);
@@ -140,7 +141,7 @@ impl Subproblem {
         alone.chain(edges).chain(halves).collect()
     }
 
-    /// All tables, by number.
+    /// Tables of the part, by number.
     pub(super) fn tables(&self, variables: usize) -> BTreeMap<usize, LevelTable> {
         let table = |levels, costs| LevelTable::new(levels, &self.sizes, costs);
         let alone = self.variables.iter().zip(&self.unaries).enumerate();
@@ -161,7 +162,7 @@ impl Subproblem {
         alone.chain(edges).chain(halves).collect()
     }
 
-    /// Messages that produced the edges; `None` if a cost exceeds `i64`.
+    /// Messages of the proof that shift the costs of the pairs as `edges` records; `None` if a cost exceeds `i64`.
     pub(super) fn messages(&self) -> Option<Vec<CostMessage>> {
         let mut messages = Vec::new();
         for (edge, &pair) in self.edges.iter().zip(&self.numbers) {

@@ -3,24 +3,24 @@
 
 use super::data::{Cost, INFINITE, LARGEST};
 
-/// Number of entries between two calls of `stop`.
+/// Number of table entries that are computed between two calls of `stop`.
 const ENTRIES: usize = 1 << 22;
 
-/// Costs over the values of some levels.
+/// Cost table over the values of some levels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LevelTable {
-    /// Levels, ascending.
+    /// Levels of the table, ascending.
     levels: Vec<usize>,
-    /// Stride of each of `levels`, in entries.
+    /// Stride of each of `levels`, in table entries.
     strides: Vec<usize>,
-    /// Number of values of the innermost level.
+    /// Number of values of the innermost level; the length of a row.
     width: usize,
-    /// Costs, row-major, the smallest level outermost.
+    /// Costs in row-major order, the smallest level outermost.
     pub(super) costs: Vec<Cost>,
 }
 
 impl LevelTable {
-    /// Table over levels in ascending order. `sizes` holds the number of values of every level.
+    /// Creates a table over levels in ascending order. `sizes` holds the number of values of every level of the part.
     pub(super) fn new(levels: Vec<usize>, sizes: &[usize], costs: Vec<Cost>) -> Self {
         let mut strides = vec![1; levels.len()];
         let mut stride = 1usize;
@@ -32,12 +32,12 @@ impl LevelTable {
         Self { levels, strides, width, costs }
     }
 
-    /// Innermost level; `None` for a scalar.
+    /// Innermost level of the table; `None` for a table without levels.
     pub(super) fn innermost(&self) -> Option<usize> {
         self.levels.last().copied()
     }
 
-    /// Cost for the values of all levels, in order of levels.
+    /// Cost at the values of all levels of the part, in the order of levels.
     pub(super) fn at(&self, values: &[usize]) -> Cost {
         self.costs.get(self.offset(values)).copied().unwrap_or(INFINITE)
     }
@@ -48,7 +48,7 @@ impl LevelTable {
         self.costs.get(start..start.saturating_add(self.width)).unwrap_or(&[])
     }
 
-    /// Offset of an entry. Levels beyond `values` have value 0.
+    /// Offset of a table entry at the values of the first levels; levels beyond `values` have value 0.
     fn offset(&self, values: &[usize]) -> usize {
         let places = self.levels.iter().zip(&self.strides);
         places.map(|(&l, &stride)| values.get(l).copied().unwrap_or(0).saturating_mul(stride)).sum()
@@ -70,7 +70,8 @@ fn size_of(sizes: &[usize], level: usize) -> usize {
     sizes.get(level).copied().unwrap_or(1)
 }
 
-/// Level of an odometer: value, extent, and stride in each table.
+/// Level of an odometer over table entries: its current value, its number of values, and its stride in each
+/// table.
 struct OdometerLevel {
     at: usize,
     extent: usize,
@@ -119,7 +120,7 @@ fn wheel(tables: &[&LevelTable], level: usize, sizes: &[usize]) -> OdometerLevel
     OdometerLevel { at: 0, extent: size_of(sizes, level), steps }
 }
 
-/// Advances to the next row; `false` after the last one.
+/// Advances an odometer to the next row; returns `false` after the last one.
 fn advance(wheels: &mut [OdometerLevel], offsets: &mut [usize]) -> bool {
     for wheel in wheels.iter_mut().rev() {
         wheel.at += 1;

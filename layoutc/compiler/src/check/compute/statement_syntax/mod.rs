@@ -16,27 +16,27 @@ use crate::model::compute::{Arithmetic, ComparePredicate, Reduction};
 
 pub(in crate::check) use parse::statement;
 
-/// Limit on the depth of a tree and of nested parentheses.
+/// Maximum depth of a statement's tree, and of nested parentheses. A deeper statement is an error.
 pub(in crate::check) const MAX_DEPTH: usize = 256;
 
 /// Description of the tokens that may follow a value in an index.
 pub(in crate::check) const IN_AN_INDEX: &str = "an operator, `,` or `]`";
 
-/// Byte range in the text.
+/// Byte range in the text of a statement.
 pub(in crate::check) type StatementSpan = Range<usize>;
 
-/// A parsed statement.
+/// Parsed statement of a kernel.
 #[derive(Debug, Clone)]
 pub(in crate::check) struct StatementAst {
-    /// The tensor that is written.
+    /// Name of the tensor that the statement writes.
     pub(in crate::check) target: NameToken,
-    /// The axes of the target; empty for a target with data-dependent indices.
+    /// Axes of the target on the left; empty for a target with data-dependent indices.
     pub(in crate::check) axes: Vec<NameToken>,
-    /// The indices of the target where one of them reads an element: `cache[slot[t], h]`.
+    /// Indices of the target if one of them reads an element, as in `cache[slot[t], h]`; `None` otherwise.
     pub(in crate::check) scatter: Option<Vec<IndexText>>,
-    /// The target with its axes.
+    /// Byte range of the target with its axes.
     pub(in crate::check) left: StatementSpan,
-    /// Reduction of the values of one element.
+    /// Reduction that combines the values of one written element.
     pub(in crate::check) op: Reduction,
     pub(in crate::check) op_span: StatementSpan,
     pub(in crate::check) value: ValueAst,
@@ -48,17 +48,17 @@ pub(in crate::check) struct NameToken {
     pub(in crate::check) span: StatementSpan,
 }
 
-/// A value with the span of every part.
+/// Value in a statement's tree, with the byte range of every part.
 #[derive(Debug, Clone)]
 pub(in crate::check) struct ValueAst {
-    /// The bytes of the value, including its parentheses.
+    /// Byte range of the value in the text, including its parentheses.
     pub(in crate::check) span: StatementSpan,
     pub(in crate::check) kind: ValueAstKind,
-    /// Number of nodes on the longest path to a leaf.
+    /// Number of nodes on the longest path from the value to a leaf.
     depth: usize,
 }
 
-/// An infix operator.
+/// Infix operator between two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::check) enum InfixOperator {
     Arithmetic(Arithmetic),
@@ -67,24 +67,24 @@ pub(in crate::check) enum InfixOperator {
 
 #[derive(Debug, Clone)]
 pub(in crate::check) enum ValueAstKind {
-    /// At most `2^63 - 1`.
+    /// Integer literal, at most `2^63 - 1`.
     Integer(i128),
-    /// Finite, or `inf` and `nan`.
+    /// Float literal: a finite number, or `inf` or `nan`.
     Float(f64),
     Bool(bool),
-    /// An axis, const or symbol.
+    /// Name of an axis, const or symbol.
     Name(String),
     Read(ReadAst),
-    /// `read ?? value`
+    /// Read with a value for out-of-bounds elements: `read ?? value`
     Guarded(Box<ReadAst>, Box<ValueAst>),
     Negate(Box<ValueAst>),
     Not(Box<ValueAst>),
-    /// The span is the operator's own.
+    /// Infix operator with its own byte range, and its left and right operands.
     Binary(InfixOperator, StatementSpan, Box<ValueAst>, Box<ValueAst>),
     Call(NameToken, Vec<ValueAst>),
 }
 
-/// `A[n, h + r]`
+/// Read of an element: `A[n, h + r]`
 #[derive(Debug, Clone)]
 pub(in crate::check) struct ReadAst {
     pub(in crate::check) tensor: NameToken,
@@ -92,25 +92,25 @@ pub(in crate::check) struct ReadAst {
     pub(in crate::check) span: StatementSpan,
 }
 
-/// One index, which begins at byte `start` of the text.
+/// Index of a read or a target, which begins at byte `start` of the text.
 #[derive(Debug, Clone)]
 pub(in crate::check) struct IndexText {
     pub(in crate::check) kind: IndexKind,
     pub(in crate::check) start: usize,
-    /// Length of the text between the commas, in bytes.
+    /// Length of the index's text between the commas, in bytes.
     pub(in crate::check) length: usize,
 }
 
 #[derive(Debug, Clone)]
 pub(in crate::check) enum IndexKind {
-    /// Arithmetic on axes; spans are relative to the start of the index.
+    /// Arithmetic on axes; byte ranges in it are relative to the start of the index.
     Axes(index::IndexAst),
-    /// A value that reads elements; spans are relative to the start of the text.
+    /// Value that reads elements; byte ranges in it are relative to the start of the text.
     Data(Box<ValueAst>),
 }
 
 impl IndexText {
-    /// The bytes of the index, without surrounding whitespace.
+    /// Byte range of the index, without surrounding white space.
     pub(in crate::check) fn span(&self) -> StatementSpan {
         match &self.kind {
             IndexKind::Axes(ast) => self.start + ast.span.start..self.start + ast.span.end,
@@ -118,7 +118,7 @@ impl IndexText {
         }
     }
 
-    /// The name, if the index is a single axis, const or symbol.
+    /// Name that the index is, if it is a single axis, const or symbol; `None` otherwise.
     pub(in crate::check) fn lone_name(&self) -> Option<&str> {
         match &self.kind {
             IndexKind::Axes(index::IndexAst { kind: index::IndexAstKind::Name(name), .. }) => {
@@ -128,7 +128,7 @@ impl IndexText {
         }
     }
 
-    /// The value, if the index reads elements.
+    /// Value that the index is, if it reads elements; `None` otherwise.
     pub(in crate::check) fn data(&self) -> Option<&ValueAst> {
         match &self.kind {
             IndexKind::Axes(_) => None,
@@ -138,19 +138,19 @@ impl IndexText {
 }
 
 impl ReadAst {
-    /// The indices that read elements.
+    /// Values of the indices that read elements, in order.
     pub(in crate::check) fn data(&self) -> impl Iterator<Item = &ValueAst> {
         self.index.iter().filter_map(IndexText::data)
     }
 
-    /// True if an index reads elements.
+    /// True if an index of the read reads elements itself.
     pub(in crate::check) fn is_gather(&self) -> bool {
         self.data().next().is_some()
     }
 }
 
 impl StatementAst {
-    /// All nodes of the statement: those of the indices on the left, then those of the value.
+    /// All nodes of the statement's values: those of the indices on the left, then those of the value on the right.
     pub(in crate::check) fn nodes(&self) -> Vec<&ValueAst> {
         let left = self.scatter.iter().flatten().filter_map(IndexText::data);
         left.chain([&self.value]).flat_map(ValueAst::nodes).collect()
@@ -162,30 +162,31 @@ impl StatementAst {
     }
 }
 
-/// Kind of a syntax error.
+/// Kind of a syntax error in a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::check) enum StatementErrorKind {
-    /// A token other than the expected one.
+    /// Token other than the expected one.
     Unexpected { expected: &'static str, found: String },
-    /// A character that no token contains.
+    /// Character that no token contains.
     Character(char),
-    /// A literal that does not fit 64 bits, or overflows a float.
+    /// Literal that does not fit 64 bits, or overflows a float.
     TooBig(String),
-    /// A literal with a leading zero, a `_`, letters, or a trailing point.
+    /// Literal with a leading zero, a `_`, letters, or a trailing point.
     Literal(String),
-    /// `.d` after a name: a field of a record.
+    /// Access `.d` to a field of a record, after a name.
     Field(String),
-    /// Nested too deeply, or too long.
+    /// Statement that is nested too deeply or too long.
     TooDeep,
-    /// Two comparisons in a row: the first, its right operand, and the rest from the second operator on.
+    /// Two comparisons in a row: the byte ranges of the first one, of its right operand, and of the rest from the
+    /// second operator on.
     Chained { first: StatementSpan, middle: StatementSpan, rest: StatementSpan },
-    /// `??` after a value that is not a read.
+    /// Operator `??` after a value that is not a read.
     Guard,
-    /// A keyword in the position of a name.
+    /// Keyword in the position of a name.
     Keyword(String),
-    /// No assignment operator.
+    /// Statement without an assignment operator.
     NoOperator,
-    /// A syntax error of an index, with the bytes of the index.
+    /// Syntax error of an index, with the byte range of the index.
     Index(index::ParseError, StatementSpan),
 }
 
@@ -196,7 +197,8 @@ pub(in crate::check) struct StatementError {
 }
 
 impl ValueAst {
-    /// The direct child nodes; for a read its data-dependent indices, then the value outside.
+    /// Direct child nodes of the value; for a read its data-dependent indices, then the value for out-of-bounds
+    /// elements.
     pub(in crate::check) fn children(&self) -> Vec<&ValueAst> {
         match &self.kind {
             ValueAstKind::Integer(_)
@@ -211,7 +213,7 @@ impl ValueAst {
         }
     }
 
-    /// The read at the root, if there is one.
+    /// Read at the root of the value, with or without `??`; `None` for other values.
     pub(in crate::check) fn read(&self) -> Option<&ReadAst> {
         match &self.kind {
             ValueAstKind::Read(read) => Some(read),
@@ -220,7 +222,7 @@ impl ValueAst {
         }
     }
 
-    /// All nodes in text order, each before its children.
+    /// All nodes of the value in the order of the text, each before its children.
     pub(in crate::check) fn nodes(&self) -> Vec<&ValueAst> {
         let mut nodes = Vec::new();
         let mut open = vec![self];

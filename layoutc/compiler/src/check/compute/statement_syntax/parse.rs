@@ -1,4 +1,4 @@
-//! Parser of statements.
+//! Parser of statements into trees.
 
 use layoutc_algebra::expr::parse as index;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::model::compute::{Arithmetic, ComparePredicate, Reduction};
 
-/// Precedences of the operators, the loosest first.
+/// Precedences of the infix operators, the loosest first.
 const OR: u8 = 1;
 const AND: u8 = 2;
 const NOT: u8 = 3;
@@ -17,7 +17,7 @@ const COMPARE: u8 = 4;
 const SUM: u8 = 5;
 const PRODUCT: u8 = 6;
 
-/// Parses one statement.
+/// Parses the text of one statement.
 ///
 /// # Errors
 /// The first syntax error.
@@ -52,7 +52,7 @@ impl StatementParser<'_> {
         self.tokens.get(self.at).map_or(end..end, |token| token.span.clone())
     }
 
-    /// End of the previous token.
+    /// Byte offset of the end of the previous token.
     fn end_before(&self) -> usize {
         let before = self.at.checked_sub(1).and_then(|k| self.tokens.get(k));
         before.map_or(0, |token| token.span.end)
@@ -100,7 +100,7 @@ impl StatementParser<'_> {
         }
     }
 
-    /// The axes on the left, or the indices if one of them reads an element.
+    /// Parses the left side of a statement: returns its axes, or its indices if one of them reads an element.
     fn left(&mut self) -> Result<(Vec<NameToken>, Option<Vec<IndexText>>), StatementError> {
         let is_open = self.is_sign("[");
         let behind = self.tokens.get(self.at + usize::from(is_open)..).unwrap_or_default();
@@ -155,7 +155,7 @@ impl StatementParser<'_> {
         Ok((op, start.start..end))
     }
 
-    /// Parses one more level of nesting.
+    /// Parses with `inner` one level of nesting deeper; an error beyond [`MAX_DEPTH`](super::MAX_DEPTH).
     fn deeper<T>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, StatementError>,
@@ -178,7 +178,7 @@ impl StatementParser<'_> {
         Ok(ValueAst { depth, ..node })
     }
 
-    /// A value with an optional `?? value`.
+    /// Parses a value with an optional `?? value`.
     fn value(&mut self) -> Result<ValueAst, StatementError> {
         self.deeper(|parser| {
             let left = parser.operators(OR)?;
@@ -216,7 +216,7 @@ impl StatementParser<'_> {
         })
     }
 
-    /// Operators of at least precedence `least`, by precedence climbing.
+    /// Parses operators of at least precedence `least`, by precedence climbing.
     fn operators(&mut self, least: u8) -> Result<ValueAst, StatementError> {
         let mut left = self.prefixed(least)?;
         let mut compared = false;
@@ -238,7 +238,7 @@ impl StatementParser<'_> {
         Ok(left)
     }
 
-    /// The error for a second comparison, at the current token.
+    /// Error for a second comparison after `left`, at the current token.
     fn chained(&mut self, left: &ValueAst) -> StatementError {
         let span = self.span();
         self.at += 1;
@@ -297,7 +297,7 @@ impl StatementParser<'_> {
         self.node(span, kind)
     }
 
-    /// A read, a call, or a name alone.
+    /// Parses what begins with the name `word`: a read, a call, or the name alone.
     fn named(&mut self, word: NameToken) -> Result<ValueAst, StatementError> {
         let start = word.span.start;
         if self.take("[") {
@@ -319,7 +319,7 @@ impl StatementParser<'_> {
         self.node(start..self.end_before(), ValueAstKind::Call(word, arguments))
     }
 
-    /// The indices up to the closing bracket: each an index expression, or a value if it reads an element.
+    /// Parses indices up to the closing bracket: each is an index expression, or a value if it reads an element.
     fn index(&mut self) -> Result<Vec<IndexText>, StatementError> {
         let mut index = Vec::new();
         if self.take("]") {
@@ -344,7 +344,7 @@ impl StatementParser<'_> {
         }
     }
 
-    /// True if the index that starts here reads an element.
+    /// True if the index at the current token reads an element.
     fn is_data(&self) -> bool {
         let mut open = 0_usize;
         for token in self.tokens.get(self.at..).unwrap_or_default() {
@@ -360,7 +360,7 @@ impl StatementParser<'_> {
         false
     }
 
-    /// Skips to the `,` or `]` after an index.
+    /// Skips to the `,` or `]` that ends an index.
     fn skip_index(&mut self) -> Result<(), StatementError> {
         let mut open = 0_usize;
         loop {

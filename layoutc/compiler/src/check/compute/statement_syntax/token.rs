@@ -2,13 +2,13 @@
 
 use super::{StatementError, StatementErrorKind, StatementSpan};
 
-/// Limit on the length of a statement, in bytes.
+/// Maximum length of a statement, in bytes. A longer one is an error.
 const MAX_BYTES: usize = 1 << 16;
 
-/// Reserved words.
+/// Words that cannot be names.
 const KEYWORDS: &[&str] = &["and", "or", "not", "true", "false", "inf", "nan"];
 
-/// Operators and brackets, each before its own prefixes.
+/// Operators and brackets, each before those that are prefixes of it.
 const SIGNS: &[&str] = &[
     "??", "+=", "*=", "==", "!=", "<=", ">=", "//", "(", ")", "[", "]", ",", "=", "<", ">", "+",
     "-", "*", "/", "%", "&", "^",
@@ -72,7 +72,7 @@ pub(super) fn tokenize(text: &str) -> Result<Vec<StatementToken>, StatementError
     Ok(tokens)
 }
 
-/// `.d` directly after a name: access to a field.
+/// Name of the field that `rest` accesses: `d` for `.d` directly after a name; `None` otherwise.
 fn field<'t>(rest: &'t str, before: Option<&StatementToken>, at: usize) -> Option<&'t str> {
     let name = rest.strip_prefix('.')?;
     let is_behind = before.is_some_and(|token| {
@@ -83,7 +83,8 @@ fn field<'t>(rest: &'t str, before: Option<&StatementToken>, at: usize) -> Optio
     if is_behind && is_name { rest.get(..length.checked_add(1)?) } else { None }
 }
 
-/// Length of the leading number in bytes, including adjacent letters so that an error covers all of it.
+/// Length in bytes of the number at the start of `rest`, including adjacent letters so that an error covers all
+/// of it.
 fn number_length(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let mut length = 0;
@@ -126,7 +127,7 @@ fn number(word: &str) -> Result<StatementTokenKind, StatementErrorKind> {
     }
 }
 
-/// The word, truncated to 40 bytes.
+/// The word, cut after 40 bytes.
 fn shown(word: &str) -> String {
     match word.get(..40) {
         Some(start) if word.len() > 40 => format!("{start}…"),

@@ -7,10 +7,11 @@ use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::elements::{ConstantElements, MAX_KNOWN, float, whole};
 
-/// Maximum number of operands.
+/// Maximum number of operands of a folded operator.
 const MAX_OPERANDS: usize = 64;
 
-/// Elements of an elementwise operator's result. `None` for other operators, or if a value is not exact.
+/// Elements of an elementwise operator's result, `all` in number. `None` for other operators, or if a value is
+/// not exact.
 pub(super) fn elementwise(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,

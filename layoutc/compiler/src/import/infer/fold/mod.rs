@@ -58,7 +58,8 @@ fn one(call: &OnnxCall<'_>, k: usize, result: &ShapedTensor) -> Option<ConstantE
     }
 }
 
-/// Positions of the elements of a strided view, row-major: the first position and the stride of each axis.
+/// Elements of a strided view of a tensor, by their positions in row-major order of the view: the first position
+/// and the stride of each axis.
 struct StridedView<'a> {
     shape: &'a [u64],
     start: i64,
@@ -85,12 +86,12 @@ impl StridedView<'_> {
     }
 }
 
-/// Number of elements of a shape.
+/// Number of elements of a shape; `None` on overflow.
 fn size(shape: &[u64]) -> Option<usize> {
     count(shape).ok().and_then(|size| usize::try_from(size).ok())
 }
 
-/// Row-major strides; `None` if one exceeds 63 bits.
+/// Row-major strides of a shape, in elements; `None` if one exceeds 63 bits.
 fn strides(shape: &[u64]) -> Option<Vec<i64>> {
     let mut strides = Vec::new();
     let mut step = 1_i64;
@@ -102,7 +103,7 @@ fn strides(shape: &[u64]) -> Option<Vec<i64>> {
     Some(strides)
 }
 
-/// Elements of a tensor broadcast to a shape.
+/// Elements of a tensor broadcast to a shape; `None` if they are unknown.
 fn spread(input: &ShapedTensor, shape: &[u64]) -> Option<ConstantElements> {
     let before = shape.len().checked_sub(input.shape.len())?;
     let own = strides(&input.shape)?;

@@ -38,7 +38,7 @@ pub(super) fn fold_movement(
     }
 }
 
-/// True if scattered elements replace previous ones.
+/// True if the scattered elements replace the previous ones, rather than being combined with them.
 fn is_plain(call: &OnnxCall<'_>) -> bool {
     call.word("reduction").is_none_or(|word| word == "none")
 }
@@ -160,7 +160,8 @@ fn pad(
     }))
 }
 
-/// Normalized index, counted from 0.
+/// Index counted from 0, for an index that is negative if it is counted from the end; `None` if it is out of
+/// bounds.
 fn counted(index: i64, extent: u64) -> Option<usize> {
     let extent = i64::try_from(extent).ok()?;
     let counted = if index < 0 { index.checked_add(extent)? } else { index };
@@ -183,7 +184,8 @@ fn gather(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements>
     first.known.as_ref()?.pick(places.into_iter())
 }
 
-/// Positions selected by `GatherElements`: each index replaces one coordinate of its own position.
+/// Positions of the elements that `GatherElements` selects: each index replaces one coordinate of its own
+/// position.
 fn along(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Vec<usize>> {
     let axis = call.own_axis(0, first.shape.len()).ok()?;
     let indices = call.optional(1)?;
@@ -203,7 +205,7 @@ fn gather_elements(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Constant
     first.known.as_ref()?.pick(along(call, first)?.into_iter().map(Some))
 }
 
-/// Start positions of the slices selected by `GatherND`, and the number of elements of a slice.
+/// Positions of the first elements of the slices that `GatherND` selects, and the number of elements of a slice.
 fn parts(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<(Vec<usize>, usize)> {
     let indices = call.optional(1)?;
     let depth = usize::try_from(*indices.shape.last()?).ok().filter(|depth| *depth > 0)?;

@@ -43,7 +43,8 @@ pub(super) fn reduced(
     }
 }
 
-/// Positions of the elements reduced to each result, in the order of the results.
+/// Positions of the elements that are reduced to each result, as one list per result, in the order of the
+/// results.
 fn groups(first: &ShapedTensor, axes: &[usize], all: usize) -> Option<Vec<Vec<usize>>> {
     let steps = strides(&first.shape)?;
     let mut groups = vec![Vec::new(); all];
@@ -62,7 +63,7 @@ fn groups(first: &ShapedTensor, axes: &[usize], all: usize) -> Option<Vec<Vec<us
     Some(groups)
 }
 
-/// Reduction operator.
+/// Reduction operator that is folded.
 #[derive(Clone, Copy)]
 enum FoldReduction {
     Sum,
@@ -95,7 +96,7 @@ impl FoldReduction {
         }
     }
 
-    /// Rounds to the result's type after each step.
+    /// Reduction of the elements of one group as floats, rounded to the result's type after each step.
     fn floats(self, values: &[f64], group: &[usize], result: &ShapedTensor) -> Option<f64> {
         let count = f64::from(u32::try_from(group.len()).ok()?);
         let mut group = group.iter().filter_map(|place| values.get(*place).copied());

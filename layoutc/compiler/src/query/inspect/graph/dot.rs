@@ -60,25 +60,26 @@ pub fn dot(graph: &Graph, plan: &GraphPlan) -> String {
     )
 }
 
-/// Lines of nodes and edges.
+/// Lines of a drawing in Graphviz's DOT language, as they are added.
 struct Drawing<'g> {
     graph: &'g Graph,
     plan: &'g GraphPlan,
     nodes: Vec<String>,
     edges: Vec<String>,
-    /// Node that produces a tensor in a layout.
+    /// Number of the DOT node that produces a tensor in a layout, by the positions of the tensor and of its
+    /// candidate.
     producers: BTreeMap<(usize, usize), usize>,
 }
 
 impl Drawing<'_> {
-    /// Adds a node with two lines of text; returns its number.
+    /// Adds a DOT node with two lines of text, and returns its number.
     fn node(&mut self, style: &str, title: &str, below: &str) -> usize {
         let (number, title, below) = (self.nodes.len(), quoted(title), quoted(below));
         self.nodes.push(format!("  n{number} [{style} label=\"{title}\\n{below}\"]\n"));
         number
     }
 
-    /// Adds the conversions of a tensor after the node that produces it.
+    /// Adds DOT nodes for the conversions of a tensor after the node that produces it in candidate `from`.
     fn conversions(&mut self, position: usize, tensor: &GraphTensor, from: usize) {
         self.producers.insert((position, self.stored(position)), from);
         let plan = self.plan;
@@ -95,7 +96,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// Adds the edge of a tensor to a node that requires a layout, or reads it as stored.
+    /// Adds the edge of a tensor to the DOT node `to`, which requires a layout; `None` reads the tensor as it is
+    /// stored.
     fn read(&mut self, position: usize, required: Option<usize>, to: usize) {
         let layout = required.unwrap_or(self.stored(position));
         let producer = self.producers.get(&(position, layout)).copied();
@@ -119,7 +121,7 @@ fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// `1x56x56x64 f32`
+/// Extents and element type of a tensor: `1x56x56x64 f32`.
 fn shape(tensor: &GraphTensor) -> String {
     let Some(candidate) = tensor.candidates.first() else { return String::new() };
     let extent = |axis: &layoutc_algebra::symbol::Axis| {

@@ -52,7 +52,8 @@ pub fn solution_json(graph: &Graph, plan: &GraphPlan) -> Value {
     })
 }
 
-/// Transpositions that are aliases or conversions, with their costs in bytes and the layouts of both sides.
+/// JSON objects of the transpositions that are aliases or conversions, with their costs in bytes and the layouts
+/// of operand and result.
 fn transposes_json(graph: &Graph, plan: &GraphPlan) -> Vec<Value> {
     let one = |(node, choice): (&GraphNode, &usize)| {
         let choice = node.choices.get(*choice).filter(|_| node.transposed.is_some())?;
@@ -103,7 +104,8 @@ pub fn solution_text(graph: &Graph, plan: &GraphPlan, file: &str) -> String {
     format!("{} (graph, {file})\n{}", graph.name, lines_text(&lines))
 }
 
-/// `proven least`, or the lower bound and the gap as a share of the cost: `1.25 %`.
+/// Quality of the plan: `proven least`, or the lower bound and the gap between cost and bound as a percentage of
+/// the cost: `1.25 %`.
 fn proof(plan: &GraphPlan) -> String {
     if plan.is_optimal() {
         return "proven least".to_owned();
@@ -114,7 +116,7 @@ fn proof(plan: &GraphPlan) -> String {
     format!("proven to be at least {bound}, a gap of {}.{:02} %", share / 100, share % 100)
 }
 
-/// `c1 = conv(x NHWC, w OHWI) -> y NHWC, alternative 0, 100352 bytes`
+/// Line of a text report for one operator: `c1 = conv(x NHWC, w OHWI) -> y NHWC, alternative 0, 100352 bytes`.
 fn node_text(graph: &Graph, node: &GraphNode, choice: usize) -> String {
     let Some(choice) = node.choices.get(choice) else { return node.name.clone() };
     let tensor = |k: &usize, layout: Option<usize>| {

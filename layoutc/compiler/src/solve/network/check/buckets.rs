@@ -1,4 +1,4 @@
-//! Repetition of the bucket elimination of a part, entry by entry.
+//! Repetition of a proof's bucket elimination by the checker, table entry by table entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +8,16 @@ use super::super::proof::{Bucket, BucketGroup, ProofPart};
 use super::ProofError;
 use super::tables::{CostTable, PartAssignment, clamp_cost};
 
-/// Tables removed and produced by the elimination of a variable.
+/// Tables that the elimination of a variable removes and produces.
 #[derive(Debug, Default)]
 pub(super) struct EliminationStep {
     pub(super) gone: Vec<CostTable>,
     pub(super) made: Vec<CostTable>,
-    /// Number of values of the variable.
+    /// Number of values of the eliminated variable.
     pub(super) size: usize,
 }
 
-/// Steps of a part by position; the variable eliminated last comes first.
+/// Elimination steps of a part by position, where the variable eliminated last comes first.
 pub(super) fn rebuild_tables(
     parts: &mut PartAssignment<'_>,
     number: usize,
@@ -72,7 +72,7 @@ fn shifts_cancel(bucket: &Bucket, size: usize) -> bool {
     sums.iter().all(|&sum| sum == 0)
 }
 
-/// Minimum over one variable of the sum of tables, for all values of the others.
+/// Minimum over one variable of a sum of tables, for all values of the other variables.
 fn least(
     members: &[CostTable],
     group: &BucketGroup,
@@ -119,7 +119,8 @@ fn put(values: &mut [usize], place: usize, value: usize) {
     }
 }
 
-/// Difference of the removed and the produced tables at a prefix; `None` if it is forbidden.
+/// Sum of the removed tables minus the sum of the produced tables at a prefix of values; `None` if the prefix is
+/// forbidden.
 pub(super) fn difference(step: &EliminationStep, values: &[usize]) -> Option<i128> {
     let mut sum = 0i128;
     for table in &step.gone {

@@ -23,70 +23,71 @@ use super::SolverLimits;
 use super::data::{Cost, CostNetwork, INFINITE, LARGEST};
 use super::proof::Solution;
 
-/// Reason why a solution is rejected.
+/// Reason why the checker rejects a solution or its proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ProofError {
-    /// The values have another cost, or are not an assignment.
+    /// The solution's values have another cost than stated, or are no assignment.
     #[error("the assignment costs {found}")]
     Cost {
-        /// Actual cost, in bytes.
+        /// Actual cost of the values, in bytes.
         found: Cost,
     },
-    /// The bound exceeds the cost.
+    /// The bound of the solution exceeds its cost.
     #[error("the bound exceeds the cost")]
     Crossed,
-    /// The value is neither forbidden nor dominated, or one of the two values does not remain.
+    /// A dropped value is neither forbidden nor dominated, or one of the two values does not remain.
     #[error("drop {step} is not justified")]
     Dropped {
-        /// Position among the proof's drops.
+        /// Position of the dropped value in the proof's list.
         step: usize,
     },
-    /// Message to a variable that is not in the pair, of the wrong length, or to a pair of another part.
+    /// A message goes to a variable that is not in its pair, has the wrong length, or names a pair of another part.
     #[error("message {step} has an invalid target or length")]
     Message {
-        /// Position among the part's messages.
+        /// Position of the message in the part's list.
         step: usize,
     },
     /// A table has a negative entry after messages or shifts.
     #[error("table {table} has a negative entry")]
     Negative {
-        /// Number of the table.
+        /// Number of the table with the negative entry.
         table: usize,
     },
     /// A variable with several values is in no part or in two, or one with a single value is in a part.
     #[error("variable {variable} is not in exactly one part")]
     Variable {
-        /// Number of the variable.
+        /// Number of the variable that is in no part or in the wrong one.
         variable: usize,
     },
-    /// A group names a table that does not exist, was used before, lacks the variable, or belongs to another part.
+    /// A group of a bucket names a table that does not exist, was used before, lacks the variable, or belongs to
+    /// another part.
     #[error("invalid use of table {table}")]
     Table {
-        /// Number of the table.
+        /// Number of the table that the group names.
         table: usize,
     },
-    /// A table of the variable is in no group.
+    /// A table that contains the bucket's variable is in none of its groups.
     #[error("a table of variable {variable} is in no group")]
     LeftOut {
-        /// Number of the variable.
+        /// Number of the bucket's variable.
         variable: usize,
     },
     /// The shifts of a bucket have the wrong length or do not sum to 0.
     #[error("the shifts of variable {variable} do not cancel")]
     Shift {
-        /// Number of the variable.
+        /// Number of the bucket's variable.
         variable: usize,
     },
     /// The bound of a part exceeds what its tables prove.
     #[error("part {part} does not prove its bound")]
     PartBound {
-        /// Position among the proof's parts.
+        /// Position of the part in the proof.
         part: usize,
     },
-    /// The bound differs from the sum of the parts.
+    /// The bound of the solution differs from the sum of the parts' bounds.
     #[error("the parts prove a bound of {found}")]
     Bound {
-        /// Sum of the parts, in bytes.
+        /// Sum of the parts' bounds, in bytes.
         found: Cost,
     },
     /// The check needs more tables or prefixes than the limits or the proof allow.
@@ -134,7 +135,7 @@ pub fn verify(
     if found == solution.bound { Ok(()) } else { Err(ProofError::Bound { found }) }
 }
 
-/// Cost of an assignment, summed from the tables.
+/// Cost of an assignment, summed from the tables of the network.
 fn assignment_cost(network: &CostNetwork, values: &[usize]) -> Cost {
     let mut sum = network.constant;
     if values.len() != network.unaries.len() {

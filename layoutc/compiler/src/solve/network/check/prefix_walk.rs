@@ -5,8 +5,8 @@ use super::super::proof::ProofPart;
 use super::ProofError;
 use super::buckets::{EliminationStep, difference};
 
-/// Checks that every prefix below the part's bound ends before its cost is exact; returns the remaining number of
-/// `nodes`.
+/// Checks that every prefix of values whose tables sum to less than the part's bound ends before its cost is
+/// exact. Returns the number of `nodes` that remain.
 ///
 /// Depth-first, with one value and one cost per level.
 pub(super) fn walk(
@@ -58,7 +58,7 @@ pub(super) fn walk(
     Ok(nodes.saturating_sub(part.nodes))
 }
 
-/// Constant after all eliminations; `None` if infinite.
+/// Sum of the tables without variables after all eliminations; `None` if it is infinite.
 fn start(steps: &[EliminationStep]) -> Option<i128> {
     let ends = steps.iter().flat_map(|step| &step.made).filter(|table| table.axes.is_empty());
     let mut sum = 0i128;

@@ -1,4 +1,4 @@
-//! Tables of a reduced network for the checker, dense and indexed by variable.
+//! Cost tables of a reduced network for the checker, dense and indexed by variable.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use super::super::data::{Cost, CostNetwork, INFINITE, LARGEST};
 use super::super::proof::{BoundProof, ProofPart};
 use super::ProofError;
 
-/// Costs over variables, each given by its position in its part; the variable eliminated first has the highest
-/// position.
+/// Cost table over variables, each given by its position in its part; the variable eliminated first has the
+/// highest position.
 #[derive(Debug, Clone)]
 pub(super) struct CostTable {
-    /// Positions, ascending, with the number of values of each.
+    /// Positions of the variables, ascending, each with its number of values.
     pub(super) axes: Vec<(usize, usize)>,
-    /// Row-major, the first axis outermost. `INFINITE`, or at most [`LARGEST`].
+    /// Costs in row-major order, the first variable outermost: [`INFINITE`], or at most [`LARGEST`].
     pub(super) entries: Vec<Cost>,
 }
 
 impl CostTable {
-    /// Entry for a value per position.
+    /// Cost at the values of the part's variables, by position.
     pub(super) fn at(&self, values: &[usize]) -> Cost {
         let mut index = 0usize;
         for &(place, extent) in &self.axes {
@@ -37,20 +37,20 @@ pub(super) fn clamp_cost(cost: Option<i128>) -> Option<Cost> {
     }
 }
 
-/// Assignment of variables and pairs to parts.
+/// Assignment of the network's variables and pairs to the parts of a proof.
 pub(super) struct PartAssignment<'a> {
     network: &'a CostNetwork,
     pub(super) left: &'a [Vec<usize>],
-    /// For each variable its part, and its position there.
+    /// For each variable its part and its position there; `None` if it has a single value.
     places: Vec<Option<(usize, usize)>>,
-    /// For each pair its part, if any.
+    /// For each pair the part that contains it; `None` if it is in none.
     pairs: Vec<Option<usize>>,
-    /// Cost of the variables with a single value, including the constant.
+    /// Cost of the variables with a single value, including the constant of the network.
     pub(super) closed: Cost,
 }
 
 impl<'a> PartAssignment<'a> {
-    /// Assigns variables and pairs to the parts of a proof.
+    /// Assigns the network's variables and pairs to the parts of a proof.
     pub(super) fn new(
         network: &'a CostNetwork,
         left: &'a [Vec<usize>],
@@ -96,13 +96,13 @@ impl<'a> PartAssignment<'a> {
         Ok(parts)
     }
 
-    /// Variable with several values that is in no part.
+    /// Variable that has several values but is in no part; `None` if there is none.
     pub(super) fn missing(&self) -> Option<usize> {
         let mut variables = self.left.iter().zip(&self.places);
         variables.position(|(values, place)| values.len() > 1 && place.is_none())
     }
 
-    /// Number of tables of the network, which is the number of the first new table.
+    /// Number of tables of the network, which is also the number of the first table that a part produces.
     pub(super) fn network_tables(&self) -> usize {
         self.left.len() + self.pairs.len()
     }
@@ -121,7 +121,7 @@ impl<'a> PartAssignment<'a> {
         remaining.map(|&value| costs.get(value).copied().unwrap_or(INFINITE)).collect()
     }
 
-    /// Costs of a pair, one row per remaining value of the first variable.
+    /// Costs of a pair in row-major order, one row per remaining value of its first variable.
     fn pair_costs(&self, number: usize) -> Vec<Cost> {
         let mut table = Vec::new();
         let Some(pair) = self.network.pairs.get(number) else { return table };
@@ -134,7 +134,7 @@ impl<'a> PartAssignment<'a> {
         table
     }
 
-    /// Tables of a part after its messages, by number.
+    /// Tables of a part by number, after the messages of the proof.
     pub(super) fn tables(
         &self,
         number: usize,
@@ -202,7 +202,7 @@ impl<'a> PartAssignment<'a> {
         self.costs(number, &[pair.first, pair.second], sums.map(|(a, b)| entry(a, b)))
     }
 
-    /// Table over those of the variables that are in a part.
+    /// Table with these costs over those of the variables that are in a part.
     fn costs(
         &self,
         number: usize,
