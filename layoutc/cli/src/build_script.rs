@@ -1,4 +1,4 @@
-//! Builds from the build scripts of Rust projects.
+//! Builds of layout projects from the build scripts of Rust projects.
 
 use std::path::{Path, PathBuf};
 
@@ -11,24 +11,25 @@ use crate::project::read_set::ReadSet;
 use crate::report::Report;
 use crate::template_sandbox;
 
-/// Outputs and inputs of a build.
+/// Outputs and inputs of a build, and folders to watch for new inputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratedFiles {
-    /// Include path of C: `<out>/layoutc/c`.
+    /// Path of the folder to include C headers from: `<out>/layoutc/c`.
     pub include: PathBuf,
-    /// All outputs, sorted.
+    /// Paths of all outputs, sorted.
     pub outputs: Vec<PathBuf>,
-    /// All files that the outputs depend on: configuration, manifests, templates of the project; sorted.
+    /// Paths of all files that the outputs depend on (configuration, manifests, templates of the project),
+    /// sorted.
     pub inputs: Vec<PathBuf>,
-    /// Folders in which a new manifest would be an input, sorted.
+    /// Paths of the folders in which a new manifest would be an input, sorted.
     pub folders: Vec<PathBuf>,
 }
 
-/// Error of a build.
+/// Error of a build, with the text of its diagnostics.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text}")]
 pub struct BuildFailure {
-    /// The diagnostics as printed by `layoutc build`.
+    /// Text of the diagnostics as `layoutc build` prints them, without color.
     pub text: String,
 }
 
@@ -95,7 +96,7 @@ fn failure(fault: CommandError) -> BuildFailure {
 }
 
 impl GeneratedFiles {
-    /// Prints `cargo::rerun-if-changed` for every input and folder.
+    /// Prints `cargo::rerun-if-changed` for the path of every input and folder.
     #[expect(clippy::print_stdout, reason = "build scripts print instructions to cargo")]
     pub fn print_cargo_directives(&self) {
         for path in self.inputs.iter().chain(&self.folders) {
@@ -103,7 +104,7 @@ impl GeneratedFiles {
         }
     }
 
-    /// Outputs with the given extension.
+    /// Paths of the outputs with the given extension.
     pub fn with_extension<'a>(&'a self, extension: &'a str) -> impl Iterator<Item = &'a Path> {
         let has_it = move |path: &&PathBuf| path.extension().is_some_and(|e| e == extension);
         self.outputs.iter().filter(has_it).map(PathBuf::as_path)

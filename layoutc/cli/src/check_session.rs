@@ -1,4 +1,4 @@
-//! Discovers, reads and checks manifests, as the first step of most commands.
+//! Session of a command that discovers, reads and checks manifests, as most commands do first.
 
 use std::path::PathBuf;
 
@@ -17,10 +17,10 @@ use crate::project::read_set::ReadSet;
 use crate::project::{self, Project};
 use crate::report::{Report, counted};
 
-/// Checked projects of a command, and their diagnostics.
+/// Checked projects of a command, and the diagnostics of their manifests.
 #[derive(Debug)]
 pub(crate) struct CheckSession {
-    /// Projects with the compiler's results.
+    /// Projects, each with the compiler's results for its manifests.
     pub(crate) projects: Vec<(Project, CheckedProject)>,
     pub(crate) report: Report,
 }
@@ -31,7 +31,7 @@ impl CheckSession {
         Self::checked(paths, None, console)
     }
 
-    /// Like [`Self::open`]; records the steps of one tensor.
+    /// Discovers, reads and checks the manifests of PATHS, and records the layout steps of one tensor in `recorder`.
     pub(crate) fn recording(
         paths: &[PathBuf],
         recorder: &Recorder,
@@ -68,7 +68,7 @@ impl CheckSession {
         Ok(Self { projects, report })
     }
 
-    /// Requested manifests, with their display paths.
+    /// Requested manifests, each with its path for display.
     pub(crate) fn requested_manifests(&self) -> impl Iterator<Item = (String, &Manifest)> {
         self.projects.iter().flat_map(|(project, checked)| {
             let is_requested = |path: &str| project.manifests.contains_key(path);
@@ -77,29 +77,29 @@ impl CheckSession {
         })
     }
 
-    /// Valid tensors of the requested manifests, with the display paths of those.
+    /// Valid tensors of the requested manifests, each with the path of its manifest for display.
     pub(crate) fn tensors(&self) -> impl Iterator<Item = (String, &Tensor)> {
         self.requested_manifests().flat_map(|(file, manifest)| {
             manifest.tensors.iter().map(move |tensor| (file.clone(), tensor))
         })
     }
 
-    /// Valid views, like [`Self::tensors`].
+    /// Valid views of the requested manifests, each with the path of its manifest for display.
     pub(crate) fn views(&self) -> impl Iterator<Item = (String, &View)> {
         self.requested_manifests().flat_map(|(file, manifest)| {
             manifest.views.iter().map(move |view| (file.clone(), view))
         })
     }
 
-    /// Valid graphs, like [`Self::tensors`].
+    /// Valid graphs of the requested manifests, each with the path of its manifest for display.
     pub(crate) fn graphs(&self) -> impl Iterator<Item = (String, &Graph)> {
         self.requested_manifests().flat_map(|(file, manifest)| {
             manifest.graphs.iter().map(move |graph| (file.clone(), graph))
         })
     }
 
-    /// If the report has no errors yet, adds those that only a build would find: all that generation reports without
-    /// rendering (limits of the targets, planning, missing templates).
+    /// Adds the errors to the report that only a build would find, if it has no errors yet: all that generation
+    /// reports without rendering (limits of the targets, planning, missing templates).
     ///
     /// # Errors
     /// A template cannot be read.
@@ -120,7 +120,7 @@ impl CheckSession {
         Ok(())
     }
 
-    /// Number of requested manifests.
+    /// Number of requested manifests in all projects.
     pub(crate) fn manifests(&self) -> usize {
         self.projects.iter().map(|(project, _)| project.manifests.len()).sum()
     }

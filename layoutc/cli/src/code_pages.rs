@@ -1,6 +1,6 @@
-//! Pages of `layoutc explain`, from `book/src/codes`.
+//! Pages that `layoutc explain` prints about diagnostic codes, from `book/src/codes`.
 
-/// (code, Markdown), sorted by code.
+/// Pages as (diagnostic code, Markdown text), sorted by code.
 pub(crate) const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 pub(crate) fn page(code: &str) -> Option<&'static str> {

@@ -11,20 +11,20 @@ use crate::paths::relative_to_cwd;
 /// Error that ends a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CommandError {
-    /// Error in the command line: one line. Exit code 2.
+    /// Error in the command line, as a message of one line. Exit code 2.
     Usage(String),
-    /// No path was given, and there is no project. Exit code 2.
+    /// Command without a path outside of any project. Exit code 2.
     NoProject,
-    /// Errors in the input. Exit code 1.
+    /// Errors in the input files. Exit code 1.
     Input(Vec<Diagnostic>),
-    /// Error of the system. Exit code 3.
+    /// Error of the system, such as a failed read. Exit code 3.
     Machine(Box<Diagnostic>),
-    /// Interrupted. Exit code 130, without a message.
+    /// Interrupt of the command, such as Ctrl-C. Exit code 130, without a message.
     Interrupted,
 }
 
 impl CommandError {
-    /// "cannot `verb` `path`", for a system error.
+    /// System error with the message "cannot `verb` `path`" and the reason.
     pub(crate) fn io(verb: &str, path: &Path, error: &io::Error) -> Self {
         let shown =
             if path.is_absolute() { relative_to_cwd(path) } else { path.display().to_string() };
@@ -32,7 +32,7 @@ impl CommandError {
         CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message)))
     }
 
-    /// Error if `holder` is building into the folder `output`.
+    /// Error that the build `holder` is writing to the folder `output`.
     pub(crate) fn busy(holder: &str, output: &str) -> Self {
         let message = format!("{holder} is writing to `{output}`");
         let help = "try again later, or omit `--no-wait` to wait";
@@ -42,7 +42,7 @@ impl CommandError {
     }
 }
 
-/// Text of an error, without Rust's suffix ` (os error 28)`.
+/// Text of a system error without Rust's suffix, such as ` (os error 28)`.
 pub fn os_error_text(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {

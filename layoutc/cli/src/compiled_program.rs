@@ -1,4 +1,4 @@
-//! Compiles generated C with the system's C compiler, and runs it.
+//! Compilation of generated C with the system's C compiler, and runs of the compiled programs.
 
 use std::io::{self, BufRead, BufReader};
 use std::ops::ControlFlow;
@@ -13,15 +13,15 @@ use tempfile::TempDir;
 use crate::command_error::{CommandError, os_error_text};
 use crate::interrupt;
 
-/// A compiled program in a temporary folder, which is removed on drop.
+/// Compiled C program in a temporary folder, which is removed on drop.
 #[derive(Debug)]
 pub(crate) struct CompiledProgram {
     folder: TempDir,
 }
 
 impl CompiledProgram {
-    /// Writes the outputs and compiles the sources among them. `compiler` may contain flags; the default is `$CC`, else
-    /// `cc`.
+    /// Writes the outputs to a temporary folder and compiles the C sources among them. `compiler` may contain
+    /// flags, and defaults to `$CC` or else `cc`.
     pub(crate) fn new(
         outputs: &[GeneratedFile],
         compiler: Option<&str>,
@@ -83,7 +83,8 @@ impl CompiledProgram {
     }
 }
 
-/// Splits a compiler from its arguments, as in `ccache gcc`. The path of an existing file is not split.
+/// Splits a compiler command such as `ccache gcc` into the program and its arguments. The path of an existing
+/// file is not split.
 fn program_and_flags(compiler: &str) -> (&str, &str) {
     let compiler = compiler.trim();
     if Path::new(compiler).is_file() {
@@ -92,7 +93,7 @@ fn program_and_flags(compiler: &str) -> (&str, &str) {
     compiler.split_once(char::is_whitespace).unwrap_or((compiler, ""))
 }
 
-/// Maximum number of lines of the compiler's output to report.
+/// Maximum number of lines of the compiler's messages that an error reports.
 const LINES: usize = 20;
 
 fn no_compiler(compiler: &str, error: &io::Error) -> CommandError {
@@ -101,7 +102,8 @@ fn no_compiler(compiler: &str, error: &io::Error) -> CommandError {
     CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message).help(help)))
 }
 
-/// Runs a program; calls `line` with each line of its output, and kills it on [`ControlFlow::Break`].
+/// Runs a program, and calls `line` with each line of its standard output. Kills the program on
+/// [`ControlFlow::Break`].
 pub(crate) fn run(
     program: &Path,
     arguments: &[String],

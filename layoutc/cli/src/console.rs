@@ -1,4 +1,4 @@
-//! All printing. Results go to standard output, everything else to standard error.
+//! Printing of the command line: results go to standard output, everything else to standard error.
 
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Stdout, Write};
 
@@ -19,7 +19,7 @@ pub(crate) enum ColorMode {
     Never,
 }
 
-/// Output of a command. A closed pipe ends the printing, not the command.
+/// Output of a command. After a closed pipe nothing more is printed, but the command goes on.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub(crate) struct Console {
@@ -30,9 +30,9 @@ pub(crate) struct Console {
     pub(crate) paints_results: bool,
     /// True if only errors and warnings are printed.
     pub(crate) quiet: bool,
-    /// True with `--verbose`.
+    /// True if more details are printed, as `--verbose` requests.
     pub(crate) verbose: bool,
-    /// Name of the command.
+    /// Name of the command that prints.
     pub(crate) command: &'static str,
     out: BufWriter<Stdout>,
     failure: Option<io::Error>,
@@ -57,17 +57,17 @@ impl Console {
         }
     }
 
-    /// Quiet console with default settings.
+    /// Console without colors that prints only errors and warnings.
     pub(crate) fn silent() -> Self {
         Self { quiet: true, ..Self::new(ReportFormat::Text, ColorMode::Never, "") }
     }
 
-    /// Prints to standard output; does nothing after a failure.
+    /// Prints text to standard output; does nothing after a failed write.
     pub(crate) fn result(&mut self, text: &str) {
         self.bytes(text.as_bytes());
     }
 
-    /// Like [`Self::result`], for arbitrary bytes.
+    /// Prints arbitrary bytes to standard output; does nothing after a failed write.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         if self.failure.is_none()
             && let Err(error) = self.out.write_all(bytes)
@@ -76,7 +76,7 @@ impl Console {
         }
     }
 
-    /// Flushes standard output.
+    /// Flushes standard output; does nothing after a failed write.
     pub(crate) fn flush(&mut self) {
         if self.failure.is_none()
             && let Err(error) = self.out.flush()
@@ -85,12 +85,12 @@ impl Console {
         }
     }
 
-    /// True if the output is JSON.
+    /// True if the output is JSON, which only programs read.
     pub(crate) fn is_for_programs(&self) -> bool {
         self.format == ReportFormat::Json
     }
 
-    /// Color depth of results.
+    /// Color depth of results, as the environment and the options allow.
     pub(crate) fn depth(&self) -> ColorDepth {
         let word = |name: &str| std::env::var(name).unwrap_or_default();
         match word("COLORTERM").as_str() {
@@ -112,7 +112,7 @@ impl Console {
         write_plainly(text);
     }
 
-    /// Flushes standard output.
+    /// Flushes standard output at the end of a command.
     ///
     /// # Errors
     /// The first failed write to standard output, unless its pipe was closed.
@@ -125,14 +125,14 @@ impl Console {
     }
 }
 
-/// Prints to standard error; ignores errors.
+/// Prints text to standard error; ignores failed writes.
 pub fn write_plainly(text: &str) {
     let mut stderr = io::stderr().lock();
     let written = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
     drop(written);
 }
 
-/// Returns true unless `NO_COLOR` is set or `TERM` is `dumb`.
+/// Returns true unless the environment sets `NO_COLOR`, or `TERM` to `dumb`.
 fn wants_color() -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")

@@ -6,7 +6,7 @@ use crate::interrupt::INTERRUPTED;
 use crate::project::CONFIG;
 use crate::report::{Report, escape};
 
-/// Error text if there is no project, with an alternative.
+/// Error message for a command outside of any project, with an alternative to it.
 fn no_project(command: &str) -> String {
     let alternative = match command {
         "templates" => "create a project with `layoutc init`".to_owned(),
@@ -15,7 +15,7 @@ fn no_project(command: &str) -> String {
     format!("no {CONFIG} in this folder or a parent; {alternative}")
 }
 
-/// Prints an error; returns its exit code.
+/// Prints an error that ends a command; returns the exit code.
 pub(crate) fn report_error(fault: &CommandError, console: &mut Console) -> u8 {
     let mut report = Report::default();
     let code = match fault {

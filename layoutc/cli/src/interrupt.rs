@@ -13,20 +13,22 @@ use crate::command_error::CommandError;
 
 /// Exit code after an interrupt: 128 plus the number of the signal.
 pub(crate) const INTERRUPTED: u8 = 130;
-/// Time a writing build may take to notice. Outputs are written atomically, so none is truncated.
+/// Time that a writing build has to notice an interrupt. Outputs are written atomically, so none is
+/// truncated.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 static PREPARED: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
 static WRITING: AtomicBool = AtomicBool::new(false);
 
-/// Arms [`install_once`].
+/// Permits the next call of [`install_once`] to install the handler.
 #[cfg(feature = "cli")]
 pub(crate) fn prepare() {
     PREPARED.store(true, Ordering::SeqCst);
 }
 
-/// Like `install`, once, and only after `prepare`: a build with nothing to do avoids the handler's thread.
+/// Installs the handler of interrupts on the first call after `prepare`, so that a build with nothing to do
+/// avoids the handler's thread.
 pub(crate) fn install_once() -> Result<(), CommandError> {
     #[cfg(feature = "cli")]
     if PREPARED.swap(false, Ordering::SeqCst) {
@@ -35,7 +37,7 @@ pub(crate) fn install_once() -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Installs the handler of Ctrl-C.
+/// Installs the handler of Ctrl-C and similar signals.
 #[cfg(feature = "cli")]
 pub(crate) fn install() -> Result<(), CommandError> {
     let handler = || {
@@ -59,7 +61,7 @@ pub(crate) fn ignore_sigxfsz() {
     drop(signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_raised));
 }
 
-/// Guard that defers interrupts to [`check`].
+/// Guard that delays the end of the process by an interrupt, so that writes can stop at the next [`check`].
 #[derive(Debug)]
 pub(crate) struct WriteGuard;
 
@@ -76,7 +78,7 @@ impl Drop for WriteGuard {
     }
 }
 
-/// Fails after an interrupt.
+/// Fails if an interrupt has arrived.
 ///
 /// # Errors
 /// [`CommandError::Interrupted`].

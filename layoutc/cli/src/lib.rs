@@ -1,7 +1,8 @@
-//! layoutc: layout manifests in, proven layouts and generated source out.
+//! Command line of layoutc, which turns layout manifests into proven layouts and generated source.
 //!
-//! [`build()`] for the build scripts of Rust projects, and by the feature `cli` the binary. All input and output is
-//! here: arguments, files, the terminal. Layouts are the compiler's part.
+//! The library offers [`build()`] to the build scripts of Rust projects, and contains the binary with the
+//! feature `cli`. All input and output is here (arguments, files, the terminal); the compiler checks layouts
+//! and generates source.
 
 #![allow(missing_docs, reason = "a binary")]
 #![cfg_attr(

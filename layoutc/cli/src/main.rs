@@ -4,7 +4,7 @@
 
 use std::process::ExitCode;
 
-/// A build allocates millions of small objects.
+/// Allocator for the millions of small objects of a build.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Component, Path, PathBuf};
 
-/// `path` without `.` and `..`, without reading the file system.
+/// Path without `.` and `..` components, by its text alone.
 pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -26,7 +26,7 @@ pub(crate) fn normal(path: &Path) -> PathBuf {
     normal
 }
 
-/// `path` relative to the folder `from`; both absolute. `/a/b/c` from `/a/d` is `../b/c`.
+/// Path of `path` relative to the folder `from`, where both are absolute: `/a/b/c` from `/a/d` is `../b/c`.
 pub(crate) fn relative(path: &Path, from: &Path) -> PathBuf {
     let (path, from) = (normal(path), normal(from));
     let shared = path.components().zip(from.components()).take_while(|(a, b)| a == b).count();
@@ -35,18 +35,18 @@ pub(crate) fn relative(path: &Path, from: &Path) -> PathBuf {
     if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative }
 }
 
-/// Path relative to the working directory.
+/// Path relative to the working directory, for display.
 pub(crate) fn relative_to_cwd(path: &Path) -> String {
     let seen = env::current_dir().map_or_else(|_| path.to_owned(), |here| relative(path, &here));
     seen.to_string_lossy().into_owned()
 }
 
-/// `folder` as a prefix for joining: empty for `.`.
+/// Folder as a prefix for joined paths, which is empty for `.`.
 pub(crate) fn start(folder: &Path) -> &Path {
     if folder == Path::new(".") { Path::new("") } else { folder }
 }
 
-/// Path as text with `/`; `None` if it is not Unicode.
+/// Path as text with `/` as separator, `None` if it is not Unicode.
 pub(crate) fn slashed(path: &Path) -> Option<String> {
     let mut text = String::new();
     for component in path.components() {
@@ -66,7 +66,7 @@ pub(crate) fn slashed(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// Returns true if a `/`-separated path is relative and has no `..`.
+/// Returns true if a path with `/` as separator is relative and has no `..`.
 pub(crate) fn is_below(path: &str) -> bool {
     let names = |component| matches!(component, Component::Normal(_));
     !path.is_empty() && !path.contains(['\0', '\\']) && Path::new(path).components().all(names)

@@ -1,4 +1,4 @@
-//! Progress bar of long commands; without a terminal, lines at growing intervals.
+//! Progress of long commands: a bar on a terminal, else lines at growing intervals.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -11,18 +11,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::console::{Console, write_plainly};
 use crate::report::size;
 
-/// Time before anything is shown.
+/// Time before any progress is shown.
 const SILENCE: Duration = Duration::from_millis(500);
-/// Refresh interval of the bar.
+/// Interval between two updates of the bar.
 const STEP: Duration = Duration::from_millis(80);
 
-/// A long-running task.
+/// Long-running task whose progress is shown.
 #[derive(Clone, Copy)]
 pub(crate) struct ProgressTask<'a> {
-    /// Verb, as in `building`.
+    /// Present participle that describes the task, such as `building`.
     pub(crate) doing: &'static str,
     pub(crate) unit: ProgressUnit,
-    /// Returns (done, total); the total may grow while it is discovered.
+    /// Function for the finished and the total amount of work, in `unit`. The total may grow while it is
+    /// discovered.
     pub(crate) progress: &'a (dyn Fn() -> (u64, u64) + Sync),
 }
 
@@ -32,14 +33,15 @@ pub(crate) enum ProgressUnit {
     Bytes,
 }
 
-/// Displays progress until dropped.
+/// Display of the progress of a task until it is dropped.
 pub(crate) struct Progress<'scope> {
     over: Option<SyncSender<()>>,
     shows: Option<ScopedJoinHandle<'scope, ()>>,
 }
 
 impl<'scope> Progress<'scope> {
-    /// Starts displaying the progress of `work`, unless the console is quiet or prints JSON.
+    /// Starts to display the progress of `work` on a thread of `scope`, unless the console is quiet or prints
+    /// JSON.
     pub(crate) fn show<'env>(
         scope: &'scope Scope<'scope, 'env>,
         work: ProgressTask<'env>,
@@ -67,7 +69,7 @@ impl Drop for Progress<'_> {
     }
 }
 
-/// Waits up to `after`; returns true if the work has ended.
+/// Waits for the end of the work, at most for `after`; returns true if the work has ended.
 fn is_over(ended: &Receiver<()>, after: Duration) -> bool {
     ended.recv_timeout(after) != Err(RecvTimeoutError::Timeout)
 }
@@ -119,7 +121,7 @@ fn lines(work: ProgressTask<'_>, ended: &Receiver<()>) {
     }
 }
 
-/// Percentage, rounded down; 100 if there is nothing to do.
+/// Share of `done` in `all` in percent, rounded down, and 100 if there is nothing to do.
 pub(crate) fn percent(done: u64, all: u64) -> u128 {
     (u128::from(done) * 100).checked_div(u128::from(all)).unwrap_or(100)
 }

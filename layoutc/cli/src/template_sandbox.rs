@@ -1,10 +1,11 @@
-//! Sandbox for untrusted templates.
+//! Sandbox for templates of a project, which are not trusted.
 //!
-//! Fuel bounds a template's steps and a cap its output, but the engine calls nothing of ours when it parses, stores,
-//! concatenates or compares: a few dozen steps of `x ~ x` exhaust memory and long or nested expressions the stack,
-//! which aborts the process, and `==` of lists that share their items takes exponential time. So a build with the
-//! user's own templates first runs in a child process with a memory limit, which writes nothing. Rendering is
-//! deterministic, so what the child survives is safe.
+//! The renderer bounds the number of steps of a template and the size of its output, but it cannot intervene
+//! while the template engine parses, stores, concatenates or compares: a few dozen steps of `x ~ x` exhaust
+//! memory, long or nested expressions exhaust the stack, which aborts the process, and `==` of lists that
+//! share their items takes exponential time. So a build with the user's own templates first runs in a child
+//! process with a memory limit, which writes nothing. Rendering is deterministic, so templates that the child
+//! survives are safe.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,21 +18,22 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::command_error::CommandError;
 
-/// Environment variable that marks the child.
+/// Name of the environment variable that marks the child process of the sandbox.
 const MARK: &str = "LAYOUTC_CONFINED";
-/// Limit of the child's address space: 2 GiB.
+/// Limit of the child's address space in bytes.
 const MEMORY_BYTES: u64 = 2 << 30;
-/// Time limit of the child.
+/// Time limit of the child process.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 static IS_TRUSTED: AtomicBool = AtomicBool::new(false);
 
-/// Disables the sandbox.
+/// Disables the sandbox, as the templates are trusted.
 pub(crate) fn trust() {
     IS_TRUSTED.store(true, Ordering::Relaxed);
 }
 
-/// In the sandbox child, limits the address space to [`MEMORY_BYTES`]; elsewhere does nothing.
+/// Limits the address space of this process to [`MEMORY_BYTES`] if it is the child of a sandbox, else does
+/// nothing.
 pub(crate) fn enter() {
     if is_child() {
         // Best effort: without the limit, the child is as safe as this process.
@@ -40,15 +42,17 @@ pub(crate) fn enter() {
     }
 }
 
-/// True in a child.
+/// True if this process is the child of a sandbox.
 pub(crate) fn is_child() -> bool {
     std::env::var_os(MARK).is_some()
 }
 
-/// Runs this command in a child process. Commands write nothing if [`is_child`].
+/// Runs the command line of this process in a child process with limited memory and time, which writes
+/// nothing ([`is_child`]).
 ///
 /// # Errors
-/// `template::memory` if the child dies or exceeds the time limit; a system error if it cannot be started.
+/// Diagnostic `template::memory` if the child dies or exceeds the time limit, or a system error if it cannot
+/// be started.
 pub(crate) fn dry_run_in_child() -> Result<(), CommandError> {
     if is_child() || IS_TRUSTED.load(Ordering::Relaxed) {
         return Ok(());

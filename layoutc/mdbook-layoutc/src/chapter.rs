@@ -1,4 +1,4 @@
-//! Renders a chapter: highlights manifests and draws their layouts.
+//! Rendering of a chapter: highlights its manifests and draws their layouts.
 
 use std::sync::Arc;
 
@@ -10,13 +10,14 @@ use crate::draw::{ChapterFence, DrawError, figure};
 use crate::fence::{CodeFence, fences, picture_request};
 use crate::html;
 
-/// Selector of mdBook's dark themes.
+/// CSS selector of mdBook's dark themes.
 const DARK: &str = ":is(.ayu,.coal,.navy)";
 
-/// Renders the text of a chapter.
+/// Markdown of the chapter called `name`, with the rendered manifests and pictures in place of its KDL
+/// blocks.
 ///
 /// # Errors
-/// All errors in its blocks, as printed.
+/// Text of all errors in the chapter's blocks, as printed.
 pub(crate) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> {
     let blocks = fences(chapter);
     let (mut out, mut faults) = (String::new(), String::new());
@@ -58,7 +59,7 @@ pub(crate) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> 
     if faults.is_empty() { Ok(out) } else { Err(faults) }
 }
 
-/// Text of an error in a block.
+/// Text of an error about a block of the chapter.
 fn undrawn_message(
     undrawn: &DrawError,
     name: &str,
@@ -87,12 +88,12 @@ fn undrawn_message(
     }
 }
 
-/// Line of a byte offset, from 1.
+/// Number of the line with this byte of the chapter, from 1.
 fn line(chapter: &str, byte: usize) -> usize {
     chapter.get(..byte).unwrap_or_default().matches('\n').count() + 1
 }
 
-/// Maps the locations of a diagnostic from blocks to the chapter.
+/// Diagnostic with locations in the chapter in place of those in its blocks.
 fn moved(diagnostic: &Diagnostic, name: &str, blocks: ChapterFence<'_>) -> Diagnostic {
     let mut diagnostic = diagnostic.clone();
     for label in &mut diagnostic.labels {

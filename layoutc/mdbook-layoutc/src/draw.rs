@@ -1,4 +1,4 @@
-//! Draws the picture requested by a block.
+//! Drawing of the picture that a block requests.
 
 use std::collections::BTreeMap;
 
@@ -15,26 +15,27 @@ use layoutc_compiler::{Compiler, LoadError, SourceLoader};
 
 use crate::fence::{CodeFence, PictureRequest};
 
-/// File name of a block without a path.
+/// File name of a block that names no path.
 const NAMELESS: &str = "manifest.kdl";
 
 pub(crate) enum DrawError {
-    /// Invalid request: one line.
+    /// Invalid request of a block, as a message of one line.
     InvalidRequest(String),
-    /// Errors in the manifest, with locations in blocks, named as by [`ChapterFence`].
+    /// Errors in the manifest, with locations in blocks, whose files have the names that [`ChapterFence`] gives
+    /// them.
     Manifest(Vec<Diagnostic>),
 }
 
-/// A block with all blocks of its chapter.
+/// KDL block to draw, with all KDL blocks of its chapter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChapterFence<'a> {
     all: &'a [CodeFence],
-    /// Index of the block to draw.
+    /// Index in `all` of the block to draw.
     this: usize,
 }
 
 impl<'a> ChapterFence<'a> {
-    /// Block at an index; `None` beyond the last.
+    /// Block at the index `this`, `None` beyond the last block.
     pub(crate) fn at(all: &'a [CodeFence], this: usize) -> Option<(Self, &'a CodeFence)> {
         all.get(this).map(|fence| (Self { all, this }, fence))
     }
@@ -60,7 +61,7 @@ impl SourceLoader for ChapterFence<'_> {
     }
 }
 
-/// Draws the picture as a single line of SVG.
+/// Picture that the block requests, as a single line of SVG.
 pub(crate) fn figure(
     blocks: ChapterFence<'_>,
     request: &PictureRequest,
@@ -85,7 +86,7 @@ pub(crate) fn figure(
     selected(tensor, view, request).map(|picture| inline(&picture))
 }
 
-/// Slice of a tensor, or of a view's tensor. Symbols have their least values.
+/// Picture of the requested slice of a tensor, or of `view` if given. Symbols have their least values.
 fn selected(
     tensor: &Tensor,
     view: Option<&View>,

@@ -1,4 +1,4 @@
-//! Fenced KDL blocks of a chapter, and the pictures they request.
+//! Fenced KDL blocks of a chapter, and the pictures that they request.
 
 use std::ops::Range;
 use std::path::Path;
@@ -7,23 +7,23 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 #[derive(Debug)]
 pub(crate) struct CodeFence {
-    /// Byte range in the chapter, including the fences.
+    /// Byte range of the block in the chapter, including the fences.
     pub(crate) span: Range<usize>,
-    /// Info string after the opening fence.
+    /// Info string of the block, which follows the opening fence.
     pub(crate) info: String,
     pub(crate) text: String,
-    /// Start offsets of the text's fragments, in the text and in the chapter.
+    /// Start offsets of the fragments of `text`, each as byte offset in `text` and in the chapter.
     pieces: Vec<(usize, usize)>,
 }
 
 impl CodeFence {
-    /// Converts an offset in the text to one in the chapter.
+    /// Converts a byte offset in the text of the block to one in the chapter.
     pub(crate) fn place(&self, byte: usize) -> usize {
         let piece = self.pieces.iter().rev().find(|piece| piece.0 <= byte);
         piece.map_or(self.span.start, |(text, chapter)| chapter + byte - text)
     }
 
-    /// Path of the file that the block defines: a comment in its first line.
+    /// Path of the file that the block defines, from a comment in its first line; `None` without such a comment.
     pub(crate) fn path(&self) -> Option<&str> {
         let comment = self.text.lines().next()?.strip_prefix("//")?.trim();
         let is_kdl = Path::new(comment).extension().is_some_and(|extension| extension == "kdl");
@@ -31,7 +31,7 @@ impl CodeFence {
     }
 }
 
-/// KDL blocks in order.
+/// KDL blocks of a chapter, in order.
 pub(crate) fn fences(chapter: &str) -> Vec<CodeFence> {
     let mut found = Vec::new();
     let mut open: Option<CodeFence> = None;
@@ -63,21 +63,22 @@ fn is_kdl(info: &str) -> bool {
     info.split([',', ' ', '\t']).next() == Some("kdl")
 }
 
-/// Picture requested by a block.
+/// Picture that a block requests.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct PictureRequest {
-    /// Tensor or view.
+    /// Name of the tensor or view to draw.
     pub(crate) tensor: String,
-    /// Axes drawn down and across.
+    /// Names of the axes that are drawn down and across.
     pub(crate) axes: Vec<String>,
-    /// Fixed indices of the other axes.
+    /// Indices on other axes, each as `NAME=INDEX`.
     pub(crate) at: Vec<String>,
 }
 
-/// Parses `kdl,layout=NAME axes=h,w at=n=0,c=1`; `None` without `layout`.
+/// Parses the picture request in an info string such as `kdl,layout=NAME axes=h,w at=n=0,c=1`; `None` without
+/// `layout`.
 ///
 /// # Errors
-/// An unknown word.
+/// Message about an unknown word in the info string.
 pub(crate) fn picture_request(info: &str) -> Result<Option<PictureRequest>, String> {
     let words = info.split([',', ' ', '\t']).filter(|word| !word.is_empty()).skip(1);
     if !words.clone().any(|word| word.starts_with("layout=")) {

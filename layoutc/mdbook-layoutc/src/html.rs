@@ -1,11 +1,11 @@
-//! HTML of a block, on one line so that it can replace a fence anywhere.
+//! HTML of a KDL block, on one line so that it can replace a fence in any place.
 
 use std::ops::Range;
 
 use layoutc_compiler::manifest::highlight::{HighlightKind, highlight};
 
-/// Highlights a manifest with the classes that mdBook's themes define. `nohighlight` disables mdBook's own
-/// highlighter, which does not know KDL.
+/// HTML of a manifest, highlighted with the classes that the themes of mdBook define. The class `nohighlight`
+/// disables mdBook's own highlighter, which does not know KDL.
 pub(crate) fn code(text: &str) -> String {
     let mut out = "<pre><code class=\"kdl nohighlight hljs\">".to_owned();
     let mut behind = 0;
@@ -19,7 +19,7 @@ pub(crate) fn code(text: &str) -> String {
     out + "</code></pre>"
 }
 
-/// Name of highlight.js.
+/// Name that highlight.js gives to the class of such text.
 fn class(paint: HighlightKind) -> &'static str {
     match paint {
         HighlightKind::Comment => "comment",
@@ -31,7 +31,8 @@ fn class(paint: HighlightKind) -> &'static str {
     }
 }
 
-/// Escapes line breaks too: a blank line could end the block, and a container would need its marker on each line.
+/// Text with HTML escapes, also for line breaks: a blank line could end the block, and a container would need
+/// its marker on each line.
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace('\r', "&#13;").replace('\n', "&#10;")

@@ -1,6 +1,7 @@
 //! `mdbook-layoutc`, an mdBook preprocessor: highlights manifests in a book and draws their layouts.
 //!
-//! mdBook calls it with `supports RENDERER`, then sends the book as JSON and reads it back. Unknown JSON is preserved.
+//! mdBook calls it with `supports RENDERER`, then sends the book as JSON and reads the changed book back.
+//! JSON that it does not know is preserved.
 
 mod chapter;
 mod draw;
@@ -22,10 +23,11 @@ Usage: mdbook-layoutc                    reads [context, book] as JSON, writes t
        mdbook-layoutc supports RENDERER  succeeds if the renderer is supported
 ";
 
-/// Supported renderer.
+/// Name of the only renderer that the preprocessor supports.
 const RENDERER: &str = "html";
 
-/// Runs the preprocessor. Exit code: 1 for errors in the book, 2 in the command line, 3 of the system.
+/// Runs the preprocessor. The exit code is 1 for errors in the book, 2 for errors in the command line, 3 for
+/// system errors.
 fn main() -> ExitCode {
     let args = std::env::args_os().skip(1);
     let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
@@ -60,7 +62,8 @@ fn preprocess() -> ExitCode {
     }
 }
 
-/// Book of the input, with pictures; else all errors in its blocks.
+/// Book of the input from mdBook as JSON, with highlighted manifests and pictures. The error is the text of
+/// all errors in its blocks.
 fn draw_book(text: &str) -> Result<String, String> {
     let unknown = |what: &str| format!("error: invalid input from mdBook: {what}\n");
     let (context, mut book): (Value, Value) =
@@ -79,7 +82,7 @@ fn draw_book(text: &str) -> Result<String, String> {
     Ok(book.to_string())
 }
 
-/// Renders a list of chapters, recursively.
+/// Renders a list of chapters and those below them, and appends the errors in their blocks to `faults`.
 fn chapters(items: &mut Value, folder: &str, faults: &mut String) {
     for item in items.as_array_mut().into_iter().flatten() {
         let Some(chapter) = item.get_mut("Chapter") else { continue };

@@ -1,4 +1,4 @@
-//! Extent of the tests: the environment variables that they read.
+//! Environment variables that set the extent of the tests.
 
 use std::env;
 use std::time::SystemTime;
@@ -8,18 +8,19 @@ pub fn is_full() -> bool {
     env::var("LAYOUTC_FULL").is_ok_and(|value| value == "1")
 }
 
-/// Number of cases to test: `full` in the long campaigns, else `ordinary`.
+/// Number of cases that a test runs: `full` in the long campaigns, else `ordinary`.
 pub fn cases<N>(ordinary: N, full: N) -> N {
     if is_full() { full } else { ordinary }
 }
 
-/// Number in an environment variable; `None` if it is not set.
+/// Value of the environment variable `variable` as a number, `None` if it is not set.
 pub fn number(variable: &str) -> Option<u64> {
     let text = env::var(variable).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text} is not a number")))
 }
 
-/// Seed in `LAYOUTC_SEED`, else one per day, so that the days add up.
+/// Seed of random tests: `LAYOUTC_SEED`, else one that changes every day, so that the tests of several days
+/// cover more.
 pub fn seed() -> u64 {
     let today = || {
         let elapsed = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -28,8 +29,8 @@ pub fn seed() -> u64 {
     number("LAYOUTC_SEED").unwrap_or_else(today)
 }
 
-/// True if a tool that a test needs is available. Without it the test is skipped, with a line on standard error; on CI
-/// (`CI=true`) it fails.
+/// Returns `found`, which tells whether a tool that a test needs is available. If it is not, this prints that
+/// the test is skipped, or fails on CI (`CI=true`).
 pub fn is_available(found: bool, tool: &str) -> bool {
     let is_ci = env::var("CI").is_ok_and(|value| value == "true");
     assert!(found || !is_ci, "{tool} is missing");

@@ -1,9 +1,9 @@
-//! Files and temporary folders.
+//! Files and temporary folders of tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Text of a file.
+/// Text of the file at `path`; panics if it cannot be read.
 #[track_caller]
 pub fn read(path: impl AsRef<Path>) -> String {
     let path = path.as_ref();
@@ -11,7 +11,7 @@ pub fn read(path: impl AsRef<Path>) -> String {
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
 }
 
-/// Writes a file, and the folders that it is in.
+/// Writes a file, and creates the folders that it is in.
 #[track_caller]
 pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
     let path = path.as_ref();
@@ -21,7 +21,7 @@ pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
 }
 
-/// Paths of all files below a folder, sorted; none if there is no such folder.
+/// Paths of all files below a folder, sorted; empty if there is no such folder.
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -35,17 +35,18 @@ pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A temporary folder, removed when it is dropped.
+/// Temporary folder of a test, removed on drop.
 #[derive(Debug)]
 pub struct TempFolder(tempfile::TempDir);
 
 impl TempFolder {
-    /// A folder with these files, each with its path and text.
+    /// Temporary folder with these files, each given as its path in the folder and its text.
     pub fn new(files: &[(&str, &str)]) -> Self {
         Self::with(tempfile::tempdir(), files)
     }
 
-    /// Like [`TempFolder::new`], in memory where the system has `/dev/shm`: file systems there sync at no cost.
+    /// Temporary folder with these files in memory, where syncs cost nothing, if the system has `/dev/shm`; else
+    /// like [`TempFolder::new`].
     pub fn in_memory(files: &[(&str, &str)]) -> Self {
         let memory = Path::new("/dev/shm");
         let folder =
@@ -61,29 +62,29 @@ impl TempFolder {
         folder
     }
 
-    /// Absolute path of a file in the folder, or of the folder for an empty path.
+    /// Absolute path of a file in the folder, or of the folder itself if `path` is empty.
     pub fn path(&self, path: &str) -> PathBuf {
         if path.is_empty() { self.0.path().to_owned() } else { self.0.path().join(path) }
     }
 
-    /// Writes a file, and the folders that it is in.
+    /// Writes a file in the folder, and creates the folders that it is in.
     #[track_caller]
     pub fn write(&self, path: &str, content: &(impl AsRef<[u8]> + ?Sized)) {
         write(self.path(path), content);
     }
 
-    /// Text of a file; `None` if it is missing.
+    /// Text of a file in the folder, `None` if it is missing.
     pub fn read(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.path(path)).ok()
     }
 
-    /// Bytes of a file.
+    /// Bytes of a file in the folder; panics if it cannot be read.
     #[track_caller]
     pub fn bytes(&self, path: &str) -> Vec<u8> {
         fs::read(self.path(path)).unwrap_or_else(|error| panic!("cannot read {path}: {error}"))
     }
 
-    /// Paths of all files below one of its folders, relative to the temporary folder, sorted.
+    /// Paths of all files below the subfolder `folder`, relative to the temporary folder, sorted.
     pub fn files(&self, folder: &str) -> Vec<String> {
         let relative =
             |path: &Path| path.strip_prefix(self.0.path()).unwrap().to_string_lossy().into_owned();

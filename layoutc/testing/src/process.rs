@@ -1,4 +1,4 @@
-//! Programs that tests run.
+//! Programs that tests run as processes.
 
 use std::env;
 use std::io::Write;
@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 
 use crate::campaign;
 
-/// Time limit of a single operation of another process.
+/// Time limit of a single operation that a test waits for.
 pub const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// Polls until `poll` returns a value; fails after [`TIME_LIMIT`].
+/// Calls `poll` until it returns a value; panics after [`TIME_LIMIT`] with the name `what` of the awaited
+/// event.
 #[track_caller]
 pub fn wait_for<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
@@ -25,25 +26,27 @@ pub fn wait_for<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Path of a program on `PATH`; `None` if it is not installed.
+/// Path of the program `name` in the folders of `PATH`, `None` if it is not installed.
 pub fn program(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-/// True if a program is on `PATH`.
+/// True if the program `name` is in a folder of `PATH`.
 pub fn is_installed(name: &str) -> bool {
     program(name).is_some()
 }
 
-/// Path of a program on `PATH` that a test needs: see [`campaign::is_available`].
+/// Path of a program that a test needs, `None` if it is not installed and the test is skipped
+/// ([`campaign::is_available`]).
 pub fn needed_program(name: &str) -> Option<PathBuf> {
     let path = program(name);
     campaign::is_available(path.is_some(), name);
     path
 }
 
-/// Standard output of a command that succeeds; otherwise, a text with the command, its status and all it printed.
+/// Standard output of a command that succeeds. The error is a text with the command, its status and all that
+/// it printed.
 pub fn output(command: &mut Command) -> Result<String, String> {
     let Output { status, stdout, stderr } =
         command.output().map_err(|error| format!("{command:?}: {error}"))?;
@@ -59,16 +62,16 @@ pub fn output(command: &mut Command) -> Result<String, String> {
 /// Exit code and outputs of a finished process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// Exit code; `None` if a signal ended the process.
+    /// Exit code of the process, `None` if a signal ended it.
     pub code: Option<i32>,
-    /// Standard output.
+    /// Text of the standard output.
     pub out: String,
-    /// Standard error.
+    /// Text of the standard error.
     pub err: String,
 }
 
 impl Finished {
-    /// Runs a command with this standard input.
+    /// Runs a command with the text `input` as standard input, and waits for its end.
     #[track_caller]
     pub fn run(command: &mut Command, input: &str) -> Self {
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -81,20 +84,21 @@ impl Finished {
         Self::of(&child.wait_with_output().unwrap())
     }
 
-    /// Texts of the outputs; bytes that are not UTF-8 are replaced by `U+FFFD`.
+    /// Exit code and outputs of a finished process as text, in which bytes that are not UTF-8 are replaced by
+    /// `U+FFFD`.
     pub fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
     }
 
-    /// Standard output of a process that succeeded without a message.
+    /// Standard output of a process; panics unless the process succeeded without a message on standard error.
     #[track_caller]
     pub fn success(&self) -> &str {
         assert_eq!((self.code, self.err.as_str()), (Some(0), ""), "{}", self.out);
         &self.out
     }
 
-    /// Exit code and standard error of a process that printed no result.
+    /// Exit code and standard error of a process; panics if the process printed to standard output.
     #[track_caller]
     pub fn failure(&self) -> (Option<i32>, &str) {
         assert_eq!(self.out, "", "{}", self.err);

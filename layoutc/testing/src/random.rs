@@ -1,8 +1,8 @@
-//! Pseudorandom numbers.
+//! Pseudorandom numbers for tests.
 
 use std::ops::{Add, Sub};
 
-/// Integer type that [`Random`] draws.
+/// Integer type of the numbers that [`Random`] draws.
 pub trait Integer:
     Copy + Add<Output = Self> + Sub<Output = Self> + From<u8> + TryFrom<u64> + TryInto<u64>
 {
@@ -13,15 +13,15 @@ impl<T> Integer for T where
 {
 }
 
-/// A generator of pseudorandom numbers: a seed gives the same sequence on every platform.
+/// Generator of pseudorandom numbers, of which a seed gives the same sequence on every platform.
 ///
-/// Sources: Vigna, xorshift64*; its state is the seed, mixed as in splitmix64, so that neighboring seeds do not give
-/// neighboring sequences.
+/// Sources: the generator is Vigna's xorshift64*. Its initial state is the seed, mixed as in splitmix64, so
+/// that neighboring seeds do not give neighboring sequences.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// The generator of a seed.
+    /// Generator with this seed.
     pub fn new(seed: u64) -> Self {
         let mut mixed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -29,7 +29,7 @@ impl Random {
         Self((mixed ^ (mixed >> 31)) | 1)
     }
 
-    /// 64 uniform bits.
+    /// Random 64 bits, each of which is equally likely to be 0 or 1.
     pub fn bits(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -37,8 +37,8 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// A number in `0..bound`, uniform but for a remainder: up to `2^32`, the likelihoods of two numbers differ by a
-    /// factor of at most `1 + 2^-16`. Bound 0 gives 0.
+    /// Random number in `0..bound`, uniform except for a small bias: for bounds up to `2^32`, the likelihoods of
+    /// two numbers differ by a factor of at most `1 + 2^-16`. Bound 0 gives 0.
     pub fn below<N: Integer>(&mut self, bound: N) -> N {
         let Ok(bound) = bound.try_into() else { panic!("a bound is positive") };
         let bits = self.bits();
@@ -48,29 +48,29 @@ impl Random {
         number
     }
 
-    /// A number in `low..=high`, distributed as in [`Random::below`].
+    /// Random number in `low..=high`, distributed as that of [`Random::below`].
     pub fn between<N: Integer>(&mut self, low: N, high: N) -> N {
         low + self.below(high - low + N::from(1))
     }
 
-    /// True with probability `1 / n`.
+    /// Random choice that is true with probability `1 / n`.
     pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    /// An entry of a list that is not empty; all are equally likely.
+    /// Random entry of the list `from`, which must not be empty. All entries are equally likely.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 
-    /// Permutes a list; all permutations are equally likely.
+    /// Permutes a list at random. All permutations are equally likely.
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for k in (1..list.len()).rev() {
             list.swap(k, self.below(k + 1));
         }
     }
 
-    /// Uniform bytes.
+    /// Random list of `count` bytes, all of which are uniform.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         std::iter::repeat_with(|| self.below(256_u64).to_le_bytes()[0]).take(count).collect()
     }

@@ -1,4 +1,5 @@
-//! Byte-level access to files. Output is written to a temporary file next to the target and renamed.
+//! Reads and writes of whole files as bytes. Output is written to a temporary file next to the target and
+//! renamed.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read, Write};
@@ -15,30 +16,30 @@ pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == STANDARD
 }
 
-/// Name of a file in messages; `standard` for `-`.
+/// Name of the file at `path` in messages, which is `standard` if the path is `-`.
 pub(crate) fn display_name(path: &Path, standard: &str) -> String {
     if is_standard(path) { standard.to_owned() } else { path.display().to_string() }
 }
 
-/// Reads a file, or standard input.
+/// Bytes of the file at `path`, or of standard input if the path is `-`.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     ByteSource::open(path)?.read_all(path)
 }
 
-/// Prefix that is read before deciding whether the rest is read whole or in chunks.
+/// Number of bytes read from a file before the caller decides whether to read the rest whole or in chunks.
 const FIRST: u64 = 128 << 10;
 
-/// An input: all of its bytes, or the prefix of a larger regular file.
+/// Opened input with its first bytes: up to `FIRST` bytes of a regular file, or all bytes of any other input.
 #[derive(Debug)]
 pub(crate) struct ByteSource {
-    /// The file if it is regular, with its cursor at the end of `first`.
+    /// Handle of the input if it is a regular file, with the cursor after the bytes of `first`.
     file: Option<File>,
     first: Vec<u8>,
     length: u64,
 }
 
 impl ByteSource {
-    /// Opens a file, or standard input.
+    /// Opens the file at `path`, or standard input if the path is `-`.
     pub(crate) fn open(path: &Path) -> Result<Self, CommandError> {
         let read = if is_standard(path) {
             let mut first = Vec::new();
@@ -62,22 +63,22 @@ impl ByteSource {
         Ok(Self { file: None, first, length })
     }
 
-    /// Prefix, or everything if not a regular file.
+    /// First bytes of the input: up to `FIRST` bytes of a regular file, or all bytes of any other input.
     pub(crate) fn first(&self) -> &[u8] {
         &self.first
     }
 
-    /// Length in bytes.
+    /// Length of the input in bytes.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
 
-    /// True for a regular file.
+    /// True if the input is a regular file.
     pub(crate) fn is_file(&self) -> bool {
         self.file.is_some()
     }
 
-    /// The open file; opens `path` if the input is not a regular file.
+    /// Handle of the input if it is a regular file, else a new handle of the file at `path`.
     pub(crate) fn file(self, path: &Path) -> Result<File, CommandError> {
         self.file.map_or_else(|| File::open(path), Ok).map_err(|error| unread(path, &error))
     }
@@ -105,7 +106,8 @@ fn unread(path: &Path, error: &io::Error) -> CommandError {
     }
 }
 
-/// Rejects an output that is also an input, or a dangling link, which a new file would replace.
+/// Rejects an output path that names one of the inputs, or a link to a missing file, since a new file would
+/// replace the link.
 pub(crate) fn check_not_input(inputs: &[&Path], output: &Path) -> Result<(), CommandError> {
     let identity = |path: &Path| {
         let metadata = fs::metadata(path).ok().filter(Metadata::is_file);
@@ -137,7 +139,8 @@ pub(crate) fn is_placed(path: &Path) -> bool {
     !is_standard(path) && fs::metadata(path).map_or(true, |metadata| metadata.is_file())
 }
 
-/// Writes a file atomically; writes to a device or pipe directly.
+/// Writes the concatenated parts: to standard output, to a device or pipe directly, or to a file by atomic
+/// replacement.
 pub(crate) fn write(
     path: &Path,
     bytes: &[&[u8]],

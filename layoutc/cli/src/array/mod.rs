@@ -14,7 +14,7 @@ use layoutc_compiler::run::Packing;
 
 use npy::{NpyDescr, NpyHeader};
 
-/// `NumPy` type string of a type, or of the bits of a type that `NumPy` lacks.
+/// `NumPy` type string of an element type, or of the integer with its bits if `NumPy` lacks the type.
 pub(crate) fn descr(dtype: Dtype) -> Cow<'static, str> {
     match dtype.record() {
         Some(record) => Cow::Owned(record::descr(record)),
@@ -22,7 +22,7 @@ pub(crate) fn descr(dtype: Dtype) -> Cow<'static, str> {
     }
 }
 
-/// `NumPy` type string of a scalar, or of a lane of a vector.
+/// `NumPy` type string of a scalar type or of the lanes of a vector type, which is empty for a record.
 fn of_scalar(scalar: Scalar) -> &'static str {
     match scalar {
         Scalar::F64 => "<f8",
@@ -57,7 +57,8 @@ fn of_scalar(scalar: Scalar) -> &'static str {
     }
 }
 
-/// True if a file with this type string can hold elements of `dtype`: its own type, or its bits.
+/// True if a file with this type string can hold elements of `dtype`, as that type or as integers or raw
+/// bytes with its bits.
 pub(crate) fn is_compatible(descr: &NpyDescr, dtype: Dtype) -> bool {
     if let Some(record) = dtype.record() {
         return record::is_taken(descr, record);
@@ -90,12 +91,13 @@ pub(crate) fn is_compatible(descr: &NpyDescr, dtype: Dtype) -> bool {
     is_own || bits
 }
 
-/// True if the elements must be reordered into C order.
+/// True if a conversion of the array to C order moves elements: it is in Fortran order, and two axes are
+/// longer than 1.
 pub(crate) fn is_reordered(npy: &NpyHeader) -> bool {
     npy.is_fortran && npy.shape.iter().filter(|extent| **extent > 1).count() > 1
 }
 
-/// Elements in C order and little-endian.
+/// Elements of a .npy file in C order and little-endian, copied only if their order or their bytes change.
 pub(crate) fn to_c_order<'a>(npy: &NpyHeader, data: &'a [u8]) -> Cow<'a, [u8]> {
     let width = npy.descr.bytes.max(1);
     let mut data = Cow::Borrowed(data);
@@ -109,13 +111,13 @@ pub(crate) fn to_c_order<'a>(npy: &NpyHeader, data: &'a [u8]) -> Cow<'a, [u8]> {
     data
 }
 
-/// Bytes reversed together in a byte swap: each part of a complex number separately.
+/// Number of bytes that a byte swap reverses together: one part of a complex number, else the whole element.
 pub(crate) fn part_bytes(descr: &NpyDescr) -> usize {
     let width = descr.bytes.max(1);
     if descr.kind == 'c' { width / 2 } else { width }
 }
 
-/// Transposes from Fortran order, where the first axis is the fastest, to C order.
+/// Transposes elements of `width` bytes from Fortran order, where the first axis is the fastest, to C order.
 fn from_fortran(data: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
     let mut strides = Vec::with_capacity(shape.len());
     let mut stride = width;
@@ -147,8 +149,9 @@ fn from_fortran(data: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
     ordered
 }
 
-/// Packs elements of one byte each; the error is the first element out of range, and its byte. `kind` is `NumPy`'s:
-/// `i` holds signed values, `u` holds bits, others either.
+/// Packs sub-byte elements, which take one byte each in `bytes`. The error is the index of the first element
+/// out of range, and its byte. `kind` is the `NumPy` kind of the bytes: `i` holds signed values, `u` holds
+/// bits, others either.
 pub(crate) fn packed(
     bytes: &[u8],
     kind: char,
@@ -175,7 +178,7 @@ pub(crate) fn packed(
     Ok(all)
 }
 
-/// Unpacks the first `count` elements to one byte each, sign-extended if signed.
+/// Unpacks the first `count` sub-byte elements to one byte each, sign-extended if the type is signed.
 pub(crate) fn unpacked(packed: &[u8], dtype: Dtype, packing: Packing, count: usize) -> Vec<u8> {
     let above = 8 - dtype.element_bits().min(8);
     let element = |k: usize| {
@@ -186,7 +189,7 @@ pub(crate) fn unpacked(packed: &[u8], dtype: Dtype, packing: Packing, count: usi
     (0..count).map_while(element).collect()
 }
 
-/// True for signed types narrower than a byte.
+/// True for signed integer types narrower than a byte.
 pub(crate) fn is_signed(dtype: Dtype) -> bool {
     dtype.element_bits() < 8 && is_signed_integer(dtype.scalar)
 }

@@ -1,7 +1,8 @@
 //! The .npy format: reads the header of versions 1.0 to 3.0, writes 1.0.
 //!
-//! Source: `numpy.lib.format`: `\x93NUMPY`, two bytes of version, the length of the header (two bytes in version 1,
-//! else four), the header as a Python literal, the elements.
+//! Source: `numpy.lib.format`. A file consists of `\x93NUMPY`, the version in two bytes, the length of the
+//! header in bytes (in two bytes in version 1, else in four), the header as a Python literal, and the
+//! elements.
 
 use std::fmt;
 
@@ -11,10 +12,10 @@ use super::record;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Maximum rank.
+/// Maximum number of axes of an array, beyond which a shape is invalid.
 const AXES: usize = 64;
 
-/// Reason why a header is invalid.
+/// Reason why the header of a .npy file is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum NpyError {
     #[error("wrong magic bytes")]
@@ -23,29 +24,30 @@ pub(crate) enum NpyError {
     Version(u8, u8),
     #[error("truncated header")]
     Short,
-    /// A key is missing or has an invalid value.
+    /// Key that is missing or has an invalid value.
     #[error("missing or invalid `{0}` in the header")]
     Header(&'static str),
-    /// A duplicate key, of which readers take either one.
+    /// Key that occurs twice, of which other readers take either value.
     #[error("duplicate key `{0}` in the header")]
     Twice(&'static str),
     #[error("unknown key `{0}` in the header, expected `descr`, `fortran_order` and `shape`")]
     Unknown(String),
-    /// Not a Python dictionary, or trailing text.
+    /// Text that is not a Python dictionary, or text after the dictionary.
     #[error("the header is not a Python dictionary, or text follows it")]
     Dictionary,
 }
 
-/// Element type as `NumPy` writes it: `<f4`.
+/// Element type as a type string of `NumPy` declares it, such as `<f4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NpyDescr {
-    /// True if big-endian.
+    /// True if the elements are big-endian.
     pub(crate) is_big: bool,
-    /// `f`, `i`, `u`, `b`, `c`, `V`, or `[` for a structured type; others are rejected by `is_compatible`.
+    /// `NumPy` kind letter of the elements: `f`, `i`, `u`, `b`, `c`, `V`, or `[` for a structured type. Others
+    /// are rejected by `is_compatible`.
     pub(crate) kind: char,
-    /// Bytes per element.
+    /// Bytes per element, 0 if the type string does not tell.
     pub(crate) bytes: usize,
-    /// Original text.
+    /// Text of the type in the header.
     pub(crate) text: String,
 }
 
@@ -59,15 +61,15 @@ impl fmt::Display for NpyDescr {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NpyHeader {
     pub(crate) descr: NpyDescr,
-    /// True if the first axis is the fastest.
+    /// True if the elements are in Fortran order, where the first axis is the fastest.
     pub(crate) is_fortran: bool,
-    /// Extents, outermost first.
+    /// Extents of the axes in elements, in the order of the header's `shape`.
     pub(crate) shape: Vec<u64>,
-    /// Byte offset of the elements in the file.
+    /// Byte offset of the first element in the file.
     pub(crate) start: usize,
 }
 
-/// Reads the header from the prefix of a file.
+/// Parses the header from the first bytes of a .npy file.
 pub(crate) fn read(file: &[u8]) -> Result<NpyHeader, NpyError> {
     let rest = file.strip_prefix(MAGIC).ok_or(NpyError::Magic)?;
     let ([major, minor], rest) = rest.split_first_chunk::<2>().ok_or(NpyError::Short)?;
@@ -100,7 +102,7 @@ pub(crate) fn read(file: &[u8]) -> Result<NpyHeader, NpyError> {
 /// Keys of a header, in the order of the values of [`entries`].
 const KEYS: [&str; 3] = ["descr", "fortran_order", "shape"];
 
-/// Unparsed values of the keys.
+/// Unparsed values of a header in the order of [`KEYS`], `None` for a missing key.
 fn entries(header: &str) -> Result<[Option<&str>; 3], NpyError> {
     let mut values = [None; 3];
     let mut rest = header.trim_start().strip_prefix('{').ok_or(NpyError::Dictionary)?.trim_start();
@@ -125,13 +127,14 @@ fn entries(header: &str) -> Result<[Option<&str>; 3], NpyError> {
     if behind.trim().is_empty() { Ok(values) } else { Err(NpyError::Dictionary) }
 }
 
-/// Splits a leading quoted string from the rest. No key or type contains an escape.
+/// Splits a leading quoted string from the text after it. Escapes are not decoded, as no key or type contains
+/// one.
 pub(super) fn string(rest: &str) -> Option<(&str, &str)> {
     let quote = rest.chars().next().filter(|c| ['\'', '"'].contains(c))?;
     rest.get(1..)?.split_once(quote)
 }
 
-/// Splits a leading value from the rest, which starts with the comma or brace after it.
+/// Splits a leading value from the text after it, which starts with a comma or the closing brace.
 fn value(rest: &str) -> Option<(&str, &str)> {
     let (mut at, mut open) = (0, 0_usize);
     while let Some(c) = rest.get(at..)?.chars().next() {
@@ -151,7 +154,7 @@ fn value(rest: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Parses a type string; a list of fields, as structured types have, gets the kind `[`.
+/// Parses a type string in quotes, or a list of fields, as structured types have, which gets the kind `[`.
 pub(super) fn text(rest: &str) -> Option<NpyDescr> {
     let quote = rest.chars().next()?;
     if quote == '[' {
@@ -170,7 +173,7 @@ pub(super) fn text(rest: &str) -> Option<NpyDescr> {
     Some(NpyDescr { is_big: order == '>', kind, bytes, text: inside.to_owned() })
 }
 
-/// Parses `(3, 4)`, `(3,)`, `()`; old files have `3L`.
+/// Parses the extents in a Python tuple such as `(3, 4)`, `(3,)` or `()`. Old files write `3L` for 3.
 pub(super) fn tuple(rest: &str) -> Option<Vec<u64>> {
     let inside = rest.strip_prefix('(')?.strip_suffix(')')?;
     let words: Vec<&str> = inside.split(',').map(str::trim).collect();
@@ -181,7 +184,7 @@ pub(super) fn tuple(rest: &str) -> Option<Vec<u64>> {
     words.iter().map(|word| word.strip_suffix('L').unwrap_or(word).parse().ok()).collect()
 }
 
-/// Header for C order, padded so that the elements start at a multiple of 64 bytes.
+/// Header of a .npy file in C order, padded so that the elements start at a multiple of 64 bytes.
 pub(crate) fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
     let mut tuple: Vec<String> = shape.iter().map(u64::to_string).collect();
     if let [only] = tuple.as_mut_slice() {

@@ -1,11 +1,12 @@
-//! Records in files: `NumPy` structured types, `[('d', '<f2'), ('q', '|u1', (16,))]`.
+//! Records in files as structured types of `NumPy`, such as `[('d', '<f2'), ('q', '|u1', (16,))]`.
 
 use layoutc_compiler::base::dtype::record::{Field, Record};
 
 use super::npy::{self, NpyDescr};
 use super::of_scalar;
 
-/// Type string of a record: fields in order, gaps as unnamed fields, packed sub-byte elements as bytes.
+/// `NumPy` type string of a record: its fields in order, gaps as unnamed fields, packed sub-byte elements as
+/// bytes.
 pub(super) fn descr(record: Record) -> String {
     let fields = record.fields().iter().map(|one| (one.offset, field(one)));
     let gaps = record.gaps().map(|(offset, bytes)| (offset, format!("('', '|V{bytes}')")));
@@ -34,14 +35,14 @@ fn field(field: &Field) -> String {
     }
 }
 
-/// True if the type string is that of the record, or raw bytes of its size.
+/// True if the type string of a file is that of the record, or declares raw bytes of the record's size.
 pub(super) fn is_taken(given: &NpyDescr, record: Record) -> bool {
     let plain = |text: &str| text.split_whitespace().collect::<String>().replace('"', "'");
     let is_void = given.kind == 'V' && usize::try_from(record.bytes()) == Ok(given.bytes);
     is_void || given.kind == '[' && plain(&given.text) == plain(&descr(record))
 }
 
-/// Bytes per record of a list of fields; `None` if it is nested or invalid.
+/// Bytes per element of a structured type string, `None` if a field is itself structured or invalid.
 pub(super) fn bytes(list: &str) -> Option<usize> {
     let mut rest = list.strip_prefix('[')?.strip_suffix(']')?.trim();
     let mut all = 0_usize;

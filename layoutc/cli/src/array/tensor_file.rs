@@ -14,32 +14,32 @@ use super::{descr, is_compatible, packed, to_c_order};
 use crate::command_error::CommandError;
 use crate::report::counted;
 
-/// Values of symbols by name.
+/// Values of a layout's symbols, by name.
 pub(crate) type SymbolValues = BTreeMap<String, i128>;
 
-/// A file that should hold a tensor.
+/// File that should hold the elements of a tensor.
 pub(crate) struct TensorFile<'a> {
     /// Name of the file in messages.
     pub(crate) name: &'a str,
     pub(crate) tensor: &'a Tensor,
 }
 
-/// Packing of sub-byte elements; `None` for whole bytes.
+/// Packing of sub-byte elements in the physical buffer, `None` if an element takes whole bytes.
 pub(crate) fn packing(tensor: &Tensor) -> Option<Packing> {
     Packing::new(tensor.dtype.element_bits(), tensor.high_first)
 }
 
-/// Packing of sub-byte elements of the dense side; `None` for whole bytes.
+/// Packing of sub-byte elements in the dense array, `None` if an element takes whole bytes.
 pub(crate) fn dense_packing(tensor: &Tensor) -> Option<Packing> {
     Packing::new(tensor.logical_dtype().element_bits(), tensor.high_first)
 }
 
-/// Type string of the physical buffer: bytes for packed elements.
+/// `NumPy` type string of the physical buffer, which is that of bytes if elements are packed.
 pub(crate) fn descr_of_buffer(tensor: &Tensor) -> Cow<'static, str> {
     if packing(tensor).is_some() { "|u1".into() } else { descr(tensor.dtype) }
 }
 
-/// Appends the lanes of a vector as the last axis.
+/// Shape of an array of the tensor's elements, with the lanes of a vector type as one more axis at the end.
 pub(crate) fn with_lanes(mut shape: Vec<u64>, tensor: &Tensor) -> Vec<u64> {
     if tensor.dtype.lanes > 1 {
         shape.push(u64::from(tensor.dtype.lanes));
@@ -47,13 +47,14 @@ pub(crate) fn with_lanes(mut shape: Vec<u64>, tensor: &Tensor) -> Vec<u64> {
     shape
 }
 
-/// Error of converting a tensor that passed the checks.
+/// Error in the conversion of a tensor whose file passed the checks.
 pub(crate) fn relayout_error(tensor: &Tensor, error: &RunError) -> CommandError {
     let code = if *error == RunError::TooLarge { Code::LimitSize } else { Code::LimitGenerated };
     fault(code, format!("cannot convert `{}`: {error}", tensor.name), None)
 }
 
-/// Error about element `at` of a file, out of range for the type; `kind` is `NumPy`'s.
+/// Error about the element at index `at` of a file, which is out of range for the type. `kind` is the `NumPy`
+/// kind letter of its byte.
 pub(crate) fn invalid_value_error(
     name: &str,
     (at, byte): (u64, u8),
@@ -72,7 +73,7 @@ fn fault(code: Code, message: String, help: Option<String>) -> CommandError {
 }
 
 impl TensorFile<'_> {
-    /// Parses the header from the prefix of the file.
+    /// Parses the header from the first bytes of the file.
     pub(crate) fn npy(&self, first: &[u8]) -> Result<NpyHeader, CommandError> {
         npy::read(first).map_err(|error| {
             let message = format!("`{}` is not a valid .npy file: {error}", self.name);
@@ -81,7 +82,7 @@ impl TensorFile<'_> {
         })
     }
 
-    /// `NAME=VALUE` texts of the symbols: the given ones, and those defined by an extent of the array.
+    /// `NAME=VALUE` texts of symbols: those given in `set`, then those that follow from the extents of the array.
     pub(crate) fn sets(
         &self,
         set: &[String],
@@ -119,7 +120,7 @@ impl TensorFile<'_> {
         Ok(all)
     }
 
-    /// Rejects a shape that is not in `wanted`; the error names the first of them.
+    /// Rejects an array whose shape is not in `wanted`. The error names the first shape of that list.
     pub(crate) fn shape(&self, npy: &NpyHeader, wanted: &[Vec<u64>]) -> Result<(), CommandError> {
         if wanted.contains(&npy.shape) {
             return Ok(());
@@ -135,14 +136,16 @@ impl TensorFile<'_> {
         Err(fault(Code::ShapeData, message, lanes))
     }
 
-    /// Rejects a dense array of another element type, or of a size that differs from its header.
+    /// Rejects a dense array with elements of another type, or a file of `length` bytes that contradicts its
+    /// header.
     pub(crate) fn dense(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let dtype = self.tensor.logical_dtype();
         self.dtype(npy, dtype, is_compatible(&npy.descr, dtype), &descr(dtype))?;
         self.whole(npy, length)
     }
 
-    /// Elements of a dense array as the compiler's buffers hold them.
+    /// Elements of a dense array as the compiler's buffers hold them: in C order, little-endian, with sub-byte
+    /// elements packed.
     pub(crate) fn elements<'f>(
         &self,
         npy: &NpyHeader,
@@ -155,7 +158,8 @@ impl TensorFile<'_> {
         packed(&bytes, kind, dtype, packing).map(Cow::Owned).map_err(refused)
     }
 
-    /// Rejects a physical array of another element type, or of a size that differs from its header.
+    /// Rejects a physical array with elements of another type, or a file of `length` bytes that contradicts its
+    /// header.
     pub(crate) fn laid_out(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let is_bytes = npy.descr.kind == 'u' && npy.descr.bytes == 1;
         let fits = match packing(self.tensor) {
@@ -184,7 +188,7 @@ impl TensorFile<'_> {
         Err(fault(Code::DtypeData, message, Some(help)))
     }
 
-    /// Rejects a file of `length` bytes if its header implies another size.
+    /// Rejects a file of `length` bytes if its header declares another number of bytes of elements.
     fn whole(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let count = npy.shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
         let width = u64::try_from(npy.descr.bytes).ok();
@@ -202,7 +206,8 @@ impl TensorFile<'_> {
         Err(fault(Code::ShapeData, message, None))
     }
 
-    /// Rejects a size that is not that of the tensor.
+    /// Rejects a file with `given` bytes of elements if the tensor has `needed`. `what` precedes the name of the
+    /// tensor in the message.
     pub(crate) fn bytes(&self, given: u64, needed: u64, what: &str) -> Result<(), CommandError> {
         if given == needed {
             return Ok(());
@@ -217,7 +222,8 @@ impl TensorFile<'_> {
         Err(fault(Code::ShapeData, message, None))
     }
 
-    /// Error for a Fortran-order file larger than the memory limit.
+    /// Error for a file in Fortran order that exceeds the memory limit, with `memory_bytes` as a sufficient
+    /// limit.
     pub(crate) fn transpose_too_large(&self, memory_bytes: u64) -> CommandError {
         let message =
             format!("`{}` is in Fortran order and too large to transpose in memory", self.name);
@@ -225,7 +231,8 @@ impl TensorFile<'_> {
         fault(Code::ShapeData, message, Some(help))
     }
 
-    /// Shape of a physical tensor in a .npy: its physical shape, or its bytes if packed.
+    /// Shape of the array in a .npy file of the physical buffer: the physical shape, or the number of bytes if
+    /// elements are packed.
     pub(crate) fn physical_shape(&self, values: &SymbolValues) -> Result<Vec<u64>, CommandError> {
         let tensor = self.tensor;
         let shape = if packing(tensor).is_some() {
@@ -237,19 +244,19 @@ impl TensorFile<'_> {
         shape.map_err(|error| self.relayout_error(&error))
     }
 
-    /// Allocates zeroed bytes; an error if memory does not suffice.
+    /// Buffer of `bytes` zeros; an error if memory does not suffice.
     pub(crate) fn zeros(&self, bytes: usize) -> Result<Vec<u8>, CommandError> {
         let is_room = Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
         if is_room { Ok(vec![0; bytes]) } else { Err(self.relayout_error(&RunError::TooLarge)) }
     }
 
-    /// Error of converting the tensor after it passed the checks.
+    /// Error in the conversion of the tensor after its file passed the checks.
     pub(crate) fn relayout_error(&self, error: &RunError) -> CommandError {
         relayout_error(self.tensor, error)
     }
 }
 
-/// `(3, 4)`, `(3,)`
+/// Shape as a Python tuple, such as `(3, 4)` or `(3,)`.
 fn tuple(shape: &[u64]) -> String {
     match shape {
         [only] => format!("({only},)"),

@@ -1,5 +1,6 @@
-//! Build actions that each produce some of the outputs, for other build systems. No manifest is checked: the outputs
-//! follow from the configuration, the names of the manifests, and whether their text needs MPI.
+//! Actions for other build systems, each of which produces some of the outputs of a project. No manifest is
+//! checked for them: the outputs follow from the configuration, the names of the manifests, and whether a
+//! manifest's text needs MPI.
 
 use std::fs;
 use std::path::PathBuf;
@@ -19,27 +20,28 @@ use super::job::{BuildJob, below};
 use super::project_build;
 use super::scan::{has_umbrella, template_files};
 
-/// A run of layoutc that produces some outputs of a project.
+/// Run of layoutc that another build system starts to produce some outputs of a project.
 #[derive(Debug)]
 pub(crate) struct BuildAction {
-    /// Root of the project.
+    /// Root folder of the project.
     pub(crate) root: PathBuf,
     pub(crate) out: PathBuf,
     pub(crate) subject: ActionScope,
-    /// Paths of the outputs, sorted.
+    /// Paths of the outputs that the run produces, sorted.
     pub(crate) outputs: Vec<PathBuf>,
 }
 
-/// Scope of an action.
+/// Part of a project whose outputs an action produces.
 #[derive(Debug)]
 pub(crate) enum ActionScope {
     Manifest(PathBuf),
-    /// The umbrella header of the project. Depends on these configuration and template files, and on the set of
+    /// Umbrella header of the project, which depends on these configuration and template files, and on the set of
     /// outputs of the manifests' actions.
     Project(Vec<PathBuf>),
 }
 
-/// Actions for `select`, in order of projects and manifests, and a report; they are complete if it has no errors.
+/// Build actions for `select` in the order of projects and manifests, and a report. The list is complete if
+/// the report has no errors.
 pub(crate) fn actions(select: &SelectArgs) -> Result<(Report, Vec<BuildAction>), CommandError> {
     let (mut report, mut reads, store) = (Report::default(), ReadSet::brief(), LogArena::default());
     let (projects, _) = project_build::discover(select, &store, &mut report, &mut reads)?;
@@ -76,7 +78,7 @@ fn action(job: &BuildJob<'_>, subject: ActionScope, outputs: Vec<String>) -> Opt
     (!outputs.is_empty()).then_some(BuildAction { root, out, subject, outputs })
 }
 
-/// Files of the configuration, if present, and of the project's own templates.
+/// Paths of the configuration file, if it exists, and of the project's own templates.
 fn settings(project: &Project) -> Result<Vec<PathBuf>, CommandError> {
     let config = below(project, CONFIG);
     let templates = template_files(project)?.into_iter().map(|(_, path)| path);

@@ -1,11 +1,11 @@
-//! Cache keys: hashes of everything that results depend on.
+//! Cache keys of a build: hashes of everything that a result depends on.
 
 use crate::state::fact::ContentHash;
 
-/// Hashes a sequence of texts, each prefixed with its length, and hashes.
+/// Hasher of a sequence of hashes and of texts, each of which is prefixed with its length.
 pub(super) struct KeyHasher(Vec<u8>);
 
-/// Initial capacity, enough for most keys.
+/// Initial capacity of a hasher in bytes, enough for most keys.
 const MOST: usize = 512;
 
 impl KeyHasher {
@@ -29,7 +29,7 @@ impl KeyHasher {
     }
 }
 
-/// Hashes that all results of a project depend on.
+/// Hashes of the inputs that all results of a project depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BaseHashes {
     /// Hash of the layoutc binary.
@@ -37,7 +37,7 @@ pub(crate) struct BaseHashes {
     pub(super) config: ContentHash,
 }
 
-/// Key of a checked manifest: the texts that it depends on, by path.
+/// Cache key of a checked manifest, from the path and hash of each text that the check depends on.
 pub(super) fn checked<'a>(
     base: BaseHashes,
     texts: impl Iterator<Item = (&'a str, &'a ContentHash)>,
@@ -52,7 +52,7 @@ pub(super) fn checked<'a>(
     parts.finish()
 }
 
-/// Key of the templates: their texts by name.
+/// Key of the templates of a project, from the name and hash of each text.
 pub(super) fn templates<'a>(
     texts: impl Iterator<Item = (&'a str, &'a ContentHash)>,
 ) -> ContentHash {
@@ -64,7 +64,7 @@ pub(super) fn templates<'a>(
     parts.finish()
 }
 
-/// Key of the files of a manifest for a target.
+/// Cache key of the files that are generated from a manifest for a target.
 pub(super) fn emitted(
     checked: &ContentHash,
     templates: &ContentHash,
@@ -79,7 +79,7 @@ pub(super) fn emitted(
     parts.finish()
 }
 
-/// Key of the umbrella header: the paths of all other outputs of its target.
+/// Cache key of the umbrella header, from the paths of all other outputs of its target.
 pub(super) fn umbrella<'a>(
     base: BaseHashes,
     templates: &ContentHash,

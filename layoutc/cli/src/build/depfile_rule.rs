@@ -4,10 +4,10 @@ use std::path::Path;
 
 use crate::command_error::CommandError;
 
-/// Rule that makes each target depend on each prerequisite, one path per line, as given.
+/// Make rule by which each target depends on each prerequisite, with one path per line, written as given.
 ///
 /// # Errors
-/// A path that cannot be expressed for both make and ninja.
+/// Path that cannot be expressed for both make and ninja.
 pub(super) fn rule<'a>(
     targets: impl Iterator<Item = &'a Path>,
     prerequisites: impl Iterator<Item = &'a Path>,
@@ -22,7 +22,7 @@ pub(super) fn rule<'a>(
     Ok(format!("{targets}:{separator}{prerequisites}\n"))
 }
 
-/// Returns true if a text is such a rule, or empty.
+/// Returns true if a text is empty or has the form of the rules that [`rule`] writes.
 pub(super) fn is_rule(text: &str) -> bool {
     let head = text.strip_suffix('\n').and_then(|text| text.rsplit_once('\n'));
     text.is_empty()
@@ -42,7 +42,8 @@ pub(crate) fn is_expressible(path: &str) -> bool {
     !path.contains(is_unescapable)
 }
 
-/// Escapes a path for both make and ninja.
+/// Path with the characters escaped that are special in both make and ninja. The error is a path that cannot
+/// be expressed.
 fn escaped(path: &Path) -> Result<String, CommandError> {
     let mut text = String::new();
     let Some(known) = path.to_str().filter(|path| is_expressible(path)) else {

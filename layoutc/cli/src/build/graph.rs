@@ -13,20 +13,20 @@ use super::lock_file;
 use super::project_build::ProjectBuild;
 use super::scan::{UMBRELLA, has_umbrella};
 
-/// Role of a file in a build.
+/// Kind of a file in the dependency graph of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileKind {
-    /// `layoutc.toml`, or `layoutc.lock` with `--locked`.
+    /// Configuration file: `layoutc.toml`, or `layoutc.lock` with `--locked`.
     Config,
-    /// Template of the project.
+    /// Template file of the project.
     Template,
-    /// Manifest, requested or used by a requested one.
+    /// Manifest that was requested, or that a requested one uses.
     Manifest,
     Output,
 }
 
 impl FileKind {
-    /// Word in JSON.
+    /// Name of the file kind in JSON.
     pub(crate) fn word(self) -> &'static str {
         match self {
             FileKind::Config => "config",
@@ -37,16 +37,16 @@ impl FileKind {
     }
 }
 
-/// Files by absolute path, and their dependencies.
+/// Files of a build by absolute path, and the dependencies between them.
 #[derive(Debug, Default)]
 pub(crate) struct DependencyGraph {
     pub(crate) nodes: BTreeMap<PathBuf, FileKind>,
-    /// (input, dependent): the dependent is an output, or a manifest that uses the input.
+    /// Dependencies as (input, dependent), where the dependent is an output, or a manifest that uses the input.
     pub(crate) edges: BTreeSet<(PathBuf, PathBuf)>,
 }
 
 impl DependencyGraph {
-    /// Graph of a successful build of `parts`; `reads`: what the build read.
+    /// Dependency graph of a successful build of the projects `parts`. `reads` contains the files that the build read.
     pub(super) fn of(parts: &[ProjectBuild<'_>], reads: &ReadSet) -> Self {
         let mut graph = Self::default();
         for part in parts {
@@ -59,7 +59,7 @@ impl DependencyGraph {
         self.chosen(|kind| kind == FileKind::Output)
     }
 
-    /// Files that outputs depend on.
+    /// Paths of the files that the outputs depend on.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &Path> {
         self.chosen(|kind| kind != FileKind::Output)
     }
@@ -105,7 +105,8 @@ impl DependencyGraph {
     }
 }
 
-/// Files that every output of a project depends on: configuration and templates, which may include each other.
+/// Files that every output of a project depends on: the configuration, and the templates, as they may include
+/// each other.
 fn settings(part: &ProjectBuild<'_>, reads: &ReadSet) -> BTreeMap<PathBuf, FileKind> {
     let project = part.job.project;
     let is_read = |path: &PathBuf| reads.files.get(path).is_some_and(Result::is_ok);
@@ -119,7 +120,7 @@ fn settings(part: &ProjectBuild<'_>, reads: &ReadSet) -> BTreeMap<PathBuf, FileK
     settings
 }
 
-/// Manifests that a valid manifest uses, transitively.
+/// Paths of the manifests that a valid manifest uses, transitively.
 fn uses<'p>(part: &'p ProjectBuild<'_>, manifest: &str) -> Vec<&'p str> {
     let old = || part.job.log.facts.checked.get(manifest).map(|old| old.uses.clone());
     match part.made.checked.get(manifest) {
@@ -128,7 +129,7 @@ fn uses<'p>(part: &'p ProjectBuild<'_>, manifest: &str) -> Vec<&'p str> {
     }
 }
 
-/// Outputs of a manifest for a target.
+/// Paths of the outputs of a manifest for a target, in the output folder.
 fn files(part: &ProjectBuild<'_>, target: &str, manifest: &str) -> Vec<PathBuf> {
     let folder = part.job.home.path();
     let name = (target.to_owned(), manifest.to_owned());

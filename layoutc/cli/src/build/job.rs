@@ -1,4 +1,4 @@
-//! One project's share of a build: output folder, state folder and facts of earlier builds.
+//! Part of a build that concerns one project: output folder, state folder and facts of earlier builds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,33 +20,34 @@ use crate::state::log::{BuildLog, LogArena};
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 
-/// Behavior while another build holds the lock.
+/// Behavior of a build while another one holds the lock of the output folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LockWait {
     Wait,
-    /// Fail, and name the holder.
+    /// Fail with an error that names the holder of the lock.
     Fail,
 }
 
-/// Build of one project.
+/// Build of one project: its output folder, state folder and requested targets.
 #[derive(Debug)]
 pub(crate) struct BuildJob<'a> {
     pub(crate) project: &'a Project,
-    /// Output folder.
+    /// Output folder of the project.
     pub(crate) home: OutputDir,
-    /// Part of the output folder in which stale files may be removed.
+    /// Part of the output folder from which stale files may be removed.
     pub(crate) sweep: SweepScope,
-    /// Requested targets.
+    /// Names of the requested targets.
     pub(crate) targets: Vec<&'a str>,
-    /// State folder.
+    /// State folder of the project.
     pub(crate) state: StateFolder,
-    /// Facts of earlier builds.
+    /// Log of earlier builds, with the facts that they recorded.
     pub(crate) log: BuildLog<'a>,
     lock: Option<StateLock>,
 }
 
 impl<'a> BuildJob<'a> {
-    /// Job for `project`; takes the log in `guess` if it belongs to the project.
+    /// Job for the build of `project`. Takes the log out of `guess` if it belongs to the project, else loads the
+    /// log.
     pub(crate) fn new(
         select: &SelectArgs,
         project: &'a Project,
@@ -73,13 +74,13 @@ impl<'a> BuildJob<'a> {
         Ok(Self { project, home, sweep, targets, state, log, lock: None })
     }
 
-    /// Requested manifests, in order.
+    /// Paths of the requested manifests relative to the root of the project, sorted.
     pub(crate) fn manifests(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.project.manifests.keys().map(String::as_str)
     }
 
-    /// Locks the output folder. Returns true if the state may have changed since it was scanned: the job waited, or
-    /// another build appended to the log, which is then reloaded.
+    /// Locks the output folder. Returns true if the state of the project may have changed since it was scanned:
+    /// the job waited for the lock, or another build appended to the log, which is then reloaded.
     pub(crate) fn lock(
         &mut self,
         patience: LockWait,
@@ -110,7 +111,7 @@ impl<'a> BuildJob<'a> {
         self.lock.as_ref()
     }
 
-    /// Appends facts to the log. The lock must be held.
+    /// Appends facts to the log and syncs it to disk. The lock must be held.
     pub(crate) fn record(&mut self, facts: Vec<BuildFact<'_>>) -> Result<(), CommandError> {
         match self.state.dir() {
             Some(dir) if !facts.is_empty() => self.log.add(dir, facts, Durability::Synced),
@@ -118,7 +119,7 @@ impl<'a> BuildJob<'a> {
         }
     }
 
-    /// Appends facts that only save work, if no other build holds the lock. Ignores failures.
+    /// Appends facts that only save work in later builds, if no other build holds the lock. Ignores failures.
     pub(crate) fn hint(&mut self, facts: Vec<BuildFact<'_>>) {
         let Some(dir) = self.state.dir().filter(|_| !facts.is_empty()) else { return };
         let lock = if self.lock.is_some() { None } else { try_lock(dir) };
@@ -128,7 +129,7 @@ impl<'a> BuildJob<'a> {
     }
 }
 
-/// Most likely log of a build of `select`, and the root of its project.
+/// Root of the project that a build of `select` most likely concerns, and the log of that project.
 pub(crate) fn guess_log<'a>(
     select: &SelectArgs,
     store: &'a LogArena,
@@ -143,7 +144,8 @@ pub(crate) fn guess_log<'a>(
     Some((root, log))
 }
 
-/// Output folder, below `out` or as configured, and state folder: next to `layoutc.toml`, or in `out`.
+/// Output folder, which is `out` or the configured one, and state folder, which is in `out` or next to
+/// `layoutc.toml`.
 pub(crate) fn output_locations(
     project: &Project,
     out: Option<&Path>,
@@ -171,7 +173,7 @@ fn known_targets(names: &[String], project: &Project) -> Result<(), CommandError
     Err(CommandError::Usage(format!("unknown target `{target}`; {hint}")))
 }
 
-/// Configured output folder; it must be in the project after resolving links.
+/// Output folder of the configuration, which must be in the project after links are resolved.
 fn own_home(project: &Project) -> Result<OutputDir, CommandError> {
     let out_dir = project.config.project.out_dir.trim_end_matches('/');
     if out_dir == "." {
@@ -200,7 +202,7 @@ fn outside(out_dir: &str) -> CommandError {
     CommandError::Input(vec![Diagnostic::without_span(Code::OutputOutside, message).help(help)])
 }
 
-/// Absolute path of a file of the project.
+/// Absolute path of the file at `path` relative to the root of the project.
 pub(super) fn below(project: &Project, path: &str) -> PathBuf {
     let root: &Path = &project.root;
     root.join(path)

@@ -1,4 +1,5 @@
-//! `layoutc.lock`: the layout ABI that other code relies on, one line per tensor, and its comparison with the layouts.
+//! Lock file `layoutc.lock`: the layout ABI that other code relies on, one line per tensor, and its
+//! comparison with the current layouts.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -24,23 +25,23 @@ use super::project_build::{self, ProjectBuild};
 use super::{make, summary_rows};
 
 pub(super) const NAME: &str = "layoutc.lock";
-/// Comment after the seal.
+/// Comment lines of a lock file, after the line with the seal.
 const HEADER: &str = "\
 # The layout ABI: where the elements of each tensor are, for code that shares its memory.
 # Written by `layoutc lock`; `layoutc build --locked` refuses what differs.
 ";
 
-/// A lock file that was written or is up to date.
+/// Lock file that was written or is up to date.
 #[derive(Debug)]
 pub(crate) struct LockFileUpdate {
-    /// Display path.
+    /// Path of the lock file, relative to the working directory.
     pub(crate) path: String,
-    /// Number of tensors.
+    /// Number of tensors in the lock file.
     pub(crate) tensors: usize,
     pub(crate) status: OutputStatus,
 }
 
-/// Writes the lock file of every project of `paths`, if there are no errors.
+/// Writes the lock file of every project of `paths`, unless one of their manifests has errors.
 pub(crate) fn lock_files(
     paths: &[PathBuf],
     strictness: OverwritePolicy,
@@ -60,7 +61,8 @@ pub(crate) fn lock_files(
     })
 }
 
-/// Writes the lock file of one project; keeps a file that was edited or that layoutc did not write.
+/// Writes the lock file of one project. `strictness` tells whether to keep a file that was edited or that
+/// layoutc did not write.
 fn lock(
     part: &ProjectBuild<'_>,
     strictness: OverwritePolicy,
@@ -72,7 +74,8 @@ fn lock(
     Ok(LockFileUpdate { path: relative_to_cwd(&path), tensors: tensors.len(), status })
 }
 
-/// Reports differences from the lock files, and adds those to `reads`.
+/// Reports differences between the tensors and the lock files of the projects, and adds the lock files to
+/// `reads`.
 pub(super) fn check_lock_files(
     parts: &[ProjectBuild<'_>],
     reads: &mut ReadSet,
@@ -92,7 +95,8 @@ pub(super) fn check_lock_files(
     Ok(())
 }
 
-/// Text of a lock file; each tensor comes with its manifest.
+/// Text of a lock file with one sorted line per tensor, from the path of each tensor's manifest and the
+/// tensor's ABI.
 fn text(tensors: &[(String, Abi)]) -> String {
     let mut lines: Vec<String> = tensors
         .iter()
@@ -102,7 +106,8 @@ fn text(tensors: &[(String, Abi)]) -> String {
     content_hash::seal(NAME, &(HEADER.to_owned() + &lines.concat()))
 }
 
-/// Quotes a path unless it is a single word.
+/// Path of a manifest as a lock file contains it: in quotes if it has a space, a control character, a quote,
+/// `\` or `#`.
 fn quoted(path: &str) -> String {
     let is_plain =
         |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\\' | '#');
@@ -116,18 +121,19 @@ struct LockEntry {
     end: usize,
 }
 
-/// (manifest, name).
+/// Identity of a tensor in a lock file: path of its manifest, name of the tensor.
 type TensorId = (String, String);
 
-/// Differences from a lock file.
+/// Differences between the tensors of a project and its lock file.
 #[derive(Debug, Default)]
 struct LockDifferences {
     found: Vec<Diagnostic>,
-    /// Display path and text of the lock file, if it exists.
+    /// Path for display and text of the lock file, `None` if it does not exist.
     file: Option<(String, Arc<str>)>,
 }
 
-/// Differences of `project` from its lock file. Ignores tensors of manifests that were not requested.
+/// Differences between the tensors of `project` and its lock file, except tensors of manifests that were not
+/// requested.
 fn differences(
     project: &Project,
     tensors: &[(String, Abi)],
@@ -176,7 +182,8 @@ fn differences(
     Ok(LockDifferences { found, file: Some((project.shown(NAME), text)) })
 }
 
-/// Parses a lock file; the error is the range of an invalid line.
+/// Parses the tensors of a lock file, one per line. The error is the byte range of an invalid line in the
+/// text.
 fn parse(text: &str) -> Vec<Result<(TensorId, LockEntry), Range<usize>>> {
     let mut lines = Vec::new();
     let mut start = 0;

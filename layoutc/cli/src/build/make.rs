@@ -1,4 +1,4 @@
-//! Checks manifests and generates files in memory. Writes nothing.
+//! Checks of manifests and generation of files in memory, which write nothing to disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -29,30 +29,30 @@ use super::project_build::BuildContext;
 use super::scan::{BuildScan, UMBRELLA, has_umbrella, template_files};
 use super::{cache_key, summary_rows};
 
-/// Results of the checks and of generation.
+/// Checked manifests and generated files of a build, in memory.
 #[derive(Debug, Default)]
 pub(crate) struct BuildProducts {
-    /// Checked manifests, by path.
+    /// Manifests that this build checked, by path.
     pub(super) manifests: BTreeMap<String, Manifest>,
-    /// Results of valid manifests, by path.
+    /// Results of the checks of valid manifests, by path.
     pub(super) checked: BTreeMap<String, ManifestCheck>,
-    /// Generated files, by target and manifest.
+    /// Generated files, by (target, path of the manifest).
     pub(super) emitted: BTreeMap<(String, String), TargetFiles>,
-    /// Fingerprints of the files read.
+    /// Paths and fingerprints of the files that the checks read.
     inputs: Vec<(String, Fingerprint)>,
-    /// Key of the templates.
+    /// Key of the templates of the project.
     templates: ContentHash,
 }
 
-/// Result of checking a valid manifest.
+/// Result of the check of a valid manifest.
 #[derive(Debug)]
 pub(super) struct ManifestCheck {
-    /// Hash of everything the result depends on.
+    /// Cache key of the check: hash of everything that its result depends on.
     pub(super) key: ContentHash,
-    /// Other manifests that it uses, transitively.
+    /// Paths of the manifests that this one uses, transitively.
     pub(super) uses: Vec<String>,
     tensors: u64,
-    /// Encoded warnings; empty if none.
+    /// Warnings of the check in encoded form, empty if there are none.
     warnings: Vec<u8>,
 }
 
@@ -63,12 +63,12 @@ impl ManifestCheck {
     }
 }
 
-/// Generated files of a manifest for a target.
+/// Files generated from a manifest for a target.
 #[derive(Debug)]
 pub(super) struct TargetFiles {
-    /// Hash of everything they depend on.
+    /// Cache key of the files: hash of everything that they depend on.
     key: ContentHash,
-    /// Files with their hashes.
+    /// Generated files, each with the hash of its text.
     pub(super) outputs: Vec<(GeneratedFile, ContentHash)>,
 }
 
@@ -82,7 +82,7 @@ impl TargetFiles {
     }
 }
 
-/// Checks the stale manifests; adds diagnostics to the report.
+/// Checks the stale manifests, and those whose files must be generated. Adds diagnostics to the report.
 pub(super) fn check(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -113,11 +113,11 @@ pub(super) fn check(
     Ok(made)
 }
 
-/// Products and diagnostics of the manifests checked so far.
+/// Products and diagnostics of the manifests that were checked so far.
 struct CheckProgress {
     made: BuildProducts,
     diagnostics: Vec<Diagnostic>,
-    /// Files whose texts are in the report.
+    /// Paths of the files whose texts are in the report.
     texts: BTreeSet<String>,
 }
 
@@ -163,7 +163,8 @@ fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|d| d.severity == Severity::Error)
 }
 
-/// Adds the texts that diagnostics refer to, except `known` ones: for the first `most` diagnostics of each severity.
+/// Adds the texts that the first `most` diagnostics of each severity refer to, except the texts of `known`
+/// files.
 fn read_texts(
     job: &BuildJob<'_>,
     diagnostics: &[Diagnostic],
@@ -181,7 +182,7 @@ fn read_texts(
     }
 }
 
-/// Adds the text that a label refers to.
+/// Adds the text of the file that a label refers to, if it can be read.
 pub(super) fn read_text(job: &BuildJob<'_>, label: &Label, report: &mut Report) {
     let path = label.place.file.as_ref();
     if let Ok(text) = files::read(&job.project.root.join(path)) {
@@ -212,7 +213,7 @@ fn manifest_check(
     })
 }
 
-/// Generates the files of all work units; adds errors to the report.
+/// Generates the files of all units in `scan.work`; adds errors to the report.
 pub(super) fn emit(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -255,7 +256,7 @@ pub(super) fn emit(
     Ok(())
 }
 
-/// Generates the umbrella header, whenever anything else is generated.
+/// Generates the umbrella header of the project, as part of every build that generates other files.
 fn emit_umbrella(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -280,7 +281,7 @@ fn emit_umbrella(
     Ok(())
 }
 
-/// Reports errors of planning or of templates.
+/// Adds errors of planning or of templates to the report, with the texts of the templates that they refer to.
 pub(crate) fn report_emit_error(
     faults: &[Diagnostic],
     project: &Project,
@@ -295,7 +296,7 @@ pub(crate) fn report_emit_error(
     report.add(faults.iter().map(|d| project.with_shown_paths(d)));
 }
 
-/// Reads the project's own templates, and records their hashes.
+/// Reads the project's own templates, and stores the key of their texts in `made`.
 fn templates(
     job: &BuildJob<'_>,
     made: &mut BuildProducts,
@@ -322,7 +323,7 @@ fn templates(
     Ok(Templates::new(&job.project.config, templates, unreadable))
 }
 
-/// Templates of a project, by name below the templates folder.
+/// Templates for a project, including its own, which are named by their path below the templates folder.
 pub(crate) fn own_of(project: &Project, config: &Config) -> Result<Templates, CommandError> {
     let (mut texts, mut unreadable) = (BTreeMap::new(), BTreeMap::new());
     for (name, path) in template_files(project)? {
@@ -337,13 +338,14 @@ pub(crate) fn own_of(project: &Project, config: &Config) -> Result<Templates, Co
 
 enum TemplateFile {
     Text(files::FileText),
-    /// Not UTF-8 at this byte: an error only if used, as it may be an image or an editor's backup.
+    /// File that is not UTF-8 from this byte offset on: an error only if used, as it may be an image or an
+    /// editor's backup.
     NotUtf8(usize),
-    /// A link out of the project, or not a file.
+    /// Path that is a link out of the project, or not a file.
     Nothing,
 }
 
-/// Reads a file below the templates folder.
+/// Reads a file below the templates folder, which may or may not be the text of a template.
 fn template(path: &Path) -> Result<TemplateFile, CommandError> {
     match files::read(path) {
         Ok(text) => Ok(TemplateFile::Text(text)),
@@ -359,13 +361,14 @@ fn template(path: &Path) -> Result<TemplateFile, CommandError> {
     }
 }
 
-/// Text without a byte order mark, with Unix line ends.
+/// Text without a byte order mark and with `
+/// ` as line end.
 fn unix(text: &str) -> String {
     text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n")
 }
 
-/// Facts about the manifests and generated files of a job, except the outputs on disk. Facts about files only if they
-/// were written.
+/// Facts about the manifests and generated files of a job, except the outputs on disk. Facts about generated
+/// files are included only if the files were written (`is_written`).
 pub(super) fn facts<'m>(
     scan: &'m BuildScan<'_>,
     made: &'m BuildProducts,
@@ -390,7 +393,7 @@ pub(super) fn facts<'m>(
     facts
 }
 
-/// Cache keys that the next build may use: those of the current texts.
+/// Cache keys that the next build may use: those that belong to the current texts of the files.
 pub(super) fn live(job: &BuildJob<'_>, made: &BuildProducts) -> BTreeSet<CacheKey> {
     let facts = &job.log.facts;
     let known = facts.inputs.values().chain(made.inputs.iter().map(|(_, known)| known));

@@ -1,4 +1,4 @@
-//! Progress and timings of a build.
+//! Measurement of the progress and the timings of a build.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,39 +8,40 @@ use std::time::{Duration, Instant};
 use layoutc_compiler::env::{CompileStage, Observer};
 
 thread_local! {
-    /// Start times of the tasks on this thread: a thread that waits for others may run another task meanwhile.
+    /// Start times of the unfinished tasks on this thread: several if a thread that waits for others runs another
+    /// task meanwhile.
     static BEGUN: RefCell<Vec<Instant>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A finished task.
+/// Finished task of a build, with its start and end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkSpan {
     pub(crate) stage: CompileStage,
-    /// Manifest of the task.
+    /// Name of what the task processed, such as the path of a manifest.
     pub(crate) item: String,
-    /// Index of the thread, from 0.
+    /// Number of the worker thread from 1 on, or 0 for a thread outside of the pool.
     pub(crate) thread: usize,
-    /// Start, relative to that of the build.
+    /// Time from the start of the build to the start of the task.
     pub(crate) start: Duration,
-    /// End, relative to the start of the build.
+    /// Time from the start of the build to the end of the task.
     pub(crate) end: Duration,
 }
 
-/// Level of detail of the measurements.
+/// Level of detail of the measurements of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MeterDetail {
     Spans,
     Counts,
 }
 
-/// Consecutive stages: the end of the last one, and the duration of each.
+/// Consecutive stages of a build: time of the end of the last one, and name and duration of each.
 #[derive(Debug)]
 struct StageTimes {
     last: Instant,
     took: Vec<(&'static str, Duration)>,
 }
 
-/// Counts tasks, and measures consecutive stages.
+/// Counter of finished tasks, and clock for the consecutive stages of a build.
 #[derive(Debug)]
 pub(crate) struct Meter {
     start: Instant,
@@ -62,7 +63,7 @@ impl Meter {
         }
     }
 
-    /// Ends a stage; records the time since the previous call, or the start.
+    /// Ends the stage of this name, and records the time since the end of the previous stage, or since the start.
     pub(super) fn lap(&self, stage: &'static str) {
         let now = Instant::now();
         let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,18 +72,18 @@ impl Meter {
         stages.last = now;
     }
 
-    /// Adds tasks to the total.
+    /// Adds `pieces` tasks to the total number of tasks.
     pub(super) fn expect(&self, pieces: usize) {
         self.all.fetch_add(pieces, Ordering::Relaxed);
     }
 
-    /// (done, total) tasks; the total grows as tasks are discovered.
+    /// Number of finished tasks and total number of tasks, which grows as tasks are discovered.
     pub(super) fn progress(&self) -> (u64, u64) {
         let done = self.done.load(Ordering::Relaxed);
         (done as u64, self.all.load(Ordering::Relaxed).max(done) as u64)
     }
 
-    /// All stages, and all tasks by start time.
+    /// Name and duration of each stage in order, and all finished tasks by start time.
     pub(super) fn finish(&self) -> (Vec<(&'static str, Duration)>, Vec<WorkSpan>) {
         let mut spans = Vec::new();
         if let Some(noted) = &self.spans {

@@ -1,7 +1,8 @@
-//! A build: scan, check, emit, compare with the disk, write. `build` runs it once, `watch` repeatedly.
+//! Build of projects: scan, check, emit, compare with the disk, write. `layoutc build` runs it once, `layoutc
+//! watch` repeatedly.
 //!
-//! Everything that a build depends on is hashed, and its results are cached. Unchanged files are not read, parsed,
-//! proven, generated or written again.
+//! Everything that a build depends on is hashed, and its results are cached. What is unchanged is not read,
+//! parsed, proven, generated or written again.
 
 mod action;
 mod args;
@@ -66,58 +67,59 @@ pub(crate) struct BuildSummary {
     pub(crate) tensors: usize,
     /// Number of requested manifests.
     pub(crate) manifests: usize,
-    /// Rows of the tensors: all if there are few or [`RowSelection::All`] is given; else the first checked ones.
+    /// Summary rows of the tensors: of all if there are at most `FEW` or [`RowSelection::All`] is given, else of
+    /// the first checked ones.
     pub(crate) rows: Vec<TensorRow>,
-    /// Number of further checked tensors.
+    /// Number of checked tensors that have no row.
     pub(crate) more: usize,
     pub(crate) outputs: OutputSummary,
-    /// Duration of each stage.
+    /// Name and duration of each stage of the build.
     pub(crate) stages: Vec<(&'static str, Duration)>,
-    /// Every task, with `--timings`.
+    /// All tasks of the build with `--timings`, else empty.
     pub(crate) spans: Vec<WorkSpan>,
-    /// State folder of the first project, if it exists.
+    /// Path of the state folder of the first project, `None` if the folder does not exist.
     pub(crate) state: Option<PathBuf>,
 }
 
-/// Status of the outputs.
+/// Status of the outputs of a build.
 #[derive(Debug, Default)]
 pub(crate) struct OutputSummary {
-    /// Status and display path of each listed output.
+    /// Status of each listed output, and its path for display.
     pub(crate) listed: Vec<(OutputStatus, String)>,
-    /// Number of unlisted, unchanged outputs.
+    /// Number of unchanged outputs that are not listed.
     pub(crate) more: usize,
 }
 
 impl OutputSummary {
-    /// Number of outputs.
+    /// Total number of outputs, listed or not.
     pub(crate) fn len(&self) -> usize {
         self.listed.len() + self.more
     }
 
-    /// Number of outputs with a status.
+    /// Number of outputs with the given status.
     pub(crate) fn count(&self, status: OutputStatus) -> usize {
         let listed = self.listed.iter().filter(|(of, _)| *of == status).count();
         if status == OutputStatus::Unchanged { listed + self.more } else { listed }
     }
 }
 
-/// Selection of tensors that get a row.
+/// Selection of the tensors that get a row in the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowSelection {
     All,
-    /// All if there are few, else the first checked ones.
+    /// All tensors if there are at most `FEW`, else the first `FEW` of those that this build checked.
     Few,
     None,
 }
 
-/// Number of tensors or outputs up to which all are listed.
+/// Maximum number of tensors, or of unchanged outputs, up to which all of them are listed.
 const FEW: usize = 32;
 
 /// Stack size of a worker thread in bytes, as large as that of a main thread.
 const STACK: usize = 8 << 20;
 
-/// Starts the thread pool of `build` and `watch`: `--jobs` threads, or one per core. `is_alone`: the calling thread
-/// joins the pool.
+/// Starts the thread pool of `build` and `watch`, with `--jobs` threads, or one per processor. With
+/// `is_alone`, the calling thread joins the pool if its stack is large enough.
 pub(crate) fn start_threads(args: &BuildArgs, is_alone: bool) -> Result<(), CommandError> {
     let jobs = args.jobs.map_or(0, usize::from);
     let mut pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK);
@@ -133,7 +135,8 @@ pub(crate) fn start_threads(args: &BuildArgs, is_alone: bool) -> Result<(), Comm
     Ok(())
 }
 
-/// True if the main thread's stack is as large as those of the pool, so that it can join.
+/// True if the stack of the main thread may grow as large as those of the pool's threads, so that it can join
+/// the pool.
 fn has_large_stack() -> bool {
     getrlimit(Resource::Stack).current.is_none_or(|bytes| bytes >= STACK as u64)
 }
@@ -143,12 +146,14 @@ pub(crate) fn is_dry_run(args: &BuildArgs) -> bool {
     args.dry_run || args.check || template_sandbox::is_child()
 }
 
-/// With `--check`, a file that would be overwritten is a difference, not an error.
+/// Policy for files that an output would overwrite. With `--check`, such a file is a difference, not an
+/// error.
 fn strictness(args: &BuildArgs) -> OverwritePolicy {
     if args.force || args.check { OverwritePolicy::Overwrite } else { OverwritePolicy::KeepForeign }
 }
 
-/// Builds once. `known`: projects that were discovered already. Adds the files read to `reads`, also on errors.
+/// Runs one build of the projects `known`, or of those it discovers if that is `None`. Adds the files that it
+/// read to `reads`, also on errors.
 pub(crate) fn build_once<'a>(
     args: &BuildArgs,
     rows: RowSelection,
@@ -200,7 +205,8 @@ fn build<'a>(
     Ok(built(&parts, lines, outputs, report, meter))
 }
 
-/// Checks, generates, compares and writes; returns the rows of the summary.
+/// Checks manifests, generates files, compares them with the disk and writes them. Returns the summary rows
+/// of the tensors.
 fn run_stages(
     args: &BuildArgs,
     marks: &StampFiles,
@@ -246,7 +252,8 @@ fn run_stages(
     Ok(lines)
 }
 
-/// Dependency graph of a build of `select`, and a report; it is complete if that has no errors. Writes nothing.
+/// Dependency graph of a build of `select`, and a report. The graph is complete if the report has no errors.
+/// Writes nothing.
 pub(crate) fn graph(
     select: &SelectArgs,
     console: &mut Console,
@@ -257,11 +264,11 @@ pub(crate) fn graph(
     })
 }
 
-/// Rows of the summary.
+/// Summary rows of the tensors of a build.
 struct SummaryRows {
     rows: Vec<TensorRow>,
     more: usize,
-    /// Number of valid tensors.
+    /// Number of valid tensors in the requested manifests.
     tensors: usize,
 }
 
@@ -285,7 +292,7 @@ fn lines(parts: &[ProjectBuild<'_>], rows: RowSelection) -> SummaryRows {
     lines
 }
 
-/// Writes the outputs, and stores facts and cached results.
+/// Writes the outputs of a project, and stores the facts and cached results of the build.
 fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandError> {
     let ProjectBuild { job, scan, memo, made, plan } = part;
     let mut facts = make::facts(scan, made, is_written);
@@ -312,7 +319,8 @@ fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandEr
     job.record(facts)
 }
 
-/// Status of the outputs: all if there are few or `is_listed`; else those that were generated.
+/// Status of the outputs of a build. Lists all if at most `FEW` are up to date or `is_listed` is set, else
+/// those that were generated or removed.
 fn outputs(parts: &[ProjectBuild<'_>], is_listed: bool) -> OutputSummary {
     let up_to_date: usize = parts.iter().map(|part| part.plan.up_to_date).sum();
     let is_listed = is_listed || up_to_date <= FEW;
@@ -351,7 +359,7 @@ fn built(
     }
 }
 
-/// Diagnostics about outputs on disk that are out of date.
+/// Diagnostics about outputs on disk that differ from those of this build.
 fn differences(plan: &OutputPlan, job: &BuildJob<'_>) -> Vec<Diagnostic> {
     let differing =
         plan.files.iter().filter(|(_, planned)| planned.status != OutputStatus::Unchanged);

@@ -1,4 +1,4 @@
-//! Plan of the changes to the output folder.
+//! Plan of the changes of a build to the output folder.
 
 use std::collections::BTreeMap;
 
@@ -19,22 +19,24 @@ use super::scan::BuildScan;
 
 #[derive(Debug, Default)]
 pub(crate) struct OutputPlan {
-    /// Status of each output by path, except outputs that need not be generated.
+    /// Planned change of each output by path, except outputs that need not be generated.
     pub(super) files: BTreeMap<String, PlannedOutput>,
-    /// Number of outputs that need not be generated.
+    /// Number of up-to-date outputs, which need not be generated.
     pub(super) up_to_date: usize,
-    /// Up-to-date outputs whose fingerprint is not in the log.
+    /// Paths and fingerprints of the up-to-date outputs whose current fingerprint is not in the log.
     known: Vec<(String, Fingerprint)>,
 }
 
 #[derive(Debug)]
 pub(crate) struct PlannedOutput {
     pub(super) status: OutputStatus,
-    /// New text, its hash, and true if no file exists yet.
+    /// New text of the output, the hash of that text, and true if no file exists yet. `None` if the file is not
+    /// written.
     new: Option<(String, ContentHash, bool)>,
 }
 
-/// Compares the generated files with the output folder, without touching it. The inner error lists all refusals.
+/// Compares the generated files with the output folder, which it does not change. The inner error lists all
+/// reasons why outputs must not be written.
 pub(super) fn plan(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -97,13 +99,13 @@ pub(super) fn plan(
 }
 
 impl OutputPlan {
-    /// Facts about up-to-date outputs.
+    /// Facts for the log about up-to-date outputs.
     pub(super) fn facts(&self) -> impl Iterator<Item = BuildFact<'_>> {
         self.known.iter().map(|(path, known)| BuildFact::Output(path, *known))
     }
 
-    /// Facts to store before writing: outputs without a seal must be known as layoutc's own even if this build is
-    /// killed.
+    /// Facts to store in the log before outputs are written: an output without a seal must be known as layoutc's
+    /// own even if this build is killed.
     pub(super) fn pending_facts(&self) -> Vec<BuildFact<'_>> {
         let new =
             self.files.iter().filter_map(|(path, planned)| Some((path, planned.new.as_ref()?)));
@@ -113,7 +115,7 @@ impl OutputPlan {
     }
 }
 
-/// Writes new outputs and removes stale ones; returns the resulting facts.
+/// Writes new outputs and removes stale ones; returns the facts about the written and removed files.
 pub(super) fn apply<'p>(
     job: &BuildJob<'_>,
     plan: &'p OutputPlan,

@@ -27,13 +27,13 @@ pub(super) struct ProjectBuild<'a> {
     pub(super) plan: OutputPlan,
 }
 
-/// Shared state of the steps of a build.
+/// State that the steps of a build share.
 pub(super) struct BuildContext<'a> {
     pub(super) meter: &'a Meter,
     pub(super) report: Report,
     pub(super) reads: &'a mut ReadSet,
     pub(super) console: &'a mut Console,
-    /// Number of diagnostics per severity that are displayed with their source lines.
+    /// Maximum number of diagnostics per severity that are displayed with their source lines.
     pub(super) shown: usize,
 }
 
@@ -52,18 +52,18 @@ impl<'a> BuildContext<'a> {
     }
 }
 
-/// Data read ahead of a build.
+/// Data that is read ahead of a build, while its projects are discovered.
 #[derive(Debug)]
 pub(crate) struct BuildPrefetch<'a> {
-    /// A log read ahead, most likely that of the first project.
+    /// Log that was read ahead, most likely that of the first project.
     pub(crate) log: Option<BuildLog<'a>>,
-    /// Manifests read ahead.
+    /// States of manifests that were read ahead.
     pub(crate) prefetched: ManifestReads<'a>,
-    /// Owner of the logs' bytes.
+    /// Arena that owns the bytes of the logs.
     pub(crate) store: &'a LogArena,
 }
 
-/// Discovers the projects of `select`, and reads ahead in parallel.
+/// Discovers the projects of `select`, while it reads a log and manifests ahead on another thread.
 pub(super) fn discover<'a>(
     select: &SelectArgs,
     store: &'a LogArena,
@@ -86,7 +86,7 @@ pub(super) fn discover<'a>(
     Ok((projects, BuildPrefetch { log, prefetched: prefetched.unwrap_or_default(), store }))
 }
 
-/// Scans each project.
+/// Scans each project of a build, and locks output folders as needed.
 pub(super) fn all<'a>(
     select: &SelectArgs,
     projects: &'a [Project],
@@ -107,7 +107,8 @@ pub(super) fn all<'a>(
     Ok(parts)
 }
 
-/// Scans a project; locks its output folder if there is work and `locking` is set.
+/// Scans a project. If there is work and `locking` is set, locks the output folder, and waits or fails as it
+/// tells.
 fn one<'a>(
     mut job: BuildJob<'a>,
     strictness: OverwritePolicy,
@@ -134,7 +135,7 @@ fn one<'a>(
     })
 }
 
-/// Checks the stale manifests.
+/// Checks the manifests of each project that are stale or whose files must be generated.
 pub(super) fn check_all(
     parts: &mut [ProjectBuild<'_>],
     desk: &mut BuildContext<'_>,
@@ -146,7 +147,7 @@ pub(super) fn check_all(
     Ok(())
 }
 
-/// Checks and generates; generates nothing if the report has errors.
+/// Checks the manifests of each project, then generates files unless the report has errors.
 pub(super) fn make_all(
     parts: &mut [ProjectBuild<'_>],
     desk: &mut BuildContext<'_>,
@@ -161,7 +162,8 @@ pub(super) fn make_all(
     Ok(())
 }
 
-/// Runs `work` on the projects of `select` without writing; returns the report and its result.
+/// Runs `work` on the scanned projects of `select` without writing; returns the report and the result of
+/// `work`.
 pub(super) fn plan_only<T>(
     select: &SelectArgs,
     console: &mut Console,

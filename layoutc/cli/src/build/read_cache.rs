@@ -1,4 +1,4 @@
-//! States of the manifests in a log, read ahead while projects are discovered, or on demand.
+//! States of the manifests that a log knows, read ahead while projects are discovered, or on demand.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -14,29 +14,29 @@ use crate::state::fact::{BuildFacts, CheckRecord, Fingerprint, PathSet};
 /// Minimum number of manifests per parallel task.
 pub(super) const AT_ONCE: usize = 64;
 
-/// Values by the path of a manifest.
+/// Map from the path of a manifest to a value.
 pub(crate) type ManifestMap<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
 
-/// Manifests whose state was read recently.
+/// States of manifests that were read shortly before a build.
 #[derive(Debug, Default)]
 pub(crate) enum ManifestReads<'a> {
     #[default]
     Nothing,
-    /// States by absolute path.
+    /// States of files by absolute path.
     ByPath(&'a FileStates),
-    /// States by manifest of the project in a folder.
+    /// States of the manifests of the project in a folder, by path relative to that folder.
     ByName(PathBuf, ManifestMap<'a, FileState>),
 }
 
 impl<'a> ManifestReads<'a> {
-    /// Reads every manifest of the project at `root` that the log knows, and those it used.
+    /// Reads the states of all manifests that the log of the project at `root` knows, and of those they use.
     pub(super) fn at(root: PathBuf, facts: &BuildFacts<'a>) -> Self {
         let names = with_uses(facts.checked.iter().map(|(name, checked)| (*name, checked)));
         let seen = hash_manifests(&root, &names, facts);
         Self::ByName(root, seen)
     }
 
-    /// States of these manifests of the project at `root`, cached or read now.
+    /// States of the manifests `names` of the project at `root`, read ahead or read now.
     pub(super) fn texts<'l>(
         &'l self,
         root: &Path,
@@ -57,7 +57,8 @@ impl<'a> ManifestReads<'a> {
         }
     }
 
-    /// Cached states, if they are of exactly these manifests.
+    /// States that were read ahead, `None` unless they are of exactly the manifests `names` of the project at
+    /// `root`.
     fn all(&self, root: &Path, names: &PathSet<'_>) -> Option<&ManifestMap<'a, FileState>> {
         let Self::ByName(of, seen) = self else { return None };
         let is_same = of == root && seen.len() == names.len();
@@ -65,14 +66,15 @@ impl<'a> ManifestReads<'a> {
     }
 }
 
-/// Checked manifests and those they use.
+/// Paths of checked manifests and of those they use.
 pub(super) fn with_uses<'a: 'f, 'f>(
     checked: impl Iterator<Item = (&'a str, &'f CheckRecord<'a>)>,
 ) -> PathSet<'a> {
     checked.flat_map(|(name, checked)| checked.uses.iter().copied().chain([name])).collect()
 }
 
-/// Reads the states of these manifests of the project at `root`.
+/// States of the manifests `names` of the project at `root`, read in parallel. Reads only texts that may have
+/// changed.
 fn hash_manifests<'a>(
     root: &Path,
     names: &PathSet<'a>,

@@ -23,40 +23,43 @@ use super::cache_key::{self, BaseHashes};
 use super::job::{BuildJob, below};
 use super::read_cache::{AT_ONCE, ManifestMap, ManifestReads, with_uses};
 
-/// Name of the binary among the inputs; no file has this name.
+/// Name under which the log has the layoutc binary among the inputs, which no file can have.
 const PROGRAM: &str = "\0program";
-/// Unit of the umbrella header.
+/// Unit of generation of the umbrella header, which has no manifest.
 pub(super) const UMBRELLA: EmitUnit<'static> = ("c", "");
 
-/// Unit of generation: (target, manifest).
+/// Unit of generation as (target, path of the manifest): the files of a manifest for a target.
 pub(super) type EmitUnit<'a> = (&'a str, &'a str);
 
-/// Result of a scan.
+/// Result of the scan of a project: what is up to date and what must be done.
 #[derive(Debug)]
 pub(crate) struct BuildScan<'a> {
-    /// Hashes that all results depend on.
+    /// Hashes of the inputs that all results of the project depend on.
     pub(super) base: BaseHashes,
-    /// Key of the templates.
+    /// Key of the templates of the project.
     pub(super) templates: ContentHash,
-    /// Manifests with a valid cached check.
+    /// Cached checks that are valid, by path of the manifest.
     pub(super) fresh: ManifestMap<'a, ValidCheck>,
-    /// Manifests that must be checked.
+    /// Paths of the manifests that must be checked.
     pub(super) stale: Vec<String>,
-    /// Units that must be generated.
+    /// Units whose files must be generated.
     pub(super) work: Vec<EmitUnit<'a>>,
-    /// Units that are up to date.
+    /// Units whose files are up to date.
     up_to_date: Vec<EmitUnit<'a>>,
-    /// Files at the paths of up-to-date units, except those with known fingerprints.
+    /// Survey of the files on disk at the output paths of up-to-date units, except files with a fingerprint in
+    /// the log.
     pub(super) on_disk: OutputSurvey,
-    /// Fingerprints of inputs that are not in the log.
+    /// Names and fingerprints of inputs whose current fingerprint is not in the log.
     pub(super) hints: Vec<(String, Fingerprint)>,
     /// Files in the output folder that may be stale.
     pub(super) found: OrphanCandidates,
-    /// Stale outputs; only computed if nothing must be generated.
+    /// Paths of stale outputs, which are determined only if nothing must be generated.
     pub(super) left_over: Vec<String>,
-    /// Folders that contain only requested files, if not in the log.
+    /// Folders in the output folder that contain only requested files, with their metadata, if the log lacks
+    /// them.
     pub(super) swept: Vec<(String, FileStat)>,
-    /// True if an earlier build recorded exactly these files and nothing else in the output folder.
+    /// True if the log knows all files in the output folder, and all of them are outputs of this build and up to
+    /// date.
     pub(super) is_same: bool,
     is_littered: bool,
 }
@@ -64,9 +67,9 @@ pub(crate) struct BuildScan<'a> {
 /// Files in the output folder that may be stale.
 #[derive(Debug)]
 pub(super) enum OrphanCandidates {
-    /// Only outputs in the log: an earlier build found no others, and no folder changed since.
+    /// Outputs in the log and no other files: an earlier build found no others, and no folder changed since.
     Known,
-    /// Listing of the folder.
+    /// All files in a listing of the output folder.
     Listed(OutputListing),
 }
 
@@ -79,7 +82,7 @@ impl OrphanCandidates {
         listing(home, sweep).map(Self::Listed)
     }
 
-    /// Outputs that are no longer generated.
+    /// Paths of outputs that are no longer generated.
     pub(super) fn left_over(
         &self,
         job: &BuildJob<'_>,
@@ -97,7 +100,7 @@ impl OrphanCandidates {
         }
     }
 
-    /// Folders that contain only requested files, with metadata that reveals a change.
+    /// Listed folders with metadata that reveals a change, `None` if they contain a file that is not requested.
     fn swept(&self, is_requested: &dyn Fn(&str) -> bool) -> Option<Vec<(String, FileStat)>> {
         let Self::Listed(listing) = self else { return None };
         let folders = listing.folders.iter().map(|(path, stat)| Some((path.clone(), (*stat)?)));
@@ -105,7 +108,8 @@ impl OrphanCandidates {
     }
 }
 
-/// A manifest's check result from the log that still applies: the inputs behind its key are unchanged.
+/// Check result of a manifest in the log that is still valid, as the inputs behind its cache key are
+/// unchanged.
 #[derive(Debug)]
 pub(super) struct ValidCheck {
     pub(super) key: ContentHash,
@@ -113,7 +117,8 @@ pub(super) struct ValidCheck {
 }
 
 impl<'a> BuildScan<'a> {
-    /// Scans the inputs and outputs of a job; adds every input to `reads`. `prefetched`: manifests read ahead.
+    /// Scans the inputs and outputs of a job, and adds every input to `reads`. `prefetched`: states of manifests
+    /// that were read ahead.
     pub(super) fn take(
         job: &BuildJob<'a>,
         strictness: OverwritePolicy,
@@ -151,7 +156,7 @@ impl<'a> BuildScan<'a> {
         Ok(scan)
     }
 
-    /// True if there is nothing to do.
+    /// True if there is nothing to check, to generate, to remove or to tidy up.
     pub(super) fn is_done(&self) -> bool {
         self.stale.is_empty()
             && self.work.is_empty()
@@ -159,12 +164,12 @@ impl<'a> BuildScan<'a> {
             && !self.is_littered
     }
 
-    /// Hash of the binary.
+    /// Hash of the layoutc binary.
     pub(super) fn program(&self) -> ContentHash {
         self.base.program
     }
 
-    /// Number of tensors of a manifest with a valid cached check; else 0.
+    /// Number of tensors of a manifest with a valid cached check, else 0.
     pub(super) fn tensors(&self, job: &BuildJob<'_>, manifest: &str) -> usize {
         let checked = self.fresh.get(manifest).and_then(|_| job.log.facts.checked.get(manifest));
         checked.map_or(0, |checked| usize::try_from(checked.tensors).unwrap_or(usize::MAX))
@@ -179,12 +184,12 @@ impl<'a> BuildScan<'a> {
         emitted.flat_map(EmitRecord::paths)
     }
 
-    /// Reasons why outputs must not be overwritten.
+    /// Errors about files on disk that outputs must not overwrite.
     pub(super) fn refusals(&self) -> impl Iterator<Item = &Diagnostic> {
         self.on_disk.values().filter_map(|file| file.as_ref().err().map(AsRef::as_ref))
     }
 
-    /// Splits manifests into fresh and stale, and units into up to date and work.
+    /// Splits manifests into `fresh` and `stale`, and units into `up_to_date` and `work`.
     fn outputs(&mut self, job: &BuildJob<'a>, validity: Vec<ManifestValidity>) {
         for (target, nth) in job.targets.iter().zip(0..) {
             for (manifest, validity) in job.manifests().zip(&validity) {
@@ -216,7 +221,7 @@ impl<'a> BuildScan<'a> {
         self.work.extend::<Vec<_>>(lacking);
     }
 
-    /// If everything else is up to date, scans the umbrella header and stale outputs.
+    /// Scans the umbrella header and stale outputs, if everything else is up to date.
     fn scan_leftovers(
         &mut self,
         job: &BuildJob<'a>,
@@ -266,7 +271,8 @@ impl<'a> BuildScan<'a> {
     }
 }
 
-/// Files at the paths of these units, except those with known fingerprints.
+/// Survey of the files on disk at the output paths of these units, except files with a fingerprint in the
+/// log.
 fn survey_outputs(
     job: &BuildJob<'_>,
     units: &[EmitUnit<'_>],
@@ -286,7 +292,7 @@ fn needs_rebuild(on_disk: &OutputSurvey, facts: &BuildFacts, unit: EmitUnit<'_>)
     facts.emitted(unit).is_some_and(|emitted| emitted.paths().any(must_be_made))
 }
 
-/// True if this build has an umbrella header. For a part of a project it would be incomplete.
+/// True if this build has an umbrella header, which would be incomplete in a build of a part of a project.
 pub(super) fn has_umbrella(job: &BuildJob<'_>) -> bool {
     let c = job.project.config.target.c.as_ref();
     let is_wanted = c.is_some_and(|c| c.umbrella_header.is_some());
@@ -296,13 +302,14 @@ pub(super) fn has_umbrella(job: &BuildJob<'_>) -> bool {
 /// Validity of the cached results of a manifest.
 #[derive(Debug)]
 struct ManifestValidity {
-    /// The cached check, if valid.
+    /// Cached check of the manifest, `None` if it is not valid.
     fresh: Option<ValidCheck>,
-    /// For each target of the job, true if its files are up to date.
+    /// For each target of the job in order, true if the cached files of the manifest are valid.
     targets: Vec<bool>,
 }
 
-/// Validity of each manifest of a job, in order, and the files at the paths of up-to-date units.
+/// Validity of the cached results of each manifest of a job in order, and a survey of the files at the output
+/// paths of valid units.
 fn check_validity<'m>(
     job: &BuildJob<'m>,
     base: BaseHashes,
@@ -368,14 +375,14 @@ fn valid_check(
     Some(ValidCheck { key, warnings })
 }
 
-/// Current states of the inputs.
+/// Reader of the current states of a job's inputs.
 struct InputScan<'j, 'a> {
     job: &'j BuildJob<'a>,
     hints: Vec<(String, Fingerprint)>,
 }
 
 impl<'j> InputScan<'j, '_> {
-    /// State of the input `name` at `path`.
+    /// State of the input at `path`, which the log has as `name`.
     fn look(&mut self, name: &str, path: &Path) -> FileState {
         let seen = hash_if_changed(path, self.job.log.facts.inputs.get(name));
         self.note(name, &seen);
@@ -398,7 +405,7 @@ impl<'j> InputScan<'j, '_> {
         Ok(BaseHashes { program, config: config.map_or_else(ContentHash::default, hash) })
     }
 
-    /// Hash of the binary. Not computed for projects without stored state.
+    /// Hash of the layoutc binary. Not computed for projects without stored state.
     fn program(&mut self) -> Result<ContentHash, CommandError> {
         let find = |e| CommandError::io("find", "layoutc".as_ref(), &e);
         let program = std::env::current_exe().map_err(find)?;
@@ -421,7 +428,8 @@ impl<'j> InputScan<'j, '_> {
         Ok(cache_key::templates(texts.iter().map(|(name, hash)| (name.as_str(), hash))))
     }
 
-    /// States of the requested manifests in the log and those they use. Others must be read anyway.
+    /// States of the requested manifests that the log knows, and of those they use. Other manifests must be read
+    /// in any case.
     fn manifests<'l>(
         &self,
         prefetched: &'l ManifestReads<'j>,
@@ -445,7 +453,7 @@ impl<'j> InputScan<'j, '_> {
     }
 }
 
-/// Hash of a content, or of the error text.
+/// Hash of an input's text, or of the error message if the input cannot be read.
 fn hash(seen: &FileState) -> ContentHash {
     match seen {
         Ok(known) => known.hash,
@@ -453,7 +461,7 @@ fn hash(seen: &FileState) -> ContentHash {
     }
 }
 
-/// Files that may be templates of the project, by name.
+/// Paths of the files that may be templates of the project, each with its name below the templates folder.
 pub(super) fn template_files(project: &Project) -> Result<Vec<(String, PathBuf)>, CommandError> {
     let folder = below(project, &project.config.project.templates_dir);
     // A sandbox consists of links that lead outside.

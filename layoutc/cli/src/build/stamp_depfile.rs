@@ -21,20 +21,20 @@ use super::is_dry_run;
 #[derive(Debug)]
 pub(super) struct StampFiles {
     start: SystemTime,
-    /// Absolute path, and path as given, by which make knows it.
+    /// Stamp file as absolute path, and as the path on the command line, by which make knows it.
     stamp: Option<(PathBuf, PathBuf)>,
-    /// Path, and current text.
+    /// Absolute path of the depfile, and its current text, if the file exists.
     depfile: Option<(PathBuf, Option<String>)>,
 }
 
-/// Size limit of a depfile to compare, in bytes.
+/// Maximum size in bytes of an existing stamp or depfile; a larger file is not layoutc's.
 const LARGEST: u64 = 64 << 20;
 
 impl StampFiles {
-    /// Reads the existing files at the start of a build.
+    /// Reads the stamp and the depfile that exist at the start of a build.
     ///
     /// # Errors
-    /// A file that layoutc did not write.
+    /// File at one of the paths that layoutc did not write.
     pub(super) fn read_existing(args: &BuildArgs) -> Result<Self, CommandError> {
         let start = SystemTime::now();
         if is_dry_run(args) {
@@ -59,7 +59,8 @@ impl StampFiles {
         Ok(Self { start, stamp, depfile: depfile.map(|file| (file, text)) })
     }
 
-    /// Text of the depfile, if requested: paths relative to the working directory, the stamp as given.
+    /// Text of the depfile, `None` if not requested. Its paths are relative to the working directory, except that
+    /// of the stamp, which is as given.
     pub(super) fn rule(
         &self,
         graph: impl FnOnce() -> DependencyGraph,
@@ -96,9 +97,10 @@ impl StampFiles {
         rule(targets, inputs.iter().map(PathBuf::as_path)).map(Some)
     }
 
-    /// Writes the depfile if it changed; then touches the stamp.
+    /// Writes the depfile if its text changed, then touches the stamp.
     ///
-    /// The stamp gets the start time of the build, so that inputs edited meanwhile are newer.
+    /// The stamp gets the start time of the build as its modification time, so that inputs edited meanwhile are
+    /// newer.
     pub(super) fn write_after_build(&self, rule: Option<&str>) -> Result<(), CommandError> {
         if self.depfile.is_none() && self.stamp.is_none() {
             return Ok(());
@@ -119,7 +121,7 @@ impl StampFiles {
     }
 }
 
-/// Text of `file`, if it exists; an error unless `is_ours` accepts it.
+/// Text of `file`, `None` if it does not exist. Rejects a file whose text `is_ours` does not accept.
 fn standing(
     file: &Path,
     kind: &str,
@@ -146,7 +148,7 @@ fn standing(
     }
 }
 
-/// Replaces the text of `file` atomically.
+/// Replaces the text of `file` by a rename of a temporary file.
 fn replace(file: &Path, text: &str) -> io::Result<()> {
     let folder = make_parent(file)?;
     let temporary = folder.join(format!(".layoutc-{}-rule.tmp", process::id()));
@@ -159,7 +161,7 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// Creates `file` if missing, and sets its modification time.
+/// Creates `file` if it is missing, and sets its modification time to `time`.
 fn touch(file: &Path, time: SystemTime) -> io::Result<()> {
     make_parent(file)?;
     let file = File::options().create(true).append(true).open(file)?;

@@ -1,6 +1,7 @@
-//! Summary of a build, one row per tensor: shapes, verdict, bytes, padding.
+//! Summary of a build with one row per tensor: its shapes, verdict, bytes and padding.
 //!
-//! All values come from the compiler's `inspect` objects, so that both agree.
+//! All values come from the objects that the compiler's `inspect` makes, so that both commands print the
+//! same.
 
 use std::time::Duration;
 
@@ -17,7 +18,8 @@ use crate::report::{counted, escape};
 
 use super::{OutputSummary, WorkSpan};
 
-/// Row of a tensor. Sizes are integers, or strings with expressions over symbols.
+/// Row of a tensor, view or graph in the summary. Sizes are integers, or strings with expressions over
+/// symbols.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TensorRow {
     name: String,
@@ -28,13 +30,13 @@ pub(crate) struct TensorRow {
     verdict: String,
     bytes: Value,
     padding: PaddingAmount,
-    /// Base of a view, which has no bytes of its own.
+    /// Name of the tensor that a view refers to, `None` for a tensor, which has bytes of its own.
     view_of: Option<String>,
-    /// Set for a graph, which only has a name and a file otherwise.
+    /// Values of a graph, which otherwise only has a name and a file; `None` for a tensor or view.
     graph: Option<GraphRow>,
 }
 
-/// Row of a solved graph: cost in bytes, and number of conversions that are not free.
+/// Values of a solved graph, with its cost in bytes, and the number of conversions that are not free.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct GraphRow {
     nodes: usize,
@@ -43,11 +45,11 @@ struct GraphRow {
     lower_bound: u64,
 }
 
-/// Amount of padding.
+/// Amount of padding in a tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum PaddingAmount {
     Bytes(u64),
-    /// Elements, as an expression over symbols.
+    /// Number of padding elements, as an expression over symbols.
     Elements(String),
     /// Number of padding slots and of all slots, for sub-byte elements.
     Slots {
@@ -61,13 +63,13 @@ impl TensorRow {
         Self::from_json(&summary_json(tensor), &tensor.file)
     }
 
-    /// Row of a view.
+    /// Row of a view of a tensor.
     pub(crate) fn view(view: &View) -> Self {
         let verdict = view_verdict(view).to_owned();
         Self { verdict, view_of: Some(view.of_name.clone()), ..Self::new(&view.tensor) }
     }
 
-    /// Row of a graph; `None` if it has no plan, which a diagnostic reports.
+    /// Row of a graph, `None` if the graph has no plan, which a diagnostic reports.
     pub(crate) fn graph(graph: &Graph) -> Option<Self> {
         let plan = solve(graph, &SolverOptions::default()).ok()?;
         let is_paid = |conversion: &&LayoutConversion| conversion.cost > 0;
@@ -81,7 +83,7 @@ impl TensorRow {
         Some(Self { graph: Some(found), ..row })
     }
 
-    /// Replaces the path by the display path.
+    /// Row with `file` as the path of the manifest for display.
     pub(crate) fn of(self, file: String) -> Self {
         Self { file, ..self }
     }
@@ -103,7 +105,7 @@ impl TensorRow {
         }
     }
 
-    /// Adds rows to the JSON object of `build` or `check`: `tensors`, including views, and `graphs`.
+    /// Adds rows to the JSON object of `build` or `check`: tensors and views as `tensors`, graphs as `graphs`.
     pub(crate) fn add_to(object: &mut Value, rows: &[Self]) {
         let of = |graphs: bool| -> Vec<Value> {
             rows.iter().filter(|row| row.graph.is_some() == graphs).map(Self::json).collect()
@@ -156,7 +158,7 @@ impl TensorRow {
         object
     }
 
-    /// Manifest of the row.
+    /// Path of the manifest that declares the tensor, view or graph.
     pub(crate) fn file(&self) -> &str {
         &self.file
     }
@@ -224,7 +226,8 @@ fn padding(tensor: &Value) -> PaddingAmount {
     }
 }
 
-/// Percentage in tenths, rounded down, at least `< 0.1`: ` (25.0 %)`.
+/// Share of `part` in `all` in percent, rounded down to tenths, such as ` (25.0 %)`, or ` (< 0.1 %)` if less
+/// than that.
 fn percent(part: u64, all: u64) -> String {
     let tenths = (u128::from(part) * 1000).checked_div(u128::from(all)).unwrap_or(0);
     match tenths {
@@ -249,7 +252,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// `33 554 432`: digits grouped by three, from 10 000 on.
+/// Decimal text of a value, with digits grouped by three from 10 000 on: `33 554 432`.
 fn grouped(value: u64) -> String {
     let digits = value.to_string();
     if digits.len() < 5 {
@@ -265,7 +268,7 @@ fn grouped(value: u64) -> String {
     out
 }
 
-/// Aligned rows.
+/// Text of the rows with aligned columns, one row per line.
 pub(crate) fn table(rows: &[TensorRow]) -> String {
     let rows: Vec<[String; 6]> = rows.iter().map(TensorRow::columns).collect();
     let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0);
@@ -285,7 +288,7 @@ pub(crate) fn table(rows: &[TensorRow]) -> String {
     out
 }
 
-/// Counts of outputs: `1 written, 2 unchanged`.
+/// Number of outputs with each status: `1 written, 2 unchanged`.
 pub(crate) fn counts(outputs: &OutputSummary) -> String {
     let mut parts = Vec::new();
     for status in [OutputStatus::Written, OutputStatus::Unchanged, OutputStatus::Removed] {
@@ -297,18 +300,18 @@ pub(crate) fn counts(outputs: &OutputSummary) -> String {
     parts.join(", ")
 }
 
-/// Milliseconds, rounded to microseconds.
+/// Duration in milliseconds, rounded to microseconds.
 pub(super) fn ms(took: Duration) -> f64 {
     (took.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// `check 1.2 ms, emit 3.0 ms`.
+/// Duration of each stage as text: `check 1.2 ms, emit 3.0 ms`.
 pub(crate) fn stages_text(stages: &[(&str, Duration)]) -> String {
     let stage = |(name, took): &(&str, Duration)| format!("{name} {:.1} ms", ms(*took));
     stages.iter().map(stage).collect::<Vec<_>>().join(", ")
 }
 
-/// Table of the stages with their shares of `total`, and of the tasks in them.
+/// Table of the durations of the stages with their shares of `total`, then of the tasks of each kind.
 pub(crate) fn stages_table(
     stages: &[(&str, Duration)],
     spans: &[WorkSpan],
@@ -335,7 +338,7 @@ pub(crate) fn stages_table(
     out
 }
 
-/// `{"check": 1.2, "emit": 3.0}`.
+/// Duration of each stage in milliseconds as JSON: `{"check": 1.2, "emit": 3.0}`.
 pub(crate) fn stages_json(stages: &[(&str, Duration)]) -> Value {
     let stage = |(name, took): &(&str, Duration)| ((*name).to_owned(), ms(*took).into());
     Value::Object(stages.iter().map(stage).collect())

@@ -1,4 +1,4 @@
-//! Summary rows of tensors, including those that were not checked again.
+//! Summary rows of tensors, including tensors of manifests that were not checked again.
 
 use layoutc_compiler::Compiler;
 use layoutc_compiler::env::{CacheKey, CompileEnv, ResultCache};
@@ -16,11 +16,11 @@ use super::make::BuildProducts;
 use super::scan::BuildScan;
 use super::summary::TensorRow;
 
-/// Kinds of cached rows.
+/// Name of the cached summary rows, and of the cached layout ABI, in cache keys.
 const ROWS: &str = "rows";
 const ABI: &str = "abi";
 
-/// Cache keys of the rows of a manifest; `checked`: key of its check.
+/// Cache keys of the summary rows and of the layout ABI of a manifest. `checked`: cache key of its check.
 pub(super) fn keys(checked: &ContentHash) -> [CacheKey; 2] {
     [ROWS, ABI].map(|kind| CacheKey::new(kind, &checked.0))
 }
@@ -34,7 +34,8 @@ pub(super) fn tensors(job: &BuildJob<'_>, scan: &BuildScan<'_>, made: &BuildProd
     job.project.manifests.keys().map(count).sum()
 }
 
-/// Rows of the first `room` checked tensors, number of further ones, and rows of the graphs.
+/// Rows of the first `room` tensors that this build checked and of all graphs, and the number of further
+/// tensors.
 pub(super) fn checked(
     job: &BuildJob<'_>,
     made: &BuildProducts,
@@ -57,7 +58,7 @@ fn row(job: &BuildJob<'_>, tensor: &Tensor) -> TensorRow {
     TensorRow::new(tensor).of(job.project.shown(&tensor.file))
 }
 
-/// Rows of all tensors, views and graphs.
+/// Rows of all tensors, views and graphs in the manifests of a job.
 pub(super) fn all(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -72,7 +73,7 @@ pub(super) fn all(
     each(job, scan, made, memo, ROWS, &rows).into_iter().map(|(_, row)| shown(job, row)).collect()
 }
 
-/// Layout ABI of all tensors, by manifest.
+/// Layout ABI of all tensors of a job, each with the path of its manifest.
 pub(super) fn all_abi(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -84,7 +85,8 @@ pub(super) fn all_abi(
     each(job, scan, made, memo, ABI, &all)
 }
 
-/// Rows that `of` computes for each manifest, as (manifest, row). Cached under `kind`; a manifest whose rows were lost is checked again.
+/// Results of `of` for each manifest of a job, each with the path of the manifest. They are cached under
+/// `kind`, and a manifest whose results were lost is checked again.
 fn each<T: Serialize + DeserializeOwned>(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,

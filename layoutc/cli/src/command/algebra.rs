@@ -14,7 +14,7 @@ use crate::report::json::integer;
 
 use super::CommandOutcome;
 
-/// Runs one operation, and prints its result or error.
+/// Runs one operation on layouts, and prints its result or error.
 pub(crate) fn run(what: &AlgebraCommand, console: &mut Console) -> CommandOutcome {
     let (name, a, b) = operands(what);
     let operation = operation(what, b.as_deref());
@@ -37,7 +37,7 @@ pub(crate) fn run(what: &AlgebraCommand, console: &mut Console) -> CommandOutcom
     CommandOutcome::Success
 }
 
-/// Name of the operation, and A and B as typed.
+/// Name of the operation, and the texts of its operands `a` and `b` as the user typed them.
 fn operands(what: &AlgebraCommand) -> (&'static str, String, Option<String>) {
     let (name, a, b) = match what {
         AlgebraCommand::Compose { a, b } => ("compose", a, Some(b)),

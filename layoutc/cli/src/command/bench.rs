@@ -1,4 +1,4 @@
-//! `layoutc bench`: compiles and times pack, unpack and conversions.
+//! `layoutc bench`: compiles the generated C, and times its pack, unpack and conversion functions.
 
 use std::ops::ControlFlow;
 
@@ -18,7 +18,7 @@ use crate::template_sandbox;
 
 use super::CommandOutcome;
 
-/// Compiles and times the manifests of PATHS.
+/// Compiles the generated C of the manifests of PATHS, and times its routines.
 pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut session = CheckSession::open(&args.paths, console)?;
     let mut programs = Vec::new();
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutc
     Ok(ending)
 }
 
-/// Configuration that emits only C, with the benchmark program and what it needs.
+/// Configuration whose only output is the C benchmark program, with what that program needs.
 pub(super) fn bench_config(config: &Config) -> Config {
     let mut c = config.target.c.clone().unwrap_or_default();
     c.emit = vec![EmitKind::Bench];
@@ -71,7 +71,7 @@ pub(super) fn bench_config(config: &Config) -> Config {
     Config { target, ..config.clone() }
 }
 
-/// Compiles and times the C of one manifest.
+/// Compiles the C of one manifest, and prints the times of its routines.
 fn one(
     args: &BenchArgs,
     file: &str,
@@ -104,7 +104,7 @@ fn one(
     Ok(())
 }
 
-/// Adds the path of the manifest to the JSON object of a routine.
+/// JSON object `line` about a routine, with the path of its manifest added as `file`.
 fn with_file(line: &str, file: &str) -> String {
     let Ok(Value::Object(mut object)) = serde_json::from_str(line) else {
         return line.to_owned();

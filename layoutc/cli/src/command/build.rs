@@ -19,7 +19,7 @@ use crate::report::counted;
 
 use super::CommandOutcome;
 
-/// Builds the selected projects.
+/// Builds the selected projects, and prints the summary and the diagnostics.
 pub(crate) fn run(args: &BuildArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     start_threads(args, true)?;
     if !is_dry_run(args) {
@@ -42,7 +42,8 @@ pub(crate) fn run(args: &BuildArgs, console: &mut Console) -> Result<CommandOutc
     Ok(ending)
 }
 
-/// Writes the trace of `--timings`, except in a dry run; returns its path.
+/// Writes the trace of `--timings` to the state folder; returns its path, `None` in a dry run or without a
+/// state folder.
 fn trace(
     args: &BuildArgs,
     built: &BuildSummary,
@@ -111,9 +112,9 @@ fn show(
     }
 }
 
-/// Number of unchanged outputs up to which they are listed without `-v`.
+/// Maximum number of unchanged outputs up to which they are listed without `-v`.
 const LISTED: usize = 8;
-/// Number of outputs listed without `-v`.
+/// Maximum number of outputs that are listed without `-v`.
 const MOST: usize = 40;
 
 fn outputs_text(outputs: &OutputSummary, only_said: bool, verbose: bool) -> String {

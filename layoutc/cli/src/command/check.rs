@@ -1,4 +1,4 @@
-//! `layoutc check`: checks and proves; writes nothing.
+//! `layoutc check`: checks manifests and proves their layouts, and writes nothing.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::report::counted;
 
 use super::CommandOutcome;
 
-/// Checks the manifests of PATHS.
+/// Checks the manifests of PATHS, and prints the number of tensors or their rows, and the diagnostics.
 pub(crate) fn run(
     paths: &[PathBuf],
     console: &mut Console,

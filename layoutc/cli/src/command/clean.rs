@@ -17,7 +17,7 @@ use crate::state::log::{BuildLog, LogArena};
 
 use super::CommandOutcome;
 
-/// Cleans the output folders of the selected projects.
+/// Removes the outputs of the selected projects that were not edited, and their state folders.
 pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut report = Report::default();
     let projects = project::homes(&args.paths, &mut report)?;
@@ -65,7 +65,8 @@ pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutc
     Ok(CommandOutcome::of(&report))
 }
 
-/// Folders that may contain outputs: one per target with templates, built-in or the project's own.
+/// Names of the folders that may contain outputs: one per target with built-in templates or the project's
+/// own.
 fn targets(project: &Project) -> Vec<String> {
     let target = |name: &str| name.split('/').next().unwrap_or_default().to_owned();
     let built_in = BUILT_IN.iter().map(|(name, _)| target(name));

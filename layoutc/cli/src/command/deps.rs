@@ -1,4 +1,4 @@
-//! `layoutc deps`: the dependency graph.
+//! `layoutc deps`: prints the dependency graph of the files of a build.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::report::counted;
 
 use super::CommandOutcome;
 
-/// Prints the dependency graph of the selected projects.
+/// Prints the dependency graph of the files of the selected projects.
 pub(crate) fn run(
     args: &DepsArgs,
     format: FormatArg,
@@ -49,8 +49,8 @@ fn object(graph: &DependencyGraph) -> Value {
     })
 }
 
-/// Lists each input with the manifests it uses (`<-`) and its dependents (`->`); of other files, only the number of
-/// dependents.
+/// Text list of the inputs. A manifest is followed by the manifests that it uses (`<-`) and by its dependents
+/// (`->`), any other input by the number of its dependents.
 fn list(graph: &DependencyGraph) -> String {
     let (mut sources, mut results) = (BTreeMap::new(), BTreeMap::new());
     for (from, to) in &graph.edges {
@@ -88,7 +88,7 @@ fn dot(graph: &DependencyGraph) -> String {
     text + "}\n"
 }
 
-/// Quotes a path as a Graphviz identifier.
+/// Path relative to the working directory, quoted as a Graphviz identifier.
 fn quoted(path: &Path) -> String {
     format!("\"{}\"", relative_to_cwd(path).replace('\\', "\\\\").replace('"', "\\\""))
 }

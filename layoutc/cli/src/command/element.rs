@@ -1,4 +1,4 @@
-//! Arguments that identify an element: manifest, tensor, values of symbols, coordinate.
+//! Arguments of commands that identify an element: manifest, tensor, values of symbols, coordinate.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::report::DiagnosticSource;
 
-/// Checks that `file` is not a folder; returns it as PATHS.
+/// Manifest `file` in the form of PATHS, a list of one path. Rejects a folder.
 pub(crate) fn one_manifest(file: &PathBuf) -> Result<&[PathBuf], CommandError> {
     if file.is_dir() {
         let folder = file.display();
@@ -24,7 +24,8 @@ pub(crate) fn one_manifest(file: &PathBuf) -> Result<&[PathBuf], CommandError> {
     Ok(slice::from_ref(file))
 }
 
-/// Tensor `name`. `None` after printing the errors, as the tensor may be among those rejected.
+/// Tensor called `name`. `None` after the errors of the session were printed, as the tensor may be among
+/// those rejected.
 pub(crate) fn tensor<'s>(
     session: &'s CheckSession,
     name: &str,
@@ -40,7 +41,7 @@ pub(crate) fn tensor<'s>(
     missing(session, name, console)
 }
 
-/// Like [`tensor`], but also accepts a view.
+/// Tensor or view called `name`, the latter as a tensor. `None` after the errors of the session were printed.
 pub(crate) fn tensor_or_view<'s>(
     session: &'s CheckSession,
     name: &str,
@@ -67,7 +68,8 @@ fn missing<'s>(
     Err(CommandError::Usage(unknown_tensor(name, &names)))
 }
 
-/// Values of the tensor's symbols, checked against their declarations.
+/// Values of the tensor's symbols from the `--set` texts, each in the declared range. Rejects a symbol
+/// without a value.
 pub(crate) fn symbols(
     set: &[String],
     tensor: &Tensor,
@@ -86,7 +88,8 @@ pub(crate) fn symbols(
     Err(CommandError::Usage(message))
 }
 
-/// Like [`symbols`]; the default of a symbol is its least value.
+/// Values of the tensor's symbols from the `--set` texts, each in the declared range. Others get their least
+/// value.
 pub(crate) fn least_symbols(
     set: &[String],
     tensor: &Tensor,
@@ -98,7 +101,7 @@ pub(crate) fn least_symbols(
     Ok(values)
 }
 
-/// Parses `--set` values.
+/// Parses the texts of `--set`, and checks the values against the declarations of the tensor's symbols.
 fn given(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, CommandError> {
     let known = tensor.layout.symbols();
     let mut values = BTreeMap::new();
@@ -128,13 +131,13 @@ fn given(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, Comm
     Ok(values)
 }
 
-/// `[1, 2]`
+/// Text of a list of indices: `[1, 2]`.
 pub(crate) fn list(index: &[i128]) -> String {
     let index: Vec<String> = index.iter().map(ToString::to_string).collect();
     format!("[{}]", index.join(", "))
 }
 
-/// Error in a coordinate, with its byte range.
+/// Error in the text of a coordinate, with its byte range in that text.
 pub(crate) struct CoordinateArgError {
     start: usize,
     end: usize,
@@ -143,12 +146,12 @@ pub(crate) struct CoordinateArgError {
 }
 
 impl CoordinateArgError {
-    /// Error about all of `text`.
+    /// Error that concerns all of `text`.
     pub(crate) fn whole(text: &str, message: String) -> Self {
         Self { start: 0, end: text.len(), message, help: None }
     }
 
-    /// Diagnostic; `source` contains the coordinate, `name` is its file name.
+    /// Diagnostic for this error. `source` is the text of the coordinate, and `name` stands for a file name.
     pub(crate) fn diagnostic(&self, name: &str, source: DiagnosticSource<'_>) -> Diagnostic {
         let first = source.first_byte;
         let place = FileSpan::new(&Arc::from(name), first + self.start..first + self.end);
@@ -159,7 +162,7 @@ impl CoordinateArgError {
     }
 }
 
-/// Parses integers such as `1, -2,3`; an empty text has none.
+/// Parses the indices of a coordinate such as `1, -2,3`, of which an empty text has none.
 pub(crate) fn coordinate(text: &str) -> Result<Vec<i128>, CoordinateArgError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -183,7 +186,8 @@ pub(crate) fn coordinate(text: &str) -> Result<Vec<i128>, CoordinateArgError> {
     Ok(index)
 }
 
-/// Replaces the spaces of `1 2` by commas.
+/// Coordinate such as `1 2` with commas instead of spaces, `None` if a word is not an index or there is only
+/// one.
 fn apart(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
     let is_index = |word: &&str| word.parse::<i128>().is_ok();

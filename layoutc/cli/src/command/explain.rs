@@ -1,4 +1,4 @@
-//! `layoutc explain`: the page of a diagnostic code.
+//! `layoutc explain`: prints the page of a diagnostic code.
 
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::nearest::nearest;
@@ -10,7 +10,7 @@ use crate::console::{Console, ReportFormat};
 
 use super::CommandOutcome;
 
-/// Prints the page of a code, or the list of all codes.
+/// Prints the page of a diagnostic code, or the list of all codes.
 pub(crate) fn run(
     code: Option<&str>,
     console: &mut Console,

@@ -23,17 +23,17 @@ use super::CommandOutcome;
 /// Name of standard input in messages.
 const INPUT: &str = "standard input";
 
-/// Number of characters of a new line to display.
+/// Maximum number of characters of a formatted line that a diagnostic shows.
 const SHOWN: usize = 80;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FormatStatus {
     Formatted,
-    /// Not formatted (`--check`).
+    /// Manifest that is not formatted, with `--check`.
     Differs,
-    /// Already formatted.
+    /// Manifest that was formatted already.
     Unchanged,
-    /// Invalid or unreadable.
+    /// Manifest that is invalid or unreadable.
     Refused,
 }
 
@@ -48,7 +48,7 @@ impl FormatStatus {
     }
 }
 
-/// Formats the manifests of PATHS.
+/// Formats the manifests of PATHS, or with `--check` reports those that are not formatted.
 pub(crate) fn run(args: &FmtArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if args.paths.iter().any(|path| is_standard(path)) {
         return match args.paths.as_slice() {
@@ -110,7 +110,7 @@ fn one(
     Ok(status)
 }
 
-/// Formats standard input to standard output.
+/// Formats the manifest on standard input to standard output, or only checks it.
 fn standard(check: bool, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut report = Report::default();
     let name = Arc::from(INPUT);
@@ -144,7 +144,7 @@ fn unreadable(shown: &str, reason: &str) -> Diagnostic {
     )
 }
 
-/// Diagnostic at the first difference between a manifest and its formatted text.
+/// Diagnostic at the first lines of a manifest that formatting changes, with the new text `new`.
 fn difference(name: &Arc<str>, text: &str, new: &str) -> Diagnostic {
     let [old, lines] = manifest::difference(text, new).unwrap_or_default();
     let first = |text: &str, bytes: &Range<usize>| {
@@ -202,7 +202,7 @@ fn report_files(files: &[(String, FormatStatus)], console: &mut Console) {
     }
 }
 
-/// `formatted 2 manifests, 5 unchanged`; `None` if the diagnostics say everything.
+/// Summary line such as `formatted 2 manifests, 5 unchanged`, `None` if the diagnostics say everything.
 fn summary(count: impl Fn(FormatStatus) -> usize) -> Option<String> {
     let (formatted, unchanged) = (count(FormatStatus::Formatted), count(FormatStatus::Unchanged));
     let refused = count(FormatStatus::Refused);

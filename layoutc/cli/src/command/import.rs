@@ -18,7 +18,7 @@ use crate::report::{Report, counted};
 
 use super::CommandOutcome;
 
-/// Imports a model.
+/// Converts an ONNX model to a manifest, which it writes or prints.
 pub(crate) fn run(
     args: &ImportArgs,
     console: &mut Console,
@@ -66,7 +66,8 @@ pub(crate) fn run(
     Ok(CommandOutcome::Success)
 }
 
-/// Writes the manifest, unless that would overwrite a different file; returns the status.
+/// Writes the manifest, or rejects an output with different content unless `--force` is given. Returns the
+/// status as a word.
 fn written(
     args: &ImportArgs,
     output: &Path,
@@ -129,7 +130,7 @@ fn report_import(output: &Path, imported: &ImportedGraph, status: &str, console:
     console.result(&line);
 }
 
-/// `batch=8`
+/// Parses a size such as `batch=8` to its name and value.
 fn size(text: &str) -> Result<(String, u64), CommandError> {
     let (name, value) = text.rsplit_once('=').unwrap_or((text, ""));
     match extent(value) {
@@ -143,7 +144,7 @@ fn size(text: &str) -> Result<(String, u64), CommandError> {
     }
 }
 
-/// `input=1,3,224,224`
+/// Parses a shape such as `input=1,3,224,224` to the name of the input and its extents.
 fn shape(text: &str) -> Result<(String, Vec<u64>), CommandError> {
     let (name, list) = text.rsplit_once('=').unwrap_or((text, "?"));
     let extents: Option<Vec<u64>> = match list.trim() {

@@ -1,4 +1,4 @@
-//! `layoutc index`: the physical index of an element, or the element at a physical index.
+//! `layoutc index`: prints the physical index of an element, or the element at a physical index.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read};
@@ -19,10 +19,10 @@ use crate::report::{CAP, DiagnosticSource, counted, human, json as json_report, 
 use super::CommandOutcome;
 use super::element::{CoordinateArgError, coordinate, list, one_manifest, symbols, tensor_or_view};
 
-/// Maximum length of a line of standard input, in bytes.
+/// Maximum length in bytes of a line of standard input.
 const LONGEST: usize = 1 << 16;
 
-/// Answers every coordinate; prints a diagnostic for each invalid one.
+/// Prints the answer for every coordinate, or a diagnostic if the coordinate is invalid.
 pub(crate) fn run(args: &IndexArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let session = CheckSession::open(one_manifest(&args.file)?, console)?;
     let Some(tensor) = tensor_or_view(&session, &args.tensor, console)? else {
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &IndexArgs, console: &mut Console) -> Result<CommandOutc
     Ok(answers.close(console))
 }
 
-/// Parameters common to all coordinates.
+/// Parameters that the queries of all coordinates share.
 struct IndexQuery<'a> {
     tensor: &'a Tensor,
     symbols: BTreeMap<String, i128>,
@@ -64,7 +64,7 @@ struct IndexQuery<'a> {
 }
 
 impl IndexQuery<'_> {
-    /// Answer as one line.
+    /// Answer for the coordinate `text`, as one line without its end.
     fn answer(&self, text: &str, format: ReportFormat) -> Result<String, CoordinateArgError> {
         let index = coordinate(text)?;
         let place =
@@ -107,7 +107,7 @@ impl IndexQuery<'_> {
     }
 }
 
-/// Errors so far: printed at once as text, after the results as JSON.
+/// Errors of the queries so far. As text they are printed at once, as JSON after all answers.
 #[derive(Default)]
 struct QueryErrors {
     faults: usize,
@@ -115,7 +115,7 @@ struct QueryErrors {
 }
 
 impl QueryErrors {
-    /// Prints the answer to one coordinate, or its error.
+    /// Prints the answer for one coordinate, or its error. `from` is the name and the text of its source.
     fn one(
         &mut self,
         asking: &IndexQuery<'_>,
@@ -166,8 +166,8 @@ impl QueryErrors {
     }
 }
 
-/// Calls `visit` with every line of standard input until it returns false; the flag is true if no more input is
-/// buffered.
+/// Calls `visit` with every line of standard input and its source until `visit` returns false. The flag is
+/// true if no more input is buffered.
 fn each_line(
     mut visit: impl FnMut(Result<&str, CoordinateArgError>, DiagnosticSource<'_>, bool) -> bool,
 ) -> Result<(), CommandError> {
@@ -203,7 +203,7 @@ fn each_line(
     }
 }
 
-/// Skips the rest of a line; returns its length.
+/// Skips the rest of a line of input; returns its length in bytes.
 fn skip_line(input: &mut impl BufRead) -> Result<usize, CommandError> {
     let mut skipped = 0;
     loop {

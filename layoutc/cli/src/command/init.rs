@@ -33,10 +33,10 @@ tensor blocked like=activations {
 convert activations to=blocked
 "#;
 const EXAMPLE_PATH: &str = "layouts/example.kdl";
-/// Maximum length of a prefix derived from a name.
+/// Maximum length in bytes of an identifier prefix that is derived from a project's name.
 const LONGEST_PREFIX: usize = 64;
 
-/// Makes the folder `dir` a project.
+/// Creates a project in the folder `dir`, which may exist.
 pub(crate) fn init(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if dir.exists() && !dir.is_dir() {
         return Err(CommandError::Usage(format!("`{}` is not a folder", dir.display())));
@@ -44,7 +44,7 @@ pub(crate) fn init(dir: &Path, console: &mut Console) -> Result<CommandOutcome, 
     make(dir, console)
 }
 
-/// Creates the folder `dir` with a project.
+/// Creates a project in the new folder `dir`.
 pub(crate) fn new(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if dir.symlink_metadata().is_ok() {
         let shown = dir.display();
@@ -89,20 +89,20 @@ fn make(dir: &Path, console: &mut Console) -> Result<CommandOutcome, CommandErro
     Ok(CommandOutcome::Success)
 }
 
-/// Quotes a path for a shell.
+/// Path as one word of a shell, quoted if needed.
 fn word(path: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
     let path = if path.starts_with('-') { format!("./{path}") } else { path.to_owned() };
     if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
-/// Configuration of a project called `name`.
+/// Text of `layoutc.toml` for a project called `name`.
 fn config(name: &str) -> String {
     // A JSON string is a TOML string.
     format!("[project]\nname = {}\nprefix = \"{}\"\n", Value::from(name), prefix(name))
 }
 
-/// Prefix of generated identifiers: `my_kernels_` for `my-kernels`.
+/// Prefix of generated identifiers, from the name of the project: `my_kernels_` for `my-kernels`.
 fn prefix(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let mut prefix: String = words.collect::<Vec<_>>().join("_");

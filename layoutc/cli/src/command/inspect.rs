@@ -1,4 +1,4 @@
-//! `layoutc inspect`: everything known about tensors, views and kernels.
+//! `layoutc inspect`: prints all that is known about tensors, views and kernels.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use crate::console::{Console, ReportFormat};
 
 use super::CommandOutcome;
 
-/// A tensor with its plans, if requested, a view, or a kernel.
+/// Item to print: a tensor, with its conversion and resharding plans if requested, a view, or a kernel.
 enum InspectItem<'a> {
     Tensor(&'a Tensor, Option<(Vec<RelayoutReport>, Vec<ReshardReport>)>),
     View(&'a View),
@@ -76,8 +76,8 @@ impl InspectItem<'_> {
     }
 }
 
-/// Prints the tensors, views and kernels of PATHS, filtered by `names` if not empty. With `plan`, also the plans of
-/// conversions and the loops of kernels.
+/// Prints the tensors, views and kernels of PATHS, or only those with one of the `names` if that list is not
+/// empty. With `plan`, also prints the plans of conversions and the loops of kernels.
 pub(crate) fn run(
     paths: &[PathBuf],
     names: &[String],

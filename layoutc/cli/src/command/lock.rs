@@ -12,7 +12,8 @@ use crate::report::counted;
 
 use super::CommandOutcome;
 
-/// Writes the lock files of the projects of PATHS.
+/// Writes the lock file of each project of PATHS. `is_forced`: overwrite files that were edited or that
+/// layoutc did not write.
 pub(crate) fn run(
     paths: &[PathBuf],
     is_forced: bool,

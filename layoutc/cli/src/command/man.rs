@@ -13,13 +13,13 @@ use crate::output::{OutputStatus, link, replace};
 
 use super::CommandOutcome;
 
-/// Footer of every page.
+/// Footer of every man page: name and version of layoutc.
 const SOURCE: &str = concat!("layoutc ", env!("CARGO_PKG_VERSION"));
 
-/// Path and text of a page.
+/// Man page: path of its file, and its text.
 type ManPage = (PathBuf, String);
 
-/// Prints the page of layoutc, or writes it and one page per command.
+/// Prints the man page of layoutc, or writes that page and one per command to the folder `--out`.
 pub(crate) fn run(args: &ManArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut command = args::command();
     command.build();
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ManArgs, console: &mut Console) -> Result<CommandOutcom
     Ok(CommandOutcome::Success)
 }
 
-/// Adds the page of a command and those of its subcommands.
+/// Adds the man pages of a command and its visible subcommands to `pages`.
 fn gather(command: &Command, folder: &Path, pages: &mut Vec<ManPage>) -> Result<(), CommandError> {
     let name = clap_mangen::Man::new(command.clone()).get_filename();
     pages.push((folder.join(name), rendered(command)?));
@@ -70,7 +70,8 @@ fn rendered(command: &Command) -> Result<String, CommandError> {
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// Rejects a page that would replace something else. All pages are checked before the first is written.
+/// Rejects a page whose file has different content, unless `force` is set. All pages are checked before the
+/// first is written.
 fn check_replaceable((path, text): &ManPage, force: bool) -> Result<(), CommandError> {
     if path.is_symlink() {
         // `link` displays a path relative to the working directory, which needs an absolute path.

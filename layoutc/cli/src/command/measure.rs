@@ -1,4 +1,5 @@
-//! Measured costs of conversions on this machine, each timed next to a memcpy of equal size.
+//! Costs of conversions as measured on this machine, where each conversion is timed next to a memcpy of equal
+//! size.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -15,10 +16,11 @@ use crate::interrupt::{self, WriteGuard};
 
 use super::bench::bench_config;
 
-/// Time per conversion, in seconds.
+/// Time to measure each conversion for, in seconds.
 const SECONDS: &str = "0.05";
 
-/// Costs of all conversions that a graph may need, in bytes: bytes moved × speed of memcpy / speed of the conversion.
+/// Costs in bytes of all conversions that a graph may need: bytes moved × speed of memcpy / speed of the
+/// conversion.
 pub(super) fn costs(
     graph: &Graph,
     config: &Config,
@@ -57,7 +59,7 @@ pub(super) fn costs(
     Ok(routines.into_iter().map(cost).collect())
 }
 
-/// Bytes divided by a speed relative to memcpy.
+/// Cost in bytes of a conversion that moves `bytes` bytes at `speed` times the speed of memcpy.
 fn scaled(bytes: u64, speed: f64) -> u64 {
     // In thousandths, to continue in integers.
     let thousandths = (1000.0 / speed).round().clamp(1.0, 1e9);

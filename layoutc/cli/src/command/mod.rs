@@ -1,4 +1,4 @@
-//! The commands, one per file.
+//! Commands of layoutc, one per file.
 
 mod algebra;
 mod bench;
@@ -39,13 +39,13 @@ use crate::exit_code::report_error;
 use crate::interrupt::INTERRUPTED;
 use crate::report::Report;
 
-/// Outcome of a command that has printed all its diagnostics.
+/// Outcome of a command that has printed all its diagnostics itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommandOutcome {
     Success,
-    /// Errors in the input.
+    /// Command that found errors in its input.
     InputError,
-    /// Ran until interrupted.
+    /// Command that ran until it was interrupted.
     Interrupted,
 }
 
@@ -55,7 +55,7 @@ impl CommandOutcome {
     }
 }
 
-/// Runs the command; returns its exit code.
+/// Runs the command that the arguments select; returns its exit code.
 pub(crate) fn run(args: &CliArgs) -> ExitCode {
     let mut console = args.common.console(args.command.name());
     let ended = match &args.command {

@@ -1,4 +1,4 @@
-//! Build file for ninja: one edge per manifest, each a hermetic run of layoutc.
+//! Build file for ninja with one build edge per manifest, each of which is a hermetic run of layoutc.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +6,9 @@ use crate::build::{ActionScope, BuildAction, SelectArgs, UNESCAPABLE, is_express
 use crate::command_error::CommandError;
 use crate::paths::relative_to_cwd;
 
-/// Common part. Each run uses one thread, as ninja runs several up to the depth. `--force`: ninja decides what is
-/// rebuilt. `restat` skips dependents of outputs that did not change.
+/// Head of the build file, with the rule for manifests. Each run uses one thread, as ninja runs as many as
+/// the depth of the pool. `--force`: ninja decides what is rebuilt. `restat` skips dependents of outputs that
+/// did not change.
 const HEAD: &str = "
 pool layoutc
   depth = 8
@@ -20,8 +21,8 @@ rule layoutc
   restat = 1
 ";
 
-/// Rule for outputs of a whole project. It runs again when the set of other outputs changes, which the response file
-/// contains.
+/// Rule for the outputs of a whole project. The response file contains the paths of all other outputs, so
+/// that the rule runs again when their set changes.
 const WHOLE: &str = "
 rule layoutc_whole
   command = $layoutc build $flags --jobs 1 --quiet --force
@@ -32,11 +33,11 @@ rule layoutc_whole
   rspfile_content = $others
 ";
 
-/// Build file of these actions, with the target `layoutc_outputs` for all outputs. Paths are relative to the working
-/// directory.
+/// Text of the ninja file for `actions`, with the target `layoutc_outputs` for all outputs. Its paths are
+/// relative to the working directory.
 ///
 /// # Errors
-/// A path that ninja cannot express.
+/// Path that the syntax of ninja cannot express.
 pub(super) fn file(actions: &[BuildAction], select: &SelectArgs) -> Result<String, CommandError> {
     let program = ToolCommand::find()?;
     let mut text = "# One edge per manifest, by `layoutc outputs --format ninja`. Run ninja in the same folder.\n\
@@ -60,11 +61,11 @@ pub(super) fn file(actions: &[BuildAction], select: &SelectArgs) -> Result<Strin
     Ok(text)
 }
 
-/// Command of layoutc.
+/// Command to run layoutc with in the build file.
 struct ToolCommand {
-    /// Name or path by which layoutc was called.
+    /// Name or path by which layoutc was called, quoted for a shell.
     command: String,
-    /// Path of the binary, an input of all edges.
+    /// Path of the layoutc binary, which is an input of all build edges.
     file: String,
 }
 
@@ -79,7 +80,7 @@ impl ToolCommand {
     }
 }
 
-/// Edge for the outputs of a manifest.
+/// Build edge for the outputs of a manifest.
 fn edge(
     action: &BuildAction,
     manifest: &Path,
@@ -104,7 +105,7 @@ fn edge(
     ))
 }
 
-/// Edge for the outputs of the whole project, after all others.
+/// Build edge for the outputs of a whole project, which ninja runs after all others of the project.
 fn project_edge(
     action: &BuildAction,
     settings: &[PathBuf],
@@ -131,7 +132,7 @@ fn shown<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<String> {
     paths.map(|path| relative_to_cwd(path)).collect()
 }
 
-/// Flags that make a run hermetic, quoted for a shell.
+/// Flags of `layoutc build` that make a run hermetic, quoted for a shell.
 fn flags(action: &BuildAction, select: &SelectArgs) -> String {
     let mut flags = format!(
         "--root {} --out {}",
@@ -144,7 +145,7 @@ fn flags(action: &BuildAction, select: &SelectArgs) -> String {
     flags
 }
 
-/// Quotes a text for a shell.
+/// Text as one word of a shell, quoted if needed.
 fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+,@".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
@@ -153,7 +154,7 @@ fn word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Escapes a text as the value of a variable.
+/// Text with the escapes for the value of a ninja variable.
 fn value(text: &str) -> Result<String, CommandError> {
     if text.contains(|c: char| c.is_control()) {
         return Err(refusal(text));
@@ -166,7 +167,7 @@ fn paths(paths: &[String]) -> Result<String, CommandError> {
     Ok(paths.join(" "))
 }
 
-/// Escapes a path of an edge.
+/// Path with the escapes for a ninja build edge.
 fn path(text: &str) -> Result<String, CommandError> {
     if !is_expressible(text) {
         return Err(refusal(text));

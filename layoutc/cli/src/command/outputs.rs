@@ -13,7 +13,7 @@ use crate::paths::relative_to_cwd;
 
 use super::{CommandOutcome, ninja};
 
-/// Prints the outputs of the selected projects.
+/// Prints the paths of the outputs of the selected projects.
 pub(crate) fn run(
     args: &OutputsArgs,
     format: FormatArg,
@@ -41,7 +41,7 @@ pub(crate) fn run(
     Ok(ending)
 }
 
-/// Prints a build file for ninja. Errors in manifests are reported by its edges.
+/// Prints a build file for ninja. Errors in manifests are reported when ninja runs the actions.
 fn ninja(select: &SelectArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let (report, actions) = build::actions(select)?;
     let ending = CommandOutcome::of(&report);
@@ -52,8 +52,8 @@ fn ninja(select: &SelectArgs, console: &mut Console) -> Result<CommandOutcome, C
     Ok(ending)
 }
 
-/// `set(LAYOUTC_OUTPUTS …)` with one absolute path per line: `CMake` resolves relative ones against the including
-/// file's folder.
+/// `CMake` list `set(LAYOUTC_OUTPUTS …)` with one absolute path per line, as `CMake` resolves relative paths
+/// against the folder of the including file.
 fn cmake<'a>(files: impl Iterator<Item = &'a Path>) -> String {
     let mut text = String::from("set(LAYOUTC_OUTPUTS\n");
     for file in files {
@@ -62,7 +62,7 @@ fn cmake<'a>(files: impl Iterator<Item = &'a Path>) -> String {
     text + ")\n"
 }
 
-/// Quotes a path as one list element of `CMake`.
+/// Path quoted as one list element of `CMake`.
 fn quoted(file: &Path) -> String {
     let mut text = String::from("\"");
     for c in file.to_string_lossy().chars() {

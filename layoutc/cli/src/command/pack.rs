@@ -1,4 +1,5 @@
-//! `layoutc pack` and `layoutc unpack`: convert a tensor in a file between dense and its layout, in process.
+//! `layoutc pack` and `layoutc unpack`: convert a tensor in a file between a dense array and its layout, in
+//! this process.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -30,7 +31,7 @@ use crate::report::counted;
 use super::CommandOutcome;
 use super::element::{one_manifest, symbols, tensor};
 
-/// Converts a dense tensor to its layout.
+/// Converts a dense tensor in a file to the tensor's layout.
 pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let Some(tensor) = opened(&args.moved, console)? else { return Ok(CommandOutcome::InputError) };
     let output = args.output.as_deref().unwrap_or(Path::new(STANDARD));
@@ -90,7 +91,7 @@ pub(crate) fn pack(args: &PackArgs, console: &mut Console) -> Result<CommandOutc
     Ok(CommandOutcome::Success)
 }
 
-/// Converts a tensor from its layout to dense.
+/// Converts a tensor in a file from its layout to a dense array.
 pub(crate) fn unpack(
     args: &UnpackArgs,
     console: &mut Console,
@@ -152,26 +153,26 @@ pub(crate) fn unpack(
     Ok(CommandOutcome::Success)
 }
 
-/// A requested conversion, of an input that passed the checks.
+/// Conversion that the user requested, whose input passed the checks.
 struct PackJob<'a> {
     args: &'a RelayoutArgs,
     output: &'a Path,
     tensor_file: TensorFile<'a>,
     values: &'a SymbolValues,
-    /// Header of the input.
+    /// Header of the input, `None` for raw bytes.
     npy: Option<&'a NpyHeader>,
     direction: Direction,
-    /// Header of the output.
+    /// Header of the output, empty for raw bytes.
     header: Vec<u8>,
 }
 
 impl PackJob<'_> {
-    /// Memory limit.
+    /// Memory limit of the conversion in bytes.
     fn memory(&self) -> u64 {
         self.args.memory.unwrap_or_else(memory::default_limit)
     }
 
-    /// Set if the dense file has one byte per sub-byte element.
+    /// Format of the bytes of the dense file if it has one byte per sub-byte element, else `None`.
     fn spread(&self) -> Option<UnpackedBits> {
         let kind = match self.direction {
             Direction::Pack => self.npy.map(|npy| npy.descr.kind),
@@ -182,7 +183,7 @@ impl PackJob<'_> {
         Some(UnpackedBits { kind, dtype: tensor.logical_dtype(), packing })
     }
 
-    /// Bytes of the elements in the input and the output.
+    /// Sizes in bytes of the elements in the input and in the output, without headers.
     fn bytes(&self) -> Result<[u64; 2], CommandError> {
         let unmoved = |error: RunError| self.tensor_file.relayout_error(&error);
         let (tensor, values) = (self.tensor_file.tensor, self.values);
@@ -197,7 +198,7 @@ impl PackJob<'_> {
         })
     }
 
-    /// True if both are regular files that together exceed the memory limit.
+    /// True if the conversion must run in chunks: both files are regular and together exceed the memory limit.
     fn is_large(&self, source: &ByteSource) -> Result<bool, CommandError> {
         let [from, to] = self.bytes()?;
         let is_file = source.is_file() && is_placed(self.output);
@@ -205,7 +206,7 @@ impl PackJob<'_> {
         Ok(is_file && from > 0 && to > 0 && all > self.memory())
     }
 
-    /// Converts the tensor in chunks.
+    /// Converts the tensor in chunks within the memory limit.
     fn in_pieces(
         self,
         source: ByteSource,
@@ -252,7 +253,7 @@ impl PackJob<'_> {
     }
 }
 
-/// Tensor of a manifest; `None` after printing errors.
+/// Tensor that the command names, `None` after errors were printed.
 fn opened(args: &RelayoutArgs, console: &mut Console) -> Result<Option<Tensor>, CommandError> {
     let mut session = CheckSession::open(one_manifest(&args.file)?, console)?;
     let Some(tensor) = tensor(&session, &args.tensor, console)?.cloned() else { return Ok(None) };
@@ -268,12 +269,12 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// `standard`: true if standard output is a .npy.
+/// True if the output is a .npy file: by its extension, or by `standard` if it is standard output.
 fn is_npy_output(path: &Path, args: &RelayoutArgs, standard: bool) -> bool {
     !args.raw && if is_standard(path) { standard } else { is_npy(path) }
 }
 
-/// Reports the bytes written, and the chunks if any.
+/// Reports the number of bytes written, and of chunks if the conversion had any.
 fn report_written(
     args: &RelayoutArgs,
     output: &Path,

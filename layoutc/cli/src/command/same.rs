@@ -15,7 +15,7 @@ use crate::report::json::{integer, integers};
 
 use super::CommandOutcome;
 
-/// Prints whether two tensors have the same map, else the first element that differs.
+/// Prints whether two tensors have the same map, or the first element whose place differs.
 pub(crate) fn run(args: &SameArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if args.file.is_dir() {
         let folder = args.file.display();

@@ -23,10 +23,10 @@ use crate::console::{Console, ReportFormat};
 use super::CommandOutcome;
 use super::element::{least_symbols, one_manifest, tensor_or_view};
 
-/// Width without a terminal, in columns.
+/// Width of the picture in columns if standard output is not a terminal.
 const PLAIN_WIDTH: usize = 100;
 
-/// Prints the picture, or writes it to the files given.
+/// Prints the picture of a layout, or writes it to the files given.
 pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let files = || [&args.svg, &args.html].into_iter().filter_map(|file| file.as_deref());
     files().try_for_each(|file| check_not_input(&[&args.file], file))?;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutco
     Ok(CommandOutcome::Success)
 }
 
-/// A tensor with the selection to draw.
+/// Tensor to draw, with the values of its symbols and the slice of it that is drawn.
 struct PictureInput<'a> {
     tensor: Cow<'a, Tensor>,
     symbols: BTreeMap<String, i128>,
@@ -69,7 +69,8 @@ struct PictureInput<'a> {
 }
 
 impl<'a> PictureInput<'a> {
-    /// Selection of a tensor, or of a view's tensor: values of symbols, drawn axes, and fixed indices of the others.
+    /// Input for the picture of a tensor, or of `view` if given: `set` has values of symbols, `axes` the axes to
+    /// draw, and `at` the indices on other axes.
     fn new(
         tensor: &'a Tensor,
         view: Option<&View>,
@@ -86,7 +87,7 @@ impl<'a> PictureInput<'a> {
         Ok(Self { tensor, symbols, frame, subject })
     }
 
-    /// Picture within the limits of `room`.
+    /// Picture of the slice, within the size limits `room`.
     fn picture(&self, room: PictureLimits) -> Result<Picture, CommandError> {
         picture(&self.tensor, &self.symbols, self.frame.clone(), room, self.subject)
             .map_err(|error| undrawn(&self.tensor, &error))
@@ -108,7 +109,7 @@ impl<'a> PictureInput<'a> {
     }
 }
 
-/// Parses the fixed axes, each as `NAME=INDEX`.
+/// Parses the texts of `--at`, each `NAME=INDEX`, to the names of the fixed axes and their indices.
 fn parse_fixed_axes(at: &[String]) -> Result<Vec<(String, i128)>, CommandError> {
     let expected = |text: &str| {
         CommandError::Usage(format!("`--at {text}`: expected NAME=INDEX with an integer"))
@@ -116,13 +117,13 @@ fn parse_fixed_axes(at: &[String]) -> Result<Vec<(String, i128)>, CommandError> 
     at.iter().map(|text| fixed_index(text).ok_or_else(|| expected(text))).collect()
 }
 
-/// Error of drawing a tensor that passed the checks.
+/// Error in the drawing of a tensor that passed the checks.
 fn undrawn(tensor: &Tensor, error: &NamedLocateError) -> CommandError {
     let message = format!("cannot draw `{}`: {error}", tensor.name);
     CommandError::Input(vec![Diagnostic::without_span(Code::LimitGenerated, message)])
 }
 
-/// Writes a file, and reports it unless it is standard output.
+/// Writes a picture to a file, and prints the file's path unless it is standard output.
 fn written(
     args: &ShowArgs,
     (kind, file): (&str, &Path),
@@ -148,7 +149,7 @@ fn written(
     Ok(())
 }
 
-/// Width of the terminal in columns.
+/// Width of the terminal in columns, `PLAIN_WIDTH` without a terminal.
 fn width() -> usize {
     terminal_size::terminal_size().map_or(PLAIN_WIDTH, |(width, _)| usize::from(width.0))
 }

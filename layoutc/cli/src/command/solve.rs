@@ -17,20 +17,20 @@ use crate::console::Console;
 
 use super::{CommandOutcome, measure};
 
-/// Options of `solve`.
+/// Options of `layoutc solve`.
 pub(crate) struct SolveRequest<'a> {
-    /// Graphs to solve; empty: all.
+    /// Names of the graphs to solve, all graphs if empty.
     pub(crate) names: &'a [String],
     pub(crate) format: args::FormatArg,
-    /// Time limit per graph.
+    /// Time limit for the solution of each graph.
     pub(crate) limit: Duration,
-    /// True to time the conversions.
+    /// True if the costs of conversions are measured on this machine.
     pub(crate) measure: bool,
-    /// C compiler for the measurements.
+    /// C compiler for the measurements, `None` for the default.
     pub(crate) cc: Option<&'a str>,
 }
 
-/// Solves the graphs of PATHS.
+/// Solves the graphs of PATHS, and prints their plans.
 pub(crate) fn run(
     paths: &[PathBuf],
     request: &SolveRequest<'_>,
@@ -73,7 +73,8 @@ pub(crate) fn run(
     Ok(ending)
 }
 
-/// Plan of a graph, or the best one found within the limit.
+/// Cheapest plan for the layouts of a graph, or the best one found within the time limit. `measured`: costs
+/// of conversions.
 fn within(
     graph: &Graph,
     limit: Duration,

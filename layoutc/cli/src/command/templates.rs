@@ -17,7 +17,7 @@ use crate::report::Report;
 
 use super::CommandOutcome;
 
-/// Lists the templates, or copies one to the project.
+/// Lists the built-in templates, or copies one to the project.
 pub(crate) fn run(
     what: &TemplatesCommand,
     console: &mut Console,
@@ -46,12 +46,12 @@ fn list(console: &mut Console) {
     }
 }
 
-/// Target of a template; `common` are included by several targets.
+/// Name of the target of a template, or `common` for one that several targets include.
 fn target(name: &str) -> &str {
     name.split('/').next().unwrap_or_default()
 }
 
-/// Purpose of each template.
+/// Pairs of the name of a built-in template and its purpose.
 const PURPOSES: &[(&str, &str)] = &[
     ("c/access.h.j2", "element access of one view"),
     ("c/aligned.c.j2", "stack alignment of functions with longer vectors"),
@@ -144,7 +144,7 @@ fn eject(name: &str, force: bool, console: &mut Console) -> Result<CommandOutcom
     Ok(CommandOutcome::Success)
 }
 
-/// Path of the project's own template; it must be in the project after resolving links.
+/// Path of the project's own template called `name`, which must be in the project after links are resolved.
 fn place(project: &Project, name: &str) -> Result<std::path::PathBuf, CommandError> {
     let templates = project.config.project.templates_dir.trim_end_matches('/');
     let file = project.root.join(templates).join(name);

@@ -14,7 +14,7 @@ use crate::report::{DiagnosticSource, Report, trace_report};
 use super::CommandOutcome;
 use super::element::{CoordinateArgError, coordinate, one_manifest, symbols, tensor};
 
-/// Prints the trace of the coordinate, or its error.
+/// Prints how each step of a tensor's layout maps the coordinate, or an error in the coordinate.
 pub(crate) fn run(args: &TraceArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let recorder = Recorder::new(&args.tensor);
     let session = CheckSession::recording(one_manifest(&args.file)?, &recorder, console)?;

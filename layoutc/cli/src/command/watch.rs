@@ -8,7 +8,7 @@ use crate::{template_sandbox, watch};
 
 use super::{CommandOutcome, build};
 
-/// Watches the selected projects until interrupted.
+/// Builds the selected projects, and again on every change, until interrupted.
 pub(crate) fn run(args: &WatchArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if template_sandbox::is_child() {
         return build::run(&args.build, console);

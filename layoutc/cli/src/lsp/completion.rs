@@ -1,4 +1,4 @@
-//! `textDocument/completion`
+//! `textDocument/completion`: proposals for the word at a position.
 
 use layoutc_compiler::editor::completion::{CompletionIcon, CompletionProposal, complete};
 use layoutc_compiler::editor::names::NameKind;

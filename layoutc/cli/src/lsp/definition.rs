@@ -1,4 +1,5 @@
-//! `textDocument/definition` and `textDocument/references`
+//! `textDocument/definition` and `textDocument/references`: the declaration of a name, and all places that
+//! mention it.
 
 use layoutc_compiler::editor::file::mentions_of;
 use layoutc_compiler::editor::rename;
@@ -9,7 +10,8 @@ use lsp_types::{
 
 use super::server::{CursorPosition, LspServer};
 
-/// Declaration of a name; for the path in a `use`, the manifest.
+/// Place of the declaration of the name at a position, or for the path in a `use`, the start of that
+/// manifest.
 pub(super) fn answer(
     server: &LspServer,
     params: &GotoDefinitionParams,
@@ -31,7 +33,7 @@ pub(super) fn answer(
     Some(GotoDefinitionResponse::Scalar(Location { uri, range }))
 }
 
-/// Manifest named by the `use` at a position.
+/// Path of the manifest that the `use` at a position names.
 fn used(place: &CursorPosition<'_>) -> Option<String> {
     let CursorPosition { file, offset, known, .. } = *place;
     let text = &file.text;
@@ -44,7 +46,7 @@ fn used(place: &CursorPosition<'_>) -> Option<String> {
     known.files.contains_key(path).then(|| path.clone())
 }
 
-/// All references to the name at a position.
+/// Places of all references to the name at a position.
 pub(super) fn references(server: &LspServer, params: &ReferenceParams) -> Option<Vec<Location>> {
     let at = &params.text_document_position;
     let (CursorPosition { project, known, offset, .. }, path) =

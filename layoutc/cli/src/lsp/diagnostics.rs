@@ -1,4 +1,4 @@
-//! Publishes the diagnostics of projects.
+//! Publication of the diagnostics of all projects to the editor.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use super::positions;
 use super::projects::LspProject;
 use super::server::{EditorCapabilities, LspServer};
 
-/// Diagnostics published for each file.
+/// Diagnostics that are published for each file, by absolute path.
 pub(super) type PublishedDiagnostics = BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>>;
 
-/// Diagnostics to publish, by file; an empty list clears those of a file.
+/// Diagnostics that changed since they were last published, by file. An empty list clears those of the file.
 pub(super) fn changed_diagnostics(server: &mut LspServer) -> Vec<PublishDiagnosticsParams> {
     let mut all: PublishedDiagnostics = BTreeMap::new();
     for project in server.projects.values() {
@@ -51,7 +51,7 @@ pub(super) fn changed_diagnostics(server: &mut LspServer) -> Vec<PublishDiagnost
     changed.into_iter().filter_map(publish).collect()
 }
 
-/// Converts a diagnostic to the protocol's.
+/// Converts a diagnostic of the compiler to one of the language server protocol.
 pub(super) fn to_lsp_diagnostic(
     diagnostic: &Diagnostic,
     project: &LspProject,
@@ -87,14 +87,14 @@ pub(super) fn to_lsp_diagnostic(
     }
 }
 
-/// URL of a code's page in the book at `docs`.
+/// URL of the page of a diagnostic code in the book at `docs`.
 fn page(docs: &str, code: &str) -> Option<CodeDescription> {
     let path = code.replace("::", "/");
     let href = Uri::from_str(&format!("{}/codes/{path}.html", docs.trim_end_matches('/')));
     Some(CodeDescription { href: href.ok()? })
 }
 
-/// Message, first label, notes and helps, one per line.
+/// Text of a diagnostic: its message, first label, notes and helps, one per line.
 fn message(diagnostic: &Diagnostic) -> String {
     let mut lines = vec![diagnostic.message.clone()];
     let label = diagnostic.labels.first().map(|label| label.message.clone());

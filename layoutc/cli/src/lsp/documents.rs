@@ -15,17 +15,17 @@ use super::positions::position;
 
 #[derive(Debug, Clone)]
 pub(super) struct OpenDocument {
-    /// Address as the editor writes it.
+    /// Address of the document as the editor writes it.
     pub(super) uri: Uri,
-    /// Version number of the editor.
+    /// Version number that the editor gave to the text.
     pub(super) version: i32,
-    /// Language identifier of the editor.
+    /// Identifier that the editor gave to the document's language.
     pub(super) language: String,
     pub(super) text: Arc<str>,
 }
 
 impl OpenDocument {
-    /// Applies a change; one without a range replaces the whole text.
+    /// Applies a change of the editor to the text. A change without a range replaces the whole text.
     pub(super) fn change(
         &mut self,
         change: TextDocumentContentChangeEvent,
@@ -45,12 +45,12 @@ impl OpenDocument {
     }
 }
 
-/// Open documents by path.
+/// Open documents by absolute path.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OpenDocuments(pub(super) BTreeMap<PathBuf, OpenDocument>);
 
 impl OpenDocuments {
-    /// Text of a file: the editor's, else that on disk.
+    /// Text of a file: that of the open document, else that on disk.
     pub(super) fn text(&self, path: &Path) -> Result<Arc<str>, FileReadError> {
         match self.0.get(path) {
             Some(document) => Ok(Arc::clone(&document.text)),
@@ -59,7 +59,7 @@ impl OpenDocuments {
     }
 }
 
-/// Loads sources below a folder, preferring open documents.
+/// Loader of source texts below the folder `root`, which prefers open documents to files on disk.
 #[derive(Debug)]
 pub(super) struct DocumentOverlay<'a> {
     pub(super) root: &'a Path,

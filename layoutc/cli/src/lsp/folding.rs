@@ -1,11 +1,11 @@
-//! `textDocument/foldingRange`
+//! `textDocument/foldingRange`: the blocks of a manifest that can be folded.
 
 use layoutc_compiler::editor::outline::blocks;
 use lsp_types::{FoldingRange, FoldingRangeParams};
 
 use super::server::LspServer;
 
-/// Blocks that span several lines.
+/// Ranges of lines that the editor can fold: blocks that span several lines.
 pub(super) fn answer(server: &LspServer, params: &FoldingRangeParams) -> Option<Vec<FoldingRange>> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let file = project.known.files.get(&path)?;

@@ -1,4 +1,4 @@
-//! `textDocument/formatting`
+//! `textDocument/formatting`: a manifest in the style of `layoutc fmt`.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use lsp_types::{DocumentFormattingParams, TextEdit};
 
 use super::server::LspServer;
 
-/// Edit that formats a manifest as `layoutc fmt` does: one change of the lines that differ, or none. `None` if the
-/// text is not valid KDL.
+/// Edits that format a manifest as `layoutc fmt` does: one change of the lines that differ, or none if it is
+/// formatted. `None` if the text is not valid KDL.
 pub(super) fn answer(
     server: &LspServer,
     params: &DocumentFormattingParams,

@@ -1,4 +1,4 @@
-//! `textDocument/inlayHint`
+//! `textDocument/inlayHint`: the axes of a layout after each step.
 
 use layoutc_compiler::editor::hints::hints;
 use lsp_types::{InlayHint, InlayHintLabel, InlayHintParams};
@@ -6,7 +6,7 @@ use lsp_types::{InlayHint, InlayHintLabel, InlayHintParams};
 use super::positions;
 use super::server::LspServer;
 
-/// Axes after each step in a range.
+/// Inlay hints in a range: the axes of a layout after each of its steps.
 pub(super) fn answer(server: &LspServer, params: &InlayHintParams) -> Option<Vec<InlayHint>> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let file = project.known.files.get(&path)?;

@@ -1,11 +1,12 @@
-//! In-memory cache of check results, with two generations: unused results are evicted.
+//! Cache in memory of the results of checks, with two generations, of which results that are not used are
+//! dropped.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use layoutc_compiler::env::{CacheKey, ResultCache};
 
-/// Size limit of both generations, in bytes.
+/// Maximum size of both generations together, in bytes.
 const MOST: usize = 64 << 20;
 
 #[derive(Debug, Default)]
@@ -15,7 +16,7 @@ pub(super) struct InMemoryMemo(Mutex<MemoGenerations>);
 struct MemoGenerations {
     young: BTreeMap<CacheKey, Vec<u8>>,
     old: BTreeMap<CacheKey, Vec<u8>>,
-    /// Size of `young`.
+    /// Size of the keys and results in `young`, in bytes.
     bytes: usize,
 }
 

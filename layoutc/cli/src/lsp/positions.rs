@@ -1,16 +1,16 @@
-//! Conversion between positions of texts and of the protocol.
+//! Conversion between positions in texts and positions of the language server protocol.
 
 use std::ops::Range;
 
 use layoutc_compiler::editor::line_index::{LineIndex, Position, PositionEncoding};
 use lsp_types::Range as Span;
 
-/// Converts a position of the protocol.
+/// Converts a position of the protocol to one of the compiler.
 pub(super) fn position(position: lsp_types::Position) -> Position {
     Position { line: position.line, character: position.character }
 }
 
-/// Converts a byte range to a range of the protocol.
+/// Converts a byte range in `text` to a range of the protocol, in the units of `encoding`.
 pub(super) fn span(
     text: &str,
     lines: &LineIndex,

@@ -1,4 +1,4 @@
-//! State of each project, updated incrementally.
+//! State of each project that the server knows, updated incrementally.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,34 +20,34 @@ use super::documents::{DocumentOverlay, OpenDocuments};
 use super::memo::InMemoryMemo;
 use super::scan::{LspProjectRoot, LspProjectScan, scan};
 
-/// A text with its line index.
+/// Text of a file with its line index.
 #[derive(Debug, Clone)]
 pub(super) struct IndexedText<'a> {
     pub(super) text: &'a str,
     pub(super) lines: Cow<'a, LineIndex>,
 }
 
-/// A project, or a manifest outside of any project.
+/// Project, or a manifest outside of any project, with the state of its manifests.
 #[derive(Debug)]
 pub(super) struct LspProject {
     pub(super) home: LspProjectRoot,
     scan: LspProjectScan,
-    /// State of its manifests.
+    /// Parsed texts, models and layout steps of the manifests.
     pub(super) known: ProjectSnapshot,
-    /// Tensor cache; valid while the configuration is unchanged.
+    /// Cache of checked tensors, valid while the configuration is unchanged.
     cache: TensorCache,
-    /// Diagnostics of each manifest, including those of manifests it uses.
+    /// Diagnostics by path of the manifest, including those of the manifests that it uses.
     found: BTreeMap<String, Vec<Diagnostic>>,
-    /// True if everything must be read again.
+    /// True if the configuration and all manifests must be read again.
     is_stale: bool,
-    /// Manifests whose texts changed.
+    /// Paths of the manifests whose texts changed since they were read.
     changed: BTreeSet<String>,
-    /// Manifests that were read but not checked.
+    /// Paths of the manifests that were read but not checked since.
     unchecked: BTreeSet<String>,
 }
 
 impl LspProject {
-    /// A project of which nothing is read yet.
+    /// Project of which nothing has been read yet.
     pub(super) fn new(home: LspProjectRoot) -> Self {
         Self {
             home,
@@ -61,12 +61,12 @@ impl LspProject {
         }
     }
 
-    /// Invalidates everything.
+    /// Marks the whole project as stale, so that everything is read again.
     pub(super) fn forget(&mut self) {
         self.is_stale = true;
     }
 
-    /// Invalidates a file, if it matters to this project.
+    /// Marks a file as changed, if the project uses it or may use it now.
     pub(super) fn touch(&mut self, file: &Path) {
         let root = self.home.root();
         if file == root.join(CONFIG) {
@@ -83,23 +83,24 @@ impl LspProject {
         }
     }
 
-    /// True if something must be read or checked.
+    /// True if a manifest must be read or checked.
     pub(super) fn is_due(&self) -> bool {
         self.is_stale || !self.changed.is_empty() || !self.unchecked.is_empty()
     }
 
-    /// Path of a file relative to the root, if it belongs to the project.
+    /// Path of a file relative to the root of the project, `None` if the project does not contain it.
     pub(super) fn path(&self, file: &Path) -> Option<String> {
         let path = slashed(&relative(file, &self.home.root()))?;
         self.source(&path).is_some().then_some(path)
     }
 
-    /// Absolute path of a file of the project.
+    /// Absolute path of the file at `path` relative to the root.
     pub(super) fn file(&self, path: &str) -> PathBuf {
         normal(&self.home.root().join(path))
     }
 
-    /// Reads the changed texts, without checking them: models may be older than the texts.
+    /// Reads the changed texts without checking them, so that the models of manifests may be older than their
+    /// texts.
     pub(super) fn reread(&mut self, documents: &OpenDocuments) {
         if std::mem::take(&mut self.is_stale) {
             self.changed.clear();
@@ -131,14 +132,14 @@ impl LspProject {
         self.unchecked.extend(own);
     }
 
-    /// Reads and checks everything that changed.
+    /// Reads the changed texts, and checks the manifests that they affect.
     pub(super) fn refresh(&mut self, documents: &OpenDocuments, memory: &InMemoryMemo) {
         self.reread(documents);
         let unchecked: Vec<String> = std::mem::take(&mut self.unchecked).into_iter().collect();
         self.check(&unchecked, documents, memory);
     }
 
-    /// Reads a manifest and those it uses, unless cached.
+    /// Reads a manifest and those that it uses, except files that were read before.
     fn read(&mut self, path: &str, documents: &OpenDocuments) {
         let mut open = vec![path.to_owned()];
         while let Some(path) = open.pop() {
@@ -187,7 +188,7 @@ impl LspProject {
         }
     }
 
-    /// All diagnostics, sorted and without duplicates.
+    /// All diagnostics of the project, sorted and without duplicates.
     pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
         let manifests = self.found.values().flatten();
         let mut all: Vec<Diagnostic> = self.scan.faults.iter().chain(manifests).cloned().collect();
@@ -195,7 +196,7 @@ impl LspProject {
         all
     }
 
-    /// Text of a file of the project.
+    /// Text of a file of the project, `None` if it was not read.
     pub(super) fn source(&self, path: &str) -> Option<IndexedText<'_>> {
         if let Some(file) = self.known.files.get(path) {
             return Some(IndexedText { text: &file.text, lines: Cow::Borrowed(&file.lines) });

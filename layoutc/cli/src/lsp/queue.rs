@@ -1,4 +1,4 @@
-//! Queue of client messages.
+//! Queue of the messages from the client.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, BufReader};
@@ -11,30 +11,30 @@ use lsp_types::{CancelParams, NumberOrString};
 
 use super::wire::{self, IncomingMessage};
 
-/// Messages in order of arrival.
+/// Messages from the client that were not handled yet, in order of arrival.
 #[derive(Debug)]
 pub(super) struct MessageQueue {
     receiver: Receiver<IncomingMessage>,
     waiting: VecDeque<IncomingMessage>,
-    /// Identifiers of cancelled requests.
+    /// Identifiers of the queued requests that the client cancelled.
     cancelled: BTreeSet<String>,
 }
 
 impl MessageQueue {
-    /// Queue fed from standard input.
+    /// Queue that a thread fills with the messages on standard input.
     pub(super) fn of_stdin() -> Self {
         let (sender, receiver) = channel();
         thread::spawn(move || forward(&sender));
         Self { receiver, waiting: VecDeque::new(), cancelled: BTreeSet::new() }
     }
 
-    /// Next message, if one has arrived.
+    /// Next message, `None` if none has arrived.
     pub(super) fn take(&mut self) -> Option<IncomingMessage> {
         self.gather();
         self.waiting.pop_front()
     }
 
-    /// Waits for the next message.
+    /// Next message, for which this waits if none has arrived.
     pub(super) fn wait(&mut self) -> IncomingMessage {
         loop {
             if let Some(arrival) = self.take() {
@@ -47,7 +47,7 @@ impl MessageQueue {
         }
     }
 
-    /// Returns true if the client cancelled this request.
+    /// Returns true if the client cancelled this request, and forgets that.
     pub(super) fn is_cancelled(&mut self, id: &RequestId) -> bool {
         self.gather();
         self.cancelled.remove(&id.to_string())
@@ -84,7 +84,7 @@ impl MessageQueue {
     }
 }
 
-/// Forwards messages from standard input until its end.
+/// Sends the messages on standard input to the queue until the input ends.
 fn forward(sender: &Sender<IncomingMessage>) {
     let mut input = BufReader::new(io::stdin());
     loop {

@@ -1,4 +1,4 @@
-//! `textDocument/prepareRename` and `textDocument/rename`
+//! `textDocument/prepareRename` and `textDocument/rename`: a new name in all places that mention the old one.
 
 #[expect(
     clippy::disallowed_types,
@@ -13,7 +13,7 @@ use lsp_types::{
 
 use super::server::{CursorPosition, LspServer};
 
-/// Range and text of the name at a position, if it can be renamed.
+/// Range and text of the name at a position, `None` if it cannot be renamed.
 pub(super) fn prepare(
     server: &LspServer,
     params: &TextDocumentPositionParams,
@@ -26,7 +26,7 @@ pub(super) fn prepare(
     Some(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder })
 }
 
-/// Edits that rename the name at a position.
+/// Edits of all manifests that rename the name at a position.
 ///
 /// # Errors
 /// Reason why the name cannot be changed.

@@ -1,4 +1,4 @@
-//! Manifests of a project: those on disk that its patterns match, and open ones.
+//! Manifests of a project: those on disk that the patterns of the project match, and open documents.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,23 +14,23 @@ use crate::project::{CONFIG, file_tree, root_at};
 
 use super::documents::{OpenDocument, OpenDocuments};
 
-/// Identity of a project.
+/// Identity of a project: its root folder, or its only manifest.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LspProjectRoot {
-    /// Folder of a `layoutc.toml`.
+    /// Project in the folder of a `layoutc.toml`.
     Project(PathBuf),
-    /// Manifest outside of any project.
+    /// Manifest at this path, outside of any project.
     Alone(PathBuf),
 }
 
 impl LspProjectRoot {
-    /// Project of a file.
+    /// Identity of the project that contains the file at `path`.
     pub(super) fn of(path: &Path) -> Self {
         let root = path.parent().and_then(root_at);
         root.map_or_else(|| Self::Alone(path.to_owned()), Self::Project)
     }
 
-    /// Folder that paths are relative to.
+    /// Folder that the paths of manifests are relative to.
     pub(super) fn root(&self) -> PathBuf {
         match self {
             Self::Project(root) => root.clone(),
@@ -42,17 +42,17 @@ impl LspProjectRoot {
 /// Configuration and manifests of a project.
 #[derive(Debug, Default)]
 pub(super) struct LspProjectScan {
-    /// Configuration; the default if it is invalid.
+    /// Configuration of the project, or the default one if it is invalid.
     pub(super) config: Config,
-    /// Text of the configuration, if it exists.
+    /// Text of the configuration file, `None` if it cannot be read.
     pub(super) config_text: Option<Arc<str>>,
-    /// Diagnostics of the configuration.
+    /// Diagnostics about the configuration.
     pub(super) faults: Vec<Diagnostic>,
-    /// Paths relative to the root.
+    /// Paths of the manifests relative to the root.
     pub(super) manifests: BTreeSet<String>,
 }
 
-/// Scans a project.
+/// Reads the configuration of a project, and finds its manifests on disk and among the open documents.
 pub(super) fn scan(home: &LspProjectRoot, documents: &OpenDocuments) -> LspProjectScan {
     let mut scan = LspProjectScan::default();
     let root = home.root();
@@ -85,7 +85,8 @@ pub(super) fn scan(home: &LspProjectRoot, documents: &OpenDocuments) -> LspProje
     scan
 }
 
-/// Reads the configuration of a project; returns its patterns.
+/// Reads the configuration of a project into `scan`; returns the patterns of its manifests, `None` if they
+/// are invalid.
 fn configure(
     scan: &mut LspProjectScan,
     root: &Path,
@@ -107,13 +108,13 @@ fn configure(
     }
 }
 
-/// `/`-separated path of a file relative to a root above it.
+/// Path of a file relative to the folder `root` above it, with `/` as separator. `None` if it is not below.
 pub(super) fn below(file: &Path, root: &Path) -> Option<String> {
     slashed(file.strip_prefix(root).ok()?)
 }
 
-/// Returns true if an open document outside of the patterns is a manifest: by its language, or by a node that only
-/// manifests have.
+/// Returns true if an open document that no pattern matches is a manifest, by its language, or by a line that
+/// starts with the name of a node that only manifests have.
 fn is_manifest(document: &OpenDocument) -> bool {
     const OWN: [&str; 4] = ["tensor", "transform", "kernel", "backend"];
     let begins = |line: &str, word: &&str| {

@@ -16,21 +16,21 @@ use super::projects::LspProject;
 use super::scan::LspProjectRoot;
 use super::{positions, uri};
 
-/// Capabilities and options of the editor.
+/// Capabilities of the editor, and options that it passes to the server.
 #[derive(Debug, Clone)]
 pub(super) struct EditorCapabilities {
-    /// Unit of character offsets.
+    /// Unit of the character offsets in positions: bytes or UTF-16 code units.
     pub(super) encoding: PositionEncoding,
-    /// True if diagnostics may have related locations.
+    /// True if the editor shows related locations of a diagnostic.
     pub(super) has_related: bool,
-    /// True if it can watch files.
+    /// True if the editor can watch files on disk for the server.
     pub(super) can_watch: bool,
-    /// URL of the book: `initializationOptions.docs`.
+    /// URL of the book, from `initializationOptions.docs`.
     pub(super) docs: Option<String>,
 }
 
 impl EditorCapabilities {
-    /// Capabilities declared in `initialize`.
+    /// Capabilities that the editor declares in `initialize`.
     pub(super) fn of(params: &InitializeParams) -> Self {
         let capabilities = &params.capabilities;
         let general = capabilities.general.as_ref();
@@ -59,25 +59,25 @@ pub(super) struct LspServer {
     pub(super) traits: EditorCapabilities,
     pub(super) documents: OpenDocuments,
     pub(super) projects: BTreeMap<LspProjectRoot, LspProject>,
-    /// Published diagnostics.
+    /// Diagnostics that were last published for each file.
     pub(super) published: PublishedDiagnostics,
-    /// True if something changed since they were published.
+    /// True if something changed since the diagnostics were published.
     pub(super) is_behind: bool,
     memory: InMemoryMemo,
 }
 
-/// A position in a manifest of a project.
+/// Position in a manifest of a project, with the state of both.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CursorPosition<'a> {
     pub(super) project: &'a LspProject,
     pub(super) known: &'a ProjectSnapshot,
     pub(super) file: &'a EditorFile,
-    /// Byte offset.
+    /// Byte offset of the position in the text of the manifest.
     pub(super) offset: usize,
 }
 
 impl LspServer {
-    /// Server with the projects of the workspace folders.
+    /// Server with the projects in the workspace folders.
     pub(super) fn new(traits: EditorCapabilities, folders: &[Uri]) -> Self {
         let mut server = Self {
             traits,
@@ -100,7 +100,7 @@ impl LspServer {
         self.projects.entry(home.clone()).or_insert_with(|| LspProject::new(home))
     }
 
-    /// Handles an opened document.
+    /// Handles a document that the editor opened.
     pub(super) fn open(&mut self, document: OpenDocument) {
         let Some(path) = uri::path_of(&document.uri) else { return };
         self.documents.0.insert(path.clone(), document);
@@ -108,7 +108,7 @@ impl LspServer {
         self.touch(&path);
     }
 
-    /// Handles a closed document: the file on disk counts again.
+    /// Handles a document that the editor closed, so that the file on disk counts again.
     pub(super) fn close(&mut self, uri: &Uri) {
         let Some(path) = uri::path_of(uri) else { return };
         self.documents.0.remove(&path);
@@ -119,7 +119,7 @@ impl LspServer {
         self.touch(&path);
     }
 
-    /// Handles a changed document.
+    /// Handles changes of an open document.
     pub(super) fn change(
         &mut self,
         uri: &Uri,
@@ -143,7 +143,7 @@ impl LspServer {
         }
     }
 
-    /// Handles a change on disk.
+    /// Handles a change of a file on disk that the editor reports.
     pub(super) fn watched(&mut self, uri: &Uri, kind: FileChangeType) {
         let Some(path) = uri::path_of(uri) else { return };
         let is_config = path.file_name().is_some_and(|name| name == CONFIG);
@@ -155,7 +155,7 @@ impl LspServer {
         }
     }
 
-    /// Recomputes the set of projects and invalidates them.
+    /// Determines the set of projects anew, and marks them all as stale.
     fn regroup(&mut self) {
         let is_there = |home: &LspProjectRoot| match home {
             LspProjectRoot::Project(root) => root.join(CONFIG).is_file(),
@@ -171,7 +171,7 @@ impl LspServer {
         self.is_behind = true;
     }
 
-    /// Reads the changed texts.
+    /// Reads the changed texts of all projects.
     pub(super) fn reread(&mut self) {
         let Self { projects, documents, .. } = self;
         for project in projects.values_mut().filter(|project| project.is_due()) {
@@ -179,7 +179,7 @@ impl LspServer {
         }
     }
 
-    /// Reads and checks all that changed.
+    /// Reads the changed texts of all projects, and checks the manifests that they affect.
     pub(super) fn refresh(&mut self) {
         let Self { projects, documents, memory, .. } = self;
         for project in projects.values_mut().filter(|project| project.is_due()) {
@@ -187,7 +187,8 @@ impl LspServer {
         }
     }
 
-    /// Project of the file at an address, and the file's path in it. Prefers the enclosing project.
+    /// Project of the file at an address, and the path of the file in it. Prefers the project in whose folder the
+    /// file is.
     pub(super) fn at(&self, uri: &Uri) -> Option<(&LspProject, String)> {
         let file = uri::path_of(uri)?;
         let home = LspProjectRoot::of(&file);
@@ -199,7 +200,7 @@ impl LspServer {
         Some((project, project.path(&file)?))
     }
 
-    /// Position in the file at an address.
+    /// Position in the manifest at an address, and the path of the manifest in its project.
     pub(super) fn place(
         &self,
         uri: &Uri,
@@ -212,12 +213,12 @@ impl LspServer {
         Some((CursorPosition { project, known: &project.known, file, offset }, path))
     }
 
-    /// Converts a byte range of a manifest.
+    /// Converts a byte range in the text of a manifest to a range of the protocol.
     pub(super) fn range(&self, file: &EditorFile, bytes: &std::ops::Range<usize>) -> Range {
         positions::span(&file.text, &file.lines, bytes, self.traits.encoding)
     }
 
-    /// Address of a file, as the editor writes it if the file is open.
+    /// Address of a file, which for an open document is as the editor writes it.
     pub(super) fn uri(&self, file: &Path) -> Option<Uri> {
         let open = self.documents.0.get(file).map(|document| document.uri.clone());
         open.or_else(|| uri::of_path(file))

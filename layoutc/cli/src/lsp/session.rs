@@ -1,4 +1,4 @@
-//! A session, from `initialize` to `exit`.
+//! Session with an editor, from `initialize` to `exit`.
 
 use std::io::{self, Stdout};
 
@@ -45,7 +45,7 @@ pub(crate) enum SessionEnd {
 /// Serves the client on standard input and output until it disconnects.
 ///
 /// # Errors
-/// Standard output cannot be written.
+/// Failed writes to standard output.
 pub(crate) fn run() -> Result<SessionEnd, CommandError> {
     let mut session =
         LspSession { out: io::stdout(), stage: SessionState::Uninitialized, next_id: 0 };
@@ -56,10 +56,10 @@ pub(crate) fn run() -> Result<SessionEnd, CommandError> {
 
 #[derive(Debug)]
 enum SessionState {
-    /// Before `initialize`.
+    /// Session before the request `initialize`.
     Uninitialized,
     Open(Box<LspServer>),
-    /// After `shutdown`.
+    /// Session after the request `shutdown`.
     Closed,
 }
 
@@ -67,7 +67,7 @@ enum SessionState {
 struct LspSession {
     out: Stdout,
     stage: SessionState,
-    /// Identifier of the last request to the client.
+    /// Identifier of the last request that the server sent to the client.
     next_id: i32,
 }
 
@@ -117,7 +117,7 @@ impl LspSession {
         wire::write(&mut self.out, message)
     }
 
-    /// Checks what changed, and publishes the diagnostics.
+    /// Checks the manifests that changed, and publishes their diagnostics.
     fn publish_diagnostics(&mut self) -> io::Result<()> {
         let SessionState::Open(server) = &mut self.stage else { return Ok(()) };
         server.refresh();
@@ -137,7 +137,7 @@ impl LspSession {
         Ok(())
     }
 
-    /// Registers for changes of files on disk.
+    /// Asks the editor to report changes of manifests and configurations on disk.
     fn initialized(&mut self) -> io::Result<()> {
         let SessionState::Open(server) = &self.stage else { return Ok(()) };
         if !server.traits.can_watch {
@@ -206,7 +206,7 @@ impl LspSession {
     }
 }
 
-/// Workspace folders.
+/// Addresses of the workspace folders that the client opened.
 #[expect(deprecated, reason = "older clients only send the root")]
 fn folders(params: &InitializeParams) -> Vec<Uri> {
     match &params.workspace_folders {
@@ -215,7 +215,7 @@ fn folders(params: &InitializeParams) -> Vec<Uri> {
     }
 }
 
-/// Capabilities of the server.
+/// Capabilities of the server that it declares to the client. `encoding`: unit of character offsets.
 fn capabilities(encoding: PositionEncoding) -> ServerCapabilities {
     let words = |words: &[&str]| Some(words.iter().map(|word| (*word).to_owned()).collect());
     let actions = CodeActionOptions {
@@ -251,7 +251,7 @@ fn capabilities(encoding: PositionEncoding) -> ServerCapabilities {
     }
 }
 
-/// Handles a notification; ignores unknown ones.
+/// Handles a notification of the client; ignores unknown ones.
 fn handle_notification(server: &mut LspServer, Notification { method, params }: Notification) {
     match method.as_str() {
         DidOpenTextDocument::METHOD => {
@@ -317,7 +317,7 @@ fn answer(server: &LspServer, request: Request) -> Response {
     }
 }
 
-/// Response of `f` to the parsed parameters of a request.
+/// Response with the result of `f` for the parameters of a request, or an error if they are invalid.
 fn with<P: DeserializeOwned, R: Serialize>(request: Request, f: impl FnOnce(P) -> R) -> Response {
     match serde_json::from_value(request.params) {
         Ok(params) => Response::new_ok(request.id, f(params)),

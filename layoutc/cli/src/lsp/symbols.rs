@@ -1,11 +1,11 @@
-//! `textDocument/documentSymbol`
+//! `textDocument/documentSymbol`: the outline of a manifest.
 
 use layoutc_compiler::editor::outline::{OutlineIcon, OutlineItem, outline};
 use lsp_types::{DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, SymbolKind};
 
 use super::server::LspServer;
 
-/// Outline of a manifest.
+/// Outline of a manifest: its items, with names and ranges.
 pub(super) fn answer(
     server: &LspServer,
     params: &DocumentSymbolParams,

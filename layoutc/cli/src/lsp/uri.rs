@@ -1,4 +1,4 @@
-//! File URLs: `file:///a/b%20c.kdl`.
+//! Conversion between paths and file URLs such as `file:///a/b%20c.kdl`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::paths::normal;
 const PLAIN: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Path of a file URL, links resolved as far as it exists. `None` for other URLs.
+/// Path of a file URL, with links resolved if the file or its folder exists. `None` for other URLs.
 pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
     let path = rest.get(rest.find('/')?..)?;
@@ -25,7 +25,7 @@ pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     Some(resolved(Path::new(OsStr::from_bytes(&bytes))))
 }
 
-/// Path without links and dots; for a missing file, only its folder is resolved.
+/// Path without links and dots. If the file does not exist, only the path of its folder is resolved.
 pub(super) fn resolved(path: &Path) -> PathBuf {
     if let Ok(path) = fs::canonicalize(path) {
         return path;
@@ -37,7 +37,7 @@ pub(super) fn resolved(path: &Path) -> PathBuf {
     }
 }
 
-/// URL of a file.
+/// File URL of a path.
 pub(super) fn of_path(path: &Path) -> Option<Uri> {
     let encoded = percent_encode(path.as_os_str().as_bytes(), PLAIN);
     Uri::from_str(&format!("file://{encoded}")).ok()

@@ -1,4 +1,5 @@
-//! Framing of messages: a header with the length, then the body.
+//! Framing of the messages of the language server protocol: a header with the length of the body, then the
+//! body.
 //!
 //! Malformed input is skipped up to the next header, so that one broken message does not end the session.
 //! Source: Language Server Protocol 3.17, section "Base Protocol".
@@ -8,24 +9,24 @@ use std::io::{self, BufRead, Read, Write};
 use lsp_server::Message;
 use serde_json::json;
 
-/// Maximum length of a header line, in bytes.
+/// Maximum length of a header line in bytes.
 const LONGEST_LINE: u64 = 4096;
-/// Maximum length of a message, in bytes: the longest manifest with every character escaped.
+/// Maximum length of a message in bytes: the longest manifest with every character escaped.
 const LONGEST: u64 = 512 << 20;
-/// The only header that matters.
+/// Name of the only header that the server evaluates, in lower case.
 const LENGTH: &str = "content-length:";
 
-/// A message from the client, or the reason why there is none.
+/// Message from the client, or the reason why there is none.
 #[derive(Debug)]
 pub(super) enum IncomingMessage {
     Message(Message),
-    /// Malformed input, with the reason.
+    /// Malformed input, with the reason why it is invalid.
     Malformed(String),
-    /// End of input.
+    /// End of the input, or input that ends in the middle of a message.
     End,
 }
 
-/// Reads the next message.
+/// Reads the next message from the client.
 ///
 /// # Errors
 /// System errors.
@@ -77,7 +78,7 @@ fn body(input: &mut impl BufRead, length: u64) -> io::Result<IncomingMessage> {
     })
 }
 
-/// Writes a message.
+/// Writes a message to the client and flushes the output.
 ///
 /// # Errors
 /// System errors.
@@ -86,7 +87,7 @@ pub(super) fn write(output: &mut impl Write, message: &Message) -> io::Result<()
     output.flush()
 }
 
-/// Answers malformed input.
+/// Writes the error response for malformed input, which has no request to refer to.
 ///
 /// # Errors
 /// System errors.

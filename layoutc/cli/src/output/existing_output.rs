@@ -1,4 +1,4 @@
-//! Files at the paths of outputs.
+//! Examination of the files at the paths of outputs.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -18,45 +18,45 @@ use crate::state::stat::{FileStat, Timestamp};
 
 use super::{OverwritePolicy, name_of};
 
-/// Size limit of a file to compare, in bytes.
+/// Maximum size in bytes of a file whose content is compared; a larger file counts as different.
 pub(super) const LARGEST: u64 = 64 << 20;
 
-/// State of a file at the path of an output, if it may be replaced.
+/// State of the file at the path of an output, in the cases in which it may be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExistingOutput {
-    /// The expected output, unchanged since it was recorded.
+    /// File with the expected text, unchanged since its fingerprint was recorded.
     AsRecorded,
-    /// The expected output, byte for byte.
+    /// File with the expected text, byte for byte, and its new fingerprint.
     Same(Fingerprint),
-    /// A different file that may be replaced.
+    /// File with a different text, which may be replaced.
     Other,
     Nothing,
 }
 
-/// An output that is expected at a path.
+/// Output that a build expects at a path.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ExpectedOutput<'a> {
-    /// Path relative to the output folder.
+    /// Path of the output relative to the output folder.
     pub(crate) path: &'a str,
-    /// Hash of the expected text.
+    /// Hash of the output's text.
     pub(crate) hash: &'a ContentHash,
-    /// Recorded fingerprint of the file there.
+    /// Fingerprint that the log recorded for the file at the path, `None` if it has none.
     pub(crate) known: Option<&'a Fingerprint>,
 }
 
-/// Context of probing outputs.
+/// Parameters that the examination of all outputs shares.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProbeContext<'a, 'f> {
     pub(super) root: &'a Path,
-    /// Time before anything was read.
+    /// Time before any of the files was examined.
     pub(super) now: Timestamp,
-    /// Record of what layoutc wrote.
+    /// Facts of the log about what layoutc wrote.
     pub(super) facts: &'a BuildFacts<'f>,
-    /// Policy for other files.
+    /// Policy for files that layoutc did not write, or that were edited since.
     pub(super) strictness: OverwritePolicy,
 }
 
-/// State of the file in `folder` at the path of `wanted`, or the reason why it must not be replaced.
+/// State of the file in `folder` at the path of `wanted`, or the reason why the file must not be replaced.
 pub(super) fn probe_output(
     folder: &OwnedFd,
     wanted: ExpectedOutput<'_>,
@@ -122,19 +122,19 @@ pub(super) fn probe_output(
     )
 }
 
-/// Returns true if a power failure may have left this text: its end, or all of it, is missing or zero.
+/// Returns true if a power failure may have left this text: its end or all of it is missing or zero.
 pub(super) fn is_torn(found: &[u8]) -> bool {
     let length = found.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let (written, zeros) = found.split_at(length);
     written.is_empty() || !zeros.is_empty() && !written.contains(&0)
 }
 
-/// Returns true if files with this name carry a seal.
+/// Returns true if layoutc seals the text of files with this name.
 pub(crate) fn has_seal(name: &str) -> bool {
     content_hash::can_seal(name.rsplit_once('.').map_or("", |(_, extension)| extension))
 }
 
-/// Content of the file `name` in `folder`.
+/// Bytes of the file `name` in `folder`, which must not be a link.
 pub(super) fn read(folder: &OwnedFd, name: &str) -> io::Result<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let mut bytes = Vec::new();
@@ -143,7 +143,7 @@ pub(super) fn read(folder: &OwnedFd, name: &str) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Fingerprint of the file `name` in `folder`, whose hash is known.
+/// Fingerprint of the file `name` in `folder`, whose text has the hash `hash`.
 pub(super) fn known(folder: &OwnedFd, name: &str, hash: ContentHash) -> Fingerprint {
     let now = Timestamp::take();
     let raw = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
@@ -172,7 +172,7 @@ pub(super) fn edited(file: &Path) -> Diagnostic {
     .help("move the edit to another file, or overwrite it with `--force`")
 }
 
-/// Warning about an edited output that is not removed.
+/// Warning about an output that is not removed, as it was edited.
 pub(super) fn preserved(file: &Path) -> Diagnostic {
     let file = relative_to_cwd(file);
     let message = format!("`{file}` was edited since layoutc wrote it, and is not removed");
@@ -183,7 +183,7 @@ pub(super) fn preserved(file: &Path) -> Diagnostic {
     warning.help("remove it manually if the edit is no longer needed")
 }
 
-/// Error about a link at the path of an output or its folder.
+/// Error about a link at the path of an output or of its folder.
 pub(crate) fn link(path: &Path) -> Diagnostic {
     let target = fs::read_link(path).map_or_else(|_| "?".to_owned(), |to| to.display().to_string());
     Diagnostic::without_span(

@@ -1,4 +1,5 @@
-//! Writes the outputs of a build: only changed ones, all or none, and never over files that layoutc did not write.
+//! Writing of the outputs of a build: only changed ones, all or none, and never over files that layoutc did
+//! not write.
 //!
 //! A build first examines every output path and collects all reasons to refuse; then it writes every new text to a
 //! temporary file; then it renames them. An error before the first rename leaves every output unchanged. A file is
@@ -40,14 +41,14 @@ pub(crate) use write::{replace, replace_own};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutputStatus {
     Written,
-    /// Up to date.
+    /// Output that is up to date.
     Unchanged,
-    /// No longer generated.
+    /// File that is no longer generated, and is removed.
     Removed,
 }
 
 impl OutputStatus {
-    /// Word in summaries and JSON.
+    /// Name of the status in summaries and JSON.
     pub(crate) fn word(self) -> &'static str {
         match self {
             OutputStatus::Written => "written",
@@ -57,34 +58,35 @@ impl OutputStatus {
     }
 }
 
-/// Policy for files that layoutc did not write, or that were edited since.
+/// Policy for files at the paths of outputs that layoutc did not write, or that were edited since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OverwritePolicy {
     KeepForeign,
     Overwrite,
 }
 
-/// Scope in which stale outputs are removed.
+/// Part of the output folder from which stale outputs are removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SweepScope {
-    /// None: other manifests may have generated them.
+    /// No part of it, as other manifests may have generated the outputs there.
     Nothing,
-    /// Below these folders of the output folder.
+    /// Folders with these paths in the output folder, and all below them.
     Folders(Vec<String>),
     /// The whole output folder.
     Everything,
 }
 
-/// State at the path of an output, or the reason why it must not be replaced.
+/// State of the file at the path of an output, or the reason why the file must not be replaced.
 pub(crate) type ProbeResult = Result<ExistingOutput, Box<Diagnostic>>;
 
-/// Probe results of the outputs by path, except those that are as recorded.
+/// Results of the examination of outputs by path, except outputs that are as recorded in the log.
 pub(crate) type OutputSurvey = BTreeMap<String, ProbeResult>;
 
 /// Maximum number of outputs of one folder per parallel task.
 const AT_ONCE: usize = 192;
 
-/// Probes the paths of outputs, without touching them. `facts`: record of what layoutc wrote.
+/// Examines the files at the paths of outputs, without changing them. `facts`: what the log records about
+/// files of layoutc.
 pub(crate) fn survey(
     home: &OutputDir,
     wanted: &[ExpectedOutput<'_>],
@@ -101,7 +103,7 @@ pub(crate) fn survey(
     Ok(surveyed.into_iter().flatten().collect())
 }
 
-/// [`survey`] of outputs in one folder.
+/// Examines the files at the paths of outputs in one folder, as [`survey`] does for all.
 fn survey_folder(
     home: &OutputDir,
     files: &[ExpectedOutput<'_>],
@@ -133,22 +135,23 @@ fn survey_folder(
     Ok(survey)
 }
 
-/// Files in the output folder that may be stale.
+/// Lists the files in the part `sweep` of the output folder, of which some may be stale.
 pub(crate) fn listing(home: &OutputDir, sweep: &SweepScope) -> Result<OutputListing, CommandError> {
     stale::list(&home.path(), sweep)
 }
 
-/// Returns true if the swept folders contain only outputs in `facts`: it was recorded, and no folder changed since.
+/// Returns true if the swept folders contain only outputs in `facts`: an earlier build recorded that, and no
+/// folder changed since.
 pub(crate) fn is_tidy(home: &OutputDir, sweep: &SweepScope, facts: &BuildFacts<'_>) -> bool {
     stale::is_settled(&home.path(), sweep, &facts.swept)
 }
 
-/// Outputs in the log within the scope of the sweep.
+/// Paths of the outputs in the log that are in the part `sweep` of the output folder.
 pub(crate) fn known_outputs<'a>(sweep: &SweepScope, facts: &BuildFacts<'a>) -> Vec<&'a str> {
     facts.outputs().into_iter().filter(|path| stale::is_swept(sweep, path)).collect()
 }
 
-/// Files of a listing that layoutc wrote, that were not edited, and that `is_requested` does not contain.
+/// Paths of the listed files that layoutc wrote, that were not edited since, and that are not requested.
 pub(crate) fn left_over(
     home: &OutputDir,
     listed: impl Iterator<Item = impl AsRef<str>>,
@@ -165,17 +168,17 @@ pub(crate) fn left_over(
         .collect())
 }
 
-/// A text to write.
+/// Text of an output that must be written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NewOutput<'a> {
     pub(crate) text: &'a str,
     pub(crate) hash: &'a ContentHash,
-    /// True if no file exists at the path.
+    /// True if no file exists at the path of the output.
     pub(crate) is_first: bool,
 }
 
-/// Writes new outputs and removes stale ones; returns the resulting facts. If the lock is not held, other builds may
-/// be writing to the same folders.
+/// Writes new outputs and removes stale ones; returns the facts about them for the log. If the lock is not
+/// held, other builds may be writing to the same folders.
 pub(crate) fn apply<'p>(
     home: &OutputDir,
     state: &StateFolder,
@@ -194,7 +197,7 @@ pub(crate) fn apply<'p>(
     Ok(facts)
 }
 
-/// Plan of `clean`.
+/// Plan of `layoutc clean`: files in the output folder, and who owns them.
 #[derive(Debug)]
 pub(crate) struct CleanPlan {
     home: OutputDir,
@@ -202,7 +205,8 @@ pub(crate) struct CleanPlan {
 }
 
 impl CleanPlan {
-    /// Lists the output folder, without touching it. `facts`: record of what layoutc wrote.
+    /// Lists the files in the part `sweep` of the output folder, without changing them. `facts`: what the log
+    /// records about files of layoutc.
     pub(crate) fn new(
         home: &OutputDir,
         facts: &BuildFacts<'_>,
@@ -216,19 +220,19 @@ impl CleanPlan {
         self.found.iter().filter(move |found| found.1 == left).map(|(path, _)| path)
     }
 
-    /// Paths of the files to remove.
+    /// Paths of the files to remove, relative to the output folder.
     pub(crate) fn own(&self) -> impl Iterator<Item = &String> {
         self.paths(StaleOwnership::Ours)
     }
 
-    /// Warnings about edited outputs, which are preserved.
+    /// Warnings about edited outputs, which are not removed.
     pub(crate) fn preserved(&self) -> Vec<Diagnostic> {
         self.paths(StaleOwnership::Edited)
             .map(|path| existing_output::preserved(&self.home.path().join(path)))
             .collect()
     }
 
-    /// Removes layoutc's files, and folders that become empty.
+    /// Removes the files that layoutc wrote, and folders that become empty.
     pub(crate) fn apply(&self, _lock: &StateLock) -> Result<(), CommandError> {
         let folders: BTreeSet<&str> = self.own().map(|path| folder_of(path)).collect();
         for folder in folders {
@@ -238,7 +242,7 @@ impl CleanPlan {
     }
 }
 
-/// Errors about outputs whose paths differ only in case.
+/// Errors about outputs whose paths differ only in case, or not at all.
 pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Vec<Diagnostic> {
     // Fast path: all hashes differ.
     let mut hashes: IndexSet<u64, FxBuildHasher> = IndexSet::default();
@@ -257,7 +261,7 @@ pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Ve
     refusals
 }
 
-/// Case-insensitive hash of a path.
+/// Hash of a path that ignores case.
 fn caseless(path: &str) -> u64 {
     let mut hasher = FxHasher::default();
     if path.is_ascii() {
@@ -268,12 +272,12 @@ fn caseless(path: &str) -> u64 {
     hasher.finish()
 }
 
-/// Folder of a `/`-separated path; empty if none.
+/// Folder of a path with `/` as separator, empty for a single name.
 fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Last component of a `/`-separated path.
+/// Last component of a path with `/` as separator.
 fn name_of(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }

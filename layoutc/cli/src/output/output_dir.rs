@@ -1,7 +1,8 @@
-//! Output folder, accessed by handles: operations in an open folder are not affected by later changes of its path.
+//! Output folder, accessed by handles, so that operations in an open folder are not affected by later changes
+//! of its path.
 //!
-//! Never follows a link out of the output folder: each component of a path is opened separately, and a link must lead
-//! to a place below the same base.
+//! No link is followed out of the output folder: each component of a path is opened separately, and a link
+//! must lead to a place below the same base.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -20,13 +21,14 @@ use super::existing_output::{blocked, link};
 /// Location of the output folder, which need not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OutputDir {
-    /// Root of the project, or the value of `--out`; may be a link.
+    /// Root of the project, or the folder of `--out`, which may be a link.
     base: PathBuf,
-    /// `/`-separated path of the output folder below the base; empty: the base itself.
+    /// Path of the output folder relative to `base`, with `/` as separator; empty if the base is the output
+    /// folder.
     below: String,
 }
 
-/// Open folder, `None` if it does not exist, or the reason why it must not be opened.
+/// Handle of a folder, `None` if it does not exist, or the reason why it must not be opened.
 pub(super) type FolderResult = Result<Option<OwnedFd>, Box<Diagnostic>>;
 
 impl OutputDir {
@@ -39,12 +41,13 @@ impl OutputDir {
         if self.below.is_empty() { self.base.clone() } else { self.base.join(&self.below) }
     }
 
-    /// Opens the folder `path` below the output folder; `None` if it does not exist.
+    /// Opens the folder at `path` relative to the output folder; `None` if it does not exist.
     pub(super) fn open(&self, path: &str) -> Result<FolderResult, CommandError> {
         self.walk(path, MissingFolder::Stop, &mut Vec::new()).map_err(PathError::fault)
     }
 
-    /// Opens the folder `path`, creating missing folders, which are added to `made`.
+    /// Opens the folder at `path` relative to the output folder. Creates missing folders, whose paths it adds to
+    /// `made`.
     pub(super) fn make(
         &self,
         path: &str,
@@ -60,7 +63,7 @@ impl OutputDir {
         }
     }
 
-    /// Like [`Self::make`]; `None` without permission, or if the path is not a folder.
+    /// Opens the folder at `path` like [`Self::make`]; `None` without permission, or if the path is not a folder.
     pub(super) fn make_if_allowed(&self, path: &str) -> Result<Option<OwnedFd>, CommandError> {
         match self.walk(path, MissingFolder::Make, &mut Vec::new()) {
             Ok(opened) => Ok(opened.ok().flatten()),
@@ -101,7 +104,7 @@ impl OutputDir {
     }
 }
 
-/// System error about a path.
+/// System error in an operation on a path.
 #[derive(Debug)]
 struct PathError {
     verb: &'static str,
@@ -114,7 +117,7 @@ impl PathError {
         Self { verb, path: path.to_owned(), error }
     }
 
-    /// True if permission is denied.
+    /// True if the system denied the permission to write.
     fn is_denial(&self) -> bool {
         let kind = self.error.kind();
         matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
@@ -125,17 +128,18 @@ impl PathError {
     }
 }
 
-/// Behavior for a missing folder.
+/// Behavior of a walk at a folder that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingFolder {
     Stop,
     Make,
 }
 
-/// Walk down from the base folder, one path component at a time. Links are followed only to places below the base.
+/// Walk from the base folder down, one path component at a time. Links are followed only to places below the
+/// base.
 struct FolderWalk<'a> {
     base: OwnedFd,
-    /// Current folder; `None`: the base.
+    /// Handle of the current folder, `None` at the base.
     folder: Option<OwnedFd>,
     path: PathBuf,
     root: &'a Path,
@@ -146,7 +150,7 @@ impl FolderWalk<'_> {
         self.folder.as_ref().unwrap_or(&self.base).as_fd()
     }
 
-    /// Enters a subfolder; returns false if it does not exist.
+    /// Enters the subfolder `part`; returns false if it does not exist.
     fn enter(
         &mut self,
         part: &str,
@@ -173,7 +177,7 @@ impl FolderWalk<'_> {
         Ok(Ok(true))
     }
 
-    /// Follows a link that leads below the base; opens each component of its real path separately.
+    /// Follows the link `part` to a place below the base, opening each component of its real path separately.
     fn follow(&mut self, part: &str) -> Result<Result<bool, Box<Diagnostic>>, PathError> {
         let stat = statat(self.here(), part, AtFlags::SYMLINK_NOFOLLOW);
         let kind = stat.map(|stat| FileType::from_raw_mode(stat.st_mode));

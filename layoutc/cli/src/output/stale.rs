@@ -17,27 +17,28 @@ use crate::state::stat::{FileStat, Timestamp};
 use super::SweepScope;
 use super::existing_output::{LARGEST, has_seal, is_torn};
 
-/// Owner of a file that is no longer generated.
+/// Owner of a file in the output folder that is not generated any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StaleOwnership {
-    /// As layoutc wrote it.
+    /// File of layoutc, unchanged since layoutc wrote it.
     Ours,
-    /// Edited since.
+    /// File of layoutc that was edited since.
     Edited,
-    /// Not written by layoutc.
+    /// File that layoutc did not write.
     Foreign,
 }
 
-/// Contents of the swept folders.
+/// Files and folders in the swept part of the output folder.
 #[derive(Debug, Default)]
 pub(crate) struct OutputListing {
-    /// Paths of all files relative to the output folder, sorted.
+    /// Paths of all files in the swept folders, relative to the output folder, sorted.
     pub(crate) files: Vec<String>,
-    /// Visited folders with their earlier metadata; `None`: a change within the same tick would not show.
+    /// Visited folders with their metadata before the visit, `None` if a change within the same clock tick would
+    /// not show in it.
     pub(crate) folders: Vec<(String, Option<FileStat>)>,
 }
 
-/// All files below `root` in the scope of a sweep.
+/// Lists all files below `root` in the part `sweep` of the output folder.
 pub(super) fn list(root: &Path, sweep: &SweepScope) -> Result<OutputListing, CommandError> {
     let (mut listing, now) = (OutputListing::default(), Timestamp::take());
     for folder in swept(sweep) {
@@ -48,7 +49,8 @@ pub(super) fn list(root: &Path, sweep: &SweepScope) -> Result<OutputListing, Com
     Ok(listing)
 }
 
-/// Returns true if `folders` covers the scope and none has changed, so that the set of files is unchanged.
+/// Returns true if `folders` covers the part `sweep` and no folder has changed, so that the set of files is
+/// unchanged.
 pub(super) fn is_settled(root: &Path, sweep: &SweepScope, folders: &[(&str, FileStat)]) -> bool {
     let is_among = |start: &String| folders.iter().any(|(folder, _)| folder == start);
     let stands = |(folder, stat): &(&str, FileStat)| {
@@ -58,13 +60,13 @@ pub(super) fn is_settled(root: &Path, sweep: &SweepScope, folders: &[(&str, File
     !folders.is_empty() && swept(sweep).iter().all(is_among) && folders.iter().all(stands)
 }
 
-/// Returns true if a file is in the scope of a sweep.
+/// Returns true if the file at `path` is in the part `sweep` of the output folder.
 pub(super) fn is_swept(sweep: &SweepScope, path: &str) -> bool {
     let is_in = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     swept(sweep).iter().any(|folder| folder.is_empty() || is_in(folder))
 }
 
-/// Owner of each of these files, which are no longer generated.
+/// Owner of each of the files at `paths`, which are no longer generated.
 pub(super) fn classify_stale(
     root: &Path,
     paths: Vec<String>,
@@ -79,7 +81,7 @@ pub(super) fn classify_stale(
     paths.into_iter().map(with_kind).collect()
 }
 
-/// Folders in the scope of a sweep, relative to the output folder; empty: the output folder itself.
+/// Paths of the folders to sweep, relative to the output folder, which itself is the empty path.
 fn swept(sweep: &SweepScope) -> Vec<String> {
     match sweep {
         SweepScope::Nothing => Vec::new(),
@@ -121,7 +123,8 @@ fn ownership(file: &Path, path: &str, facts: &BuildFacts<'_>) -> io::Result<Stal
 }
 
 impl OutputListing {
-    /// Adds every file in the folder `start` of `root`. Follows no links; skips hidden and non-Unicode names.
+    /// Adds all files in the folder `start` of `root` and below. Follows no links, and skips hidden and
+    /// non-Unicode names.
     fn add(&mut self, root: &Path, start: String, now: Timestamp) -> Result<(), CommandError> {
         let mut folders = vec![start];
         while let Some(below) = folders.pop() {

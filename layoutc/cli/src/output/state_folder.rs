@@ -17,25 +17,25 @@ use super::write::{TEMPORARY, sweep, sweep_targets_folder};
 /// Name and text of the file that excludes the folder from version control.
 const IGNORE: (&str, &str) = (".gitignore", "*\n");
 
-/// State folder of an output folder.
+/// State folder that belongs to an output folder.
 #[derive(Debug)]
 pub(crate) struct StateFolder {
     home: OutputDir,
-    /// `None`: it does not exist.
+    /// Handle of the folder, `None` if it does not exist.
     dir: Option<OwnedFd>,
-    /// True if it may be created.
+    /// True if the folder may be created.
     is_wanted: bool,
 }
 
 impl StateFolder {
-    /// State folder in `base`; one that cannot be opened counts as missing.
+    /// State folder in `base`. If it cannot be opened, it counts as missing.
     pub(crate) fn find(base: &Path) -> Result<Self, CommandError> {
         let home = OutputDir::new(base, FOLDER);
         let dir = home.open("")?.ok().flatten();
         Ok(Self { home, dir, is_wanted: true })
     }
 
-    /// No state folder: nothing is stored or locked.
+    /// Absent state folder, for builds that store and lock nothing.
     pub(crate) fn none(base: &Path) -> Self {
         Self { home: OutputDir::new(base, FOLDER), dir: None, is_wanted: false }
     }
@@ -44,19 +44,20 @@ impl StateFolder {
         self.home.path()
     }
 
-    /// Handle, if the folder exists.
+    /// Handle of the folder, `None` if it does not exist.
     pub(crate) fn dir(&self) -> Option<&OwnedFd> {
         self.dir.as_ref()
     }
 
-    /// True if an earlier build was killed while writing.
+    /// True if temporary files remain, as after a build that was killed while it wrote.
     pub(crate) fn is_littered(&self) -> bool {
         let stands = |dir| statat(dir, TEMPORARY, AtFlags::SYMLINK_NOFOLLOW).is_ok();
         self.dir.as_ref().is_some_and(stands)
     }
 
-    /// Creates and locks the folder, and removes temporary files of a killed build. `wait` is called with the holder
-    /// of the lock, and may return an error. Locks nothing if there is no state folder or no permission.
+    /// Creates and locks the folder, and removes temporary files of a killed build. Calls `wait` with a
+    /// description of the build that holds the lock, which may return an error. Locks nothing if there is no
+    /// state folder or no permission to create it.
     pub(crate) fn lock(
         &mut self,
         mut wait: impl FnMut(&str) -> Result<(), CommandError>,
@@ -76,7 +77,7 @@ impl StateFolder {
         }
     }
 
-    /// Best effort: without it, the folder may be committed.
+    /// Excludes the folder from version control if possible. Without that, the folder may be committed.
     fn ignore(&self) {
         let (name, text) = IGNORE;
         let file = self.path().join(name);
@@ -85,7 +86,7 @@ impl StateFolder {
         }
     }
 
-    /// Removes layoutc's files, and the folder if nothing else is in it.
+    /// Removes layoutc's files in the folder, and the folder itself if nothing else is in it.
     pub(crate) fn remove(&self, _lock: &StateLock) {
         let Some(dir) = &self.dir else { return };
         sweep(dir, &self.path());

@@ -1,5 +1,5 @@
-//! Writes texts all or none: temporary files, then renames. Temporary files are in the state folder, or next to their
-//! targets if those are on another file system.
+//! Writing of texts, all or none: first to temporary files, then by renames. Temporary files are in the state
+//! folder, or next to their targets if those are on another file system.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -27,12 +27,12 @@ use super::output_dir::OutputDir;
 use super::state_folder::StateFolder;
 use super::{NewOutput, OutputStatus, OverwritePolicy, existing_output, folder_of, name_of};
 
-/// Folder of temporary files in the state folder.
+/// Name of the folder of temporary files in the state folder.
 pub(super) const TEMPORARY: &str = "tmp";
-/// Prefix and suffix of temporary files next to their targets.
+/// Prefix and suffix of the names of temporary files next to their targets.
 const TEMPORARY_AFFIXES: (&str, &str) = (".layoutc-", ".tmp");
 
-/// Temporary files and new folders, removed on drop unless everything succeeded.
+/// Temporary files and new folders of a build, removed on drop unless everything succeeded.
 struct TemporaryFiles<'a> {
     state: &'a StateFolder,
     files: Vec<PathBuf>,
@@ -54,7 +54,7 @@ impl Drop for TemporaryFiles<'_> {
     }
 }
 
-/// Removes temporary files, including those of killed builds. The lock must be held.
+/// Removes the temporary files in the state folder, including those of killed builds. The lock must be held.
 pub(super) fn sweep(state: &OwnedFd, folder: &Path) {
     for entry in fs::read_dir(folder.join(TEMPORARY)).into_iter().flatten().flatten() {
         drop(fs::remove_file(entry.path()));
@@ -62,7 +62,7 @@ pub(super) fn sweep(state: &OwnedFd, folder: &Path) {
     let _ = unlinkat(state, TEMPORARY, AtFlags::REMOVEDIR);
 }
 
-/// Removes temporary files next to their targets. The lock must be held.
+/// Removes the temporary files in the folder of their targets. The lock must be held.
 pub(super) fn sweep_targets_folder(folder: &Path) {
     let (head, tail) = TEMPORARY_AFFIXES;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -78,17 +78,18 @@ fn device(folder: &OwnedFd) -> Option<u64> {
     fstat(folder).ok().map(|stat| stat.st_dev)
 }
 
-/// A text that is written but not yet renamed.
+/// Text that is written to a temporary file but not yet renamed.
 struct PendingWrite<'a> {
     path: &'a str,
     new: NewOutput<'a>,
-    /// Name of the temporary file.
+    /// Name of the temporary file in its folder.
     name: String,
-    /// True if it is in the state folder, false if it is next to its target.
+    /// True if the temporary file is in the state folder, false if it is next to its target.
     is_apart: bool,
 }
 
-/// Writes every text to its path in the output folder; returns the fingerprints.
+/// Writes every text to its path in the output folder; returns the fingerprints of the files in the order of
+/// the paths.
 pub(super) fn all(
     home: &OutputDir,
     state: &StateFolder,
@@ -134,7 +135,8 @@ pub(super) fn all(
     Ok(known)
 }
 
-/// Runs an action for each pending write in its folder.
+/// Runs an action for each pending write, with the handle of the target's folder; returns the results in
+/// order.
 fn in_folders<T>(
     home: &OutputDir,
     writes: &[PendingWrite<'_>],
@@ -155,7 +157,7 @@ fn in_folders<T>(
     Ok(results)
 }
 
-/// Folder of temporary files, if there is a state folder.
+/// Handle of the folder of temporary files, `None` without a state folder.
 fn temporary(state: &StateFolder) -> Result<Option<OwnedFd>, CommandError> {
     let Some(dir) = state.dir() else { return Ok(None) };
     let path = state.path().join(TEMPORARY);
@@ -168,7 +170,7 @@ fn temporary(state: &StateFolder) -> Result<Option<OwnedFd>, CommandError> {
     opened.map(Some).map_err(|error| CommandError::io("open", &path, &error.into()))
 }
 
-/// Name of a temporary file next to its target.
+/// Name of the temporary file with this number next to its target.
 fn temporary_name(number: usize) -> String {
     let (head, tail) = TEMPORARY_AFFIXES;
     format!("{head}{}-{number}{tail}", std::process::id())
@@ -191,7 +193,7 @@ fn write_temporary(
     written.map_err(|error| CommandError::io("write", &home.path().join(write.path), &error))
 }
 
-/// Renames a temporary file to its target.
+/// Renames the temporary file of a pending write to its target in `folder`.
 fn rename_into_place(
     home: &OutputDir,
     temporary: Option<&OwnedFd>,
@@ -227,8 +229,9 @@ fn rename_into_place(
     }
 }
 
-/// Renames without replacing if there was no file, as far as the file system supports that. Else exchanges the two
-/// files if possible and leaves the old one to be swept, as freeing its blocks may take milliseconds.
+/// Renames the file `name` in `from` to `to` in `folder`. If there was no file (`is_first`), never replaces
+/// one, as far as the file system supports that. Else exchanges the two files if possible and leaves the old
+/// one to be removed later, as freeing its blocks may take milliseconds.
 fn rename(
     from: &OwnedFd,
     name: &str,
@@ -257,7 +260,7 @@ fn is_folder(folder: &OwnedFd, name: &str) -> bool {
     stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
 }
 
-/// Creates a file, never through a link and never over an existing one.
+/// Creates the file `name` in `folder` with a text, never through a link and never over an existing file.
 fn write_new(folder: &OwnedFd, name: &str, text: &str) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || retry_on_intr(|| openat(folder, name, flags, Mode::from_raw_mode(0o666)));
@@ -272,7 +275,7 @@ fn write_new(folder: &OwnedFd, name: &str, text: &str) -> io::Result<()> {
     File::from(opened).write_all(text.as_bytes())
 }
 
-/// Removes the file `path`, and folders that become empty.
+/// Removes the file at `path` in the output folder, and folders that become empty.
 pub(super) fn remove(home: &OutputDir, path: &str) -> Result<(), CommandError> {
     let file = home.path().join(path);
     let Ok(Some(folder)) = home.open(folder_of(path))? else { return Ok(()) };
@@ -291,7 +294,8 @@ pub(super) fn remove(home: &OutputDir, path: &str) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Replaces the text of the file at `path`, which must not be a link, by a rename.
+/// Replaces the text of the file at `path`, which must not be a link, by a rename. Keeps a file that has this
+/// text already.
 pub(crate) fn replace(path: &Path, text: &str) -> Result<OutputStatus, CommandError> {
     if fs::read(path).is_ok_and(|found| found == text.as_bytes()) {
         return Ok(OutputStatus::Unchanged);
@@ -308,7 +312,8 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<OutputStatus, CommandEr
     Ok(OutputStatus::Written)
 }
 
-/// [`replace`] of a sealed file. Unless overwriting is allowed, keeps one that was edited or has no seal.
+/// Replaces a sealed file like [`replace`]. Unless `strictness` allows overwriting, keeps a file that was
+/// edited or has no seal.
 pub(crate) fn replace_own(
     path: &Path,
     text: &str,

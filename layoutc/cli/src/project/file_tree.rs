@@ -1,4 +1,4 @@
-//! Files below a folder, in an order that does not depend on the machine.
+//! Files below a folder, in an order that is the same on every machine.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -11,21 +11,21 @@ use crate::command_error::CommandError;
 #[derive(Debug)]
 pub(crate) struct FolderFiles {
     pub(crate) path: PathBuf,
-    /// Names of its files.
+    /// Names of the files in the folder.
     pub(crate) names: Vec<OsString>,
 }
 
-/// Result of walking a folder.
+/// Folders and files that a walk of a folder found.
 #[derive(Debug, Default)]
 pub(crate) struct FileTree {
-    /// Folders that contain files.
+    /// Folders that contain files, with the names of the files.
     pub(crate) folders: Vec<FolderFiles>,
-    /// Links to folders and dangling links, by the paths by which they were reached.
+    /// Links to folders and links to missing files, by the paths by which the walk reached them.
     pub(crate) links: BTreeSet<PathBuf>,
 }
 
 impl FileTree {
-    /// Paths of all files, sorted.
+    /// Paths of all files in the folders, sorted.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let paths =
             |folder: &FolderFiles| folder.names.iter().map(|n| folder.path.join(n)).collect();
@@ -35,13 +35,15 @@ impl FileTree {
     }
 }
 
-/// All files at and below `folder`, without hidden ones. Linked folders are entered, each real folder once and after
-/// the real ones, so that loops end and no link hides its target. A missing folder has no files.
+/// All files in and below `folder`, without hidden ones. Linked folders are entered too, each real folder
+/// once and after the folders that are no links, so that loops end and no link hides its target. A missing
+/// folder has no files.
 pub(crate) fn below(folder: &Path) -> Result<FileTree, CommandError> {
     walk(folder, &|_| true)
 }
 
-/// Like [`below`], without links that lead outside `root`, if given.
+/// All files in and below `folder`, as [`below`] finds them, but without links that lead outside of `root`,
+/// if given.
 pub(crate) fn within(folder: &Path, root: Option<&Path>) -> Result<FileTree, CommandError> {
     let Some(root) = root else { return below(folder) };
     let root = fs::canonicalize(root).map_err(|error| CommandError::io("find", root, &error))?;
@@ -75,13 +77,13 @@ fn walk(folder: &Path, follows: &dyn Fn(&Path) -> bool) -> Result<FileTree, Comm
 struct FolderEntries {
     names: Vec<OsString>,
     folders: Vec<PathBuf>,
-    /// Links to folders.
+    /// Paths of the links to folders.
     linked: Vec<PathBuf>,
-    /// Dangling links.
+    /// Paths of the links to missing files.
     dangling: Vec<PathBuf>,
 }
 
-/// Entries of a folder; empty if it was visited before.
+/// Entries of a folder, none if the folder was visited before or does not exist.
 fn enter(
     folder: &Path,
     follows: &dyn Fn(&Path) -> bool,
@@ -121,7 +123,8 @@ fn enter(
     Ok(entered)
 }
 
-/// Entries of a folder with their types. Retries after a signal; skips entries that another process removed meanwhile.
+/// Entries of a folder with their types. Retries after a signal, and skips entries that another process
+/// removed meanwhile.
 pub(crate) fn entries(
     folder: &Path,
 ) -> io::Result<impl Iterator<Item = io::Result<(DirEntry, FileType)>>> {

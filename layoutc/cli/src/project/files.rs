@@ -1,4 +1,4 @@
-//! Source texts of a project: each read once, and cached for the report.
+//! Source texts of a project, which are kept for the report after they are read.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -18,31 +18,31 @@ use crate::state::stat::{FileStat, Timestamp};
 
 use super::read_set::{FileState, ReadSet};
 
-/// Size limit of a text, in bytes.
+/// Maximum size of a text in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Error text of a missing file.
+/// Error message for a missing file.
 pub(crate) const MISSING: &str = "no such file";
 
-/// Loads manifests by their paths relative to the root of the project.
+/// Loader of manifests by their paths relative to the root of the project.
 #[derive(Debug)]
 pub(crate) struct ProjectFiles {
     root: PathBuf,
     done: Mutex<FileCache>,
 }
 
-/// Files read so far.
+/// Files that were read so far, and the first system error.
 #[derive(Debug, Default)]
 struct FileCache {
     found: BTreeMap<String, Result<FileText, String>>,
     fault: Option<CommandError>,
 }
 
-/// Text with its fingerprint.
+/// Text of a file with its fingerprint.
 #[derive(Debug, Clone)]
 pub(crate) struct FileText {
     pub(crate) text: Arc<str>,
-    /// Hash, and the file's metadata when it was read.
+    /// Hash of the text, and the metadata of the file when it was read.
     pub(crate) known: Fingerprint,
 }
 
@@ -51,7 +51,7 @@ impl ProjectFiles {
         Self { root: root.to_owned(), done: Mutex::default() }
     }
 
-    /// Adds every requested file to `reads`.
+    /// Adds every file that was loaded, or failed to load, to `reads`.
     pub(crate) fn note(&self, reads: &mut ReadSet) {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let found = done.found.iter().map(|(path, read)| {
@@ -61,10 +61,10 @@ impl ProjectFiles {
         reads.files.extend(found);
     }
 
-    /// Texts read, by path.
+    /// Texts of the files that were read, by path relative to the root.
     ///
     /// # Errors
-    /// A system error kept an existing file from being read; then the compiler's result is meaningless.
+    /// System error that kept an existing file from being read, as the compiler's result is then meaningless.
     pub(crate) fn into_texts(self) -> Result<BTreeMap<String, FileText>, CommandError> {
         let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let texts = done.found.into_iter().filter_map(|(path, text)| Some((path, text.ok()?)));
@@ -97,12 +97,12 @@ impl SourceLoader for ProjectFiles {
     }
 }
 
-/// Reason why a text was not read.
+/// Reason why the text of a file was not read.
 #[derive(Debug)]
 pub(crate) enum FileReadError {
-    /// The file is missing, not UTF-8, too large or not a regular file.
+    /// File that is missing, not UTF-8, too large or not a regular file.
     Refused(LoadError),
-    /// System error.
+    /// Error of the system in reading the file.
     Machine(io::Error),
 }
 
@@ -129,7 +129,7 @@ impl From<io::Error> for FileReadError {
     }
 }
 
-/// Reads a regular file.
+/// Reads the text of a regular file.
 pub(crate) fn read(path: &Path) -> Result<FileText, FileReadError> {
     let OpenFile { mut file, bytes, stat } = open(path, LARGEST)?;
     let mut text = Vec::with_capacity(usize::try_from(bytes).unwrap_or(0));
@@ -141,18 +141,19 @@ pub(crate) fn read(path: &Path) -> Result<FileText, FileReadError> {
     Ok(FileText { text: Arc::from(text), known })
 }
 
-/// Fingerprint of the file at `path`. Reads it only if its metadata differs from `known`.
+/// Fingerprint of the file at `path`, which is read only if its metadata differs from that of `known`. The
+/// error is the reason why it cannot be read.
 pub(crate) fn hash_if_changed(path: &Path, known: Option<&Fingerprint>) -> FileState {
     hash_if_changed_up_to(LARGEST, path, known)
 }
 
-/// Handle of a folder: `statat` below it is faster than by full path.
+/// Handle of a folder, by which `statat` of files in it is faster than by full path.
 pub(crate) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?)
 }
 
-/// Returns true if the metadata of file `name` in a folder equals that of `known`, so that its content is unchanged.
+/// Returns true if the file `name` in a folder has the metadata of `known`, so that its content is unchanged.
 pub(crate) fn is_unchanged(folder: &OwnedFd, name: &str, known: &Fingerprint) -> bool {
     let raw = statat(folder, name, AtFlags::empty());
     raw.is_ok_and(|raw| {
@@ -161,7 +162,8 @@ pub(crate) fn is_unchanged(folder: &OwnedFd, name: &str, known: &Fingerprint) ->
     })
 }
 
-/// Like [`hash_if_changed`], with a size limit of `largest` bytes.
+/// Fingerprint of the file at `path`, as [`hash_if_changed`] computes it, for a file of up to `largest`
+/// bytes.
 pub(crate) fn hash_if_changed_up_to(
     largest: u64,
     path: &Path,
@@ -178,11 +180,11 @@ pub(crate) fn hash_if_changed_up_to(
     Ok(Fingerprint { stat, hash })
 }
 
-/// A regular file opened for reading.
+/// Regular file that is open for reading.
 struct OpenFile {
     file: File,
     bytes: u64,
-    /// Metadata before reading.
+    /// Metadata of the file before it was read, `None` if a later change might not show in it.
     stat: Option<FileStat>,
 }
 

@@ -1,4 +1,4 @@
-//! The `sources` patterns of a project.
+//! Patterns of `sources`, which select the manifests of a project.
 
 use std::path::Path;
 
@@ -10,16 +10,16 @@ use crate::command_error::CommandError;
 
 use crate::paths::is_below;
 
-/// Compiled `sources` patterns of a project.
+/// Compiled patterns of `sources` in the configuration of a project.
 #[derive(Debug, Clone)]
 pub(crate) struct SourceGlobs {
     set: GlobSet,
-    /// Literal leading folder of each pattern; empty: the root.
+    /// Leading folder without wildcards of each pattern, relative to the root, which itself is the empty path.
     pub(crate) folders: Vec<String>,
 }
 
 impl SourceGlobs {
-    /// Compiles patterns; `*` matches within a folder, `**` across folders.
+    /// Compiles the patterns, in which `*` matches within a folder and `**` across folders.
     pub(crate) fn new(patterns: &[String]) -> Result<Self, CommandError> {
         let mut set = GlobSetBuilder::new();
         let mut folders = Vec::new();
@@ -35,7 +35,7 @@ impl SourceGlobs {
         Ok(Self { set, folders })
     }
 
-    /// Returns true if a path relative to the root matches.
+    /// Returns true if a pattern matches a path relative to the root.
     pub(crate) fn matches(&self, path: &Path) -> bool {
         self.set.is_match(path)
     }
@@ -47,7 +47,7 @@ fn refusal(pattern: &str, reason: &str) -> CommandError {
     CommandError::Input(vec![Diagnostic::without_span(Code::ConfigGlob, message).help(help)])
 }
 
-/// The leading folders of a pattern that hold no wildcard: `layouts` of `layouts/**/*.kdl`.
+/// Leading folders of a pattern that contain no wildcard: `layouts` of `layouts/**/*.kdl`.
 fn literal_folder(pattern: &str) -> String {
     let parts: Vec<&str> = pattern.split('/').collect();
     let folders = parts.len().saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Discovery of the manifests of a command and the projects they belong to.
+//! Discovery of the manifests of a command, and of the projects that they belong to.
 //!
 //! The compiler identifies a manifest by its path relative to the root of the project, so that outputs do not depend
 //! on the working directory. Messages show the path as given, or relative to the working directory.
@@ -33,30 +33,30 @@ use root::RootSearch;
 
 pub(crate) use root::root_at;
 
-/// File that marks the root of a project.
+/// Name of the configuration file, which marks the root of a project.
 pub(crate) const CONFIG: &str = "layoutc.toml";
 
 #[derive(Debug)]
 pub(crate) struct Project {
-    /// Absolute folder of `layoutc.toml`, or of the manifest in one-file mode.
+    /// Absolute path of the folder of `layoutc.toml`, or of the manifest if it is outside of any project.
     pub(crate) root: PathBuf,
-    /// Configuration; the embedded default in one-file mode.
+    /// Configuration of the project, or the default one for a manifest outside of any project.
     pub(crate) config: Config,
-    /// Requested manifests: path relative to the root, then the path to display.
+    /// Requested manifests: path relative to the root, and path for display.
     pub(crate) manifests: BTreeMap<String, String>,
-    /// True if these are all manifests of the project; only then can stale outputs be detected.
+    /// True if these are all manifests of the project, which is required to detect stale outputs.
     pub(crate) is_whole: bool,
-    /// True if given by `--root`: nothing above it is read, and no state is stored.
+    /// True if the root is that of `--root`, above which nothing is read, and for which no state is stored.
     pub(crate) is_given: bool,
 }
 
 impl Project {
-    /// Display path of a path of the compiler.
+    /// Path for display of a file that the compiler knows by its path relative to the root.
     pub(crate) fn shown(&self, path: &str) -> String {
         self.manifests.get(path).cloned().unwrap_or_else(|| relative_to_cwd(&self.root.join(path)))
     }
 
-    /// Diagnostic with display paths.
+    /// Copy of a diagnostic with paths for display.
     pub(crate) fn with_shown_paths(&self, diagnostic: &Diagnostic) -> Diagnostic {
         let mut diagnostic = diagnostic.clone();
         let labels = diagnostic.labels.iter_mut().map(|label| &mut label.place);
@@ -67,24 +67,24 @@ impl Project {
     }
 }
 
-/// Manifests found for some PATHS, by root.
+/// Search for the manifests of PATHS and for the projects that they belong to.
 #[derive(Debug, Default)]
 struct ProjectSearch {
     roots: RootSearch,
-    /// Root, then the manifest relative to it, then the path to display.
+    /// Manifests by root of their project: path relative to the root, and path for display.
     manifests: BTreeMap<PathBuf, BTreeMap<String, String>>,
-    /// Roots with a `layoutc.toml`; `None`: invalid.
+    /// Configurations of the projects by root, `None` if invalid.
     configs: BTreeMap<PathBuf, Option<Config>>,
-    /// Roots of which every manifest was requested.
+    /// Roots of the projects of which every manifest was requested.
     whole: Vec<PathBuf>,
-    /// First error about a place without manifests.
+    /// First error about a requested place that contains no manifests.
     lack: Option<CommandError>,
-    /// Files read during discovery.
+    /// Files that were read during the search, and places where others would have been found.
     reads: ReadSet,
 }
 
-/// Projects of PATHS, each with its requested manifests; adds the files read to `reads`. A project with an invalid
-/// configuration is reported and left out. `root`: the only project, if given by `--root`.
+/// Projects of PATHS, each with its requested manifests. Adds the files read to `reads`. A project with an
+/// invalid configuration is reported and left out. `root`: the only project, if `--root` is given.
 pub(crate) fn discover(
     given: &[PathBuf],
     root: Option<&Path>,
@@ -102,7 +102,7 @@ pub(crate) fn discover(
     }
 }
 
-/// Projects of PATHS, including those without a manifest.
+/// Projects of PATHS, including projects without a manifest.
 pub(crate) fn homes(given: &[PathBuf], report: &mut Report) -> Result<Vec<Project>, CommandError> {
     let mut found = ProjectSearch::default();
     found.gather(given, report)?;
@@ -138,7 +138,7 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Adds the project of the working directory or a parent, or that of `--root`.
+    /// Adds the project of the working directory or of the nearest parent that has one, or that of `--root`.
     fn here(&mut self, report: &mut Report) -> Result<(), CommandError> {
         let here = env::current_dir().map_err(|e| CommandError::io("find", Path::new("."), &e))?;
         let Some(root) = self.roots.around(&here)? else {
@@ -158,7 +158,8 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Adds the manifests below a folder: of the enclosing project, of projects inside, and loose ones.
+    /// Adds the manifests below a folder: those of the project around it, else those of the projects in it and
+    /// those outside of any project.
     fn folder(&mut self, given: &Path, report: &mut Report) -> Result<(), CommandError> {
         let folder = self.roots.folder(given)?;
         let shown = paths::start(given);
@@ -192,7 +193,7 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Adds one manifest, of its project or on its own.
+    /// Adds one manifest, to its project or as one outside of any project.
     fn manifest(&mut self, given: &Path, report: &mut Report) -> Result<(), CommandError> {
         let name = given.file_name().unwrap_or_default();
         let parent = given.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -206,7 +207,7 @@ impl ProjectSearch {
         self.add(&root, &file, &below(&file, &root), given)
     }
 
-    /// Adds the manifests of the project at `root` below `folder`, displayed below `given`.
+    /// Adds the manifests of the project at `root` that are below `folder`, which paths for display call `given`.
     fn sources(&mut self, root: &Path, folder: &Path, given: &Path) -> Result<(), CommandError> {
         let patterns = match self.configs.get(root) {
             Some(Some(config)) => config.project.sources.clone(),
@@ -234,7 +235,7 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Adds the manifest `file`, which is `path` below `root`.
+    /// Adds the manifest `file`, whose path is `path` relative to `root` and `shown` for display.
     fn add(
         &mut self,
         root: &Path,
@@ -247,7 +248,8 @@ impl ProjectSearch {
         self.add_all(root, &up(file), &up(path), &up(shown), &[name])
     }
 
-    /// Adds manifests of the folder `parent`, which is `path` below `root` and displayed as `shown`.
+    /// Adds the manifests `names` in the folder `parent`, whose path is `path` relative to `root` and `shown` for
+    /// display.
     fn add_all(
         &mut self,
         root: &Path,
@@ -279,7 +281,8 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Reads the configuration at `root`, once. Returns false if it is invalid.
+    /// Reads the configuration of the project at `root`, unless that was done before. Returns false if it is
+    /// invalid.
     fn config(&mut self, root: &Path, report: &mut Report) -> Result<bool, CommandError> {
         if let Some(config) = self.configs.get(root) {
             return Ok(config.is_some());
@@ -297,7 +300,7 @@ impl ProjectSearch {
         Ok(is_valid)
     }
 
-    /// Parses the configuration at `root`; `None` if it is invalid.
+    /// Parses the configuration of the project at `root`, `None` if it is invalid.
     fn read_config(
         &mut self,
         root: &Path,
@@ -328,7 +331,7 @@ impl ProjectSearch {
         }
     }
 
-    /// Records an error if the project at `root` has no manifest.
+    /// Records an error if no manifest of the project at `root` was found.
     fn expect_some(&mut self, root: &Path) {
         if !self.manifests.contains_key(root) {
             let nothing = self.nothing(root);

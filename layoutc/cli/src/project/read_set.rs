@@ -1,4 +1,5 @@
-//! Dependencies of a command: files read, and places where a new file would change the result.
+//! Dependencies of a command: the files that it read, and the places where a new file would change its
+//! result.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,51 +12,53 @@ use crate::state::fact::Fingerprint;
 use super::files;
 use super::globs::SourceGlobs;
 
-/// Fingerprint of the content at a path, or the error text.
+/// Fingerprint of a file, or the text of the error that kept it from being read.
 pub(crate) type FileState = Result<Fingerprint, String>;
 
-/// States by absolute path.
+/// States of files by absolute path.
 pub(crate) type FileStates = IndexMap<PathBuf, FileState, FxBuildHasher>;
 
-/// Files read, and places where others would have been read.
+/// Files that a command read, and places where it would have read others.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReadSet {
-    /// Includes files that could not be read.
+    /// States of the files that the command read, or failed to read.
     pub(crate) files: FileStates,
-    /// Requested manifests.
+    /// Paths of the requested manifests.
     pub(crate) manifests: IndexSet<PathBuf, FxBuildHasher>,
-    /// Roots of projects, with the patterns of their manifests.
+    /// Patterns of the manifests of each project, by root.
     pub(crate) sources: BTreeMap<PathBuf, SourceGlobs>,
-    /// Folders in which every `*.kdl` is a manifest and every `layoutc.toml` a project.
+    /// Folders in which every `*.kdl` is a manifest, and every `layoutc.toml` the configuration of a project.
     pub(crate) loose: BTreeSet<PathBuf>,
-    /// Template folders, each with the folder that links must not leave; `None`: unrestricted.
+    /// Template folders, each with the folder that links must not lead out of, `None` if links may lead anywhere.
     pub(crate) templates: BTreeMap<PathBuf, Option<PathBuf>>,
-    /// Links to folders, and dangling links, found in these folders.
+    /// Links to folders, and links to missing files, that were found in any of these folders.
     pub(crate) links: BTreeSet<PathBuf>,
-    /// Output folders, never read.
+    /// Output folders, from which no input is read.
     pub(crate) written: BTreeSet<PathBuf>,
-    /// True if manifests are not recorded.
+    /// True if the states and paths of manifests are not recorded.
     pub(crate) is_brief: bool,
 }
 
 impl ReadSet {
-    /// Read set that does not record manifests.
+    /// Read set without the states and paths of manifests.
     pub(crate) fn brief() -> Self {
         Self { is_brief: true, ..Self::default() }
     }
 
-    /// Current state of `path`; read only if it may have changed since it was recorded.
+    /// Current state of the file at `path`, which is read only if it may have changed since its state was
+    /// recorded.
     pub(crate) fn current_state(&self, path: &Path) -> FileState {
         let known = self.files.get(path).and_then(|seen| seen.as_ref().ok());
         files::hash_if_changed(path, known)
     }
 
-    /// Records the current state of `path`; `before` avoids reading unchanged files.
+    /// Records the current state of the file at `path`. Its state in `before` saves reading it if it is
+    /// unchanged.
     pub(crate) fn record_state(&mut self, path: &Path, before: &ReadSet) {
         self.files.insert(path.to_owned(), before.current_state(path));
     }
 
-    /// Adds the reads of `other`, which win for files that both read.
+    /// Adds the files and places of `other`, which wins for files that both read.
     pub(crate) fn merge(&mut self, other: ReadSet) {
         self.files.extend(other.files);
         self.manifests.extend(other.manifests);

@@ -9,22 +9,22 @@ use crate::paths::{normal, relative_to_cwd};
 
 use super::CONFIG;
 
-/// Strategy for finding the root.
+/// Strategy to find the root of a project.
 #[derive(Debug, Default)]
 pub(super) enum RootSearch {
-    /// The nearest folder with a `layoutc.toml` at or above the requested path.
+    /// Nearest folder with a `layoutc.toml`, at or above the requested path.
     #[default]
     Nearest,
-    /// This absolute folder. Nothing above it is read, and links are not resolved: in a sandbox they lead to files
-    /// outside.
+    /// Folder at this absolute path. Nothing above it is read, and links are not resolved, as in a sandbox they
+    /// lead to files outside.
     Given(PathBuf),
 }
 
 impl RootSearch {
-    /// Strategy for the value of `--root`.
+    /// Strategy for the value of `--root`, or the nearest folder without one.
     ///
     /// # Errors
-    /// The value is not a folder.
+    /// Value that is not the path of a folder.
     pub(super) fn new(given: Option<&Path>) -> Result<Self, CommandError> {
         let Some(given) = given else { return Ok(Self::Nearest) };
         if !given.is_dir() {
@@ -40,7 +40,7 @@ impl RootSearch {
         matches!(self, Self::Given(_))
     }
 
-    /// Absolute path of a folder.
+    /// Absolute path of a folder, with links resolved unless the root is given.
     pub(super) fn folder(&self, given: &Path) -> Result<PathBuf, CommandError> {
         match self {
             Self::Nearest => canonical(given),
@@ -48,7 +48,7 @@ impl RootSearch {
         }
     }
 
-    /// Root of a command without PATHS, run in the folder `here`.
+    /// Root of the project for a command without PATHS that runs in the folder `here`.
     pub(super) fn around(&self, here: &Path) -> Result<Option<PathBuf>, CommandError> {
         match self {
             Self::Nearest => nearest(here),
@@ -56,10 +56,10 @@ impl RootSearch {
         }
     }
 
-    /// Root of the project that contains `path`, if any.
+    /// Root of the project that contains `path`, `None` if there is none.
     ///
     /// # Errors
-    /// `path` is not below the folder of `--root`.
+    /// Path that is not below the folder of `--root`.
     pub(super) fn of(&self, path: &Path) -> Result<Option<PathBuf>, CommandError> {
         match self {
             Self::Nearest => nearest(path),
@@ -72,12 +72,12 @@ impl RootSearch {
     }
 }
 
-/// Root of the project that contains `path`, if it can be found without an error.
+/// Root of the project that contains `path`, `None` if there is none or it cannot be determined.
 pub(crate) fn root_at(path: &Path) -> Option<PathBuf> {
     nearest(&canonical(path).ok()?).ok()?
 }
 
-/// Nearest folder at or above `path` with a `layoutc.toml`.
+/// Path of the nearest folder at or above `path` with a `layoutc.toml`, `None` if there is none.
 fn nearest(path: &Path) -> Result<Option<PathBuf>, CommandError> {
     use ErrorKind::{NotADirectory, NotFound, PermissionDenied};
     for folder in path.ancestors() {

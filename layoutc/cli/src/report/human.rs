@@ -1,4 +1,4 @@
-//! Diagnostics as text.
+//! Rendering of diagnostics as text for people.
 
 use std::fmt::Write as _;
 
@@ -9,13 +9,13 @@ use super::terminal_text::{TextCell, cells, escape};
 
 /// Maximum width of a displayed source line, in columns.
 const WIDTH: usize = 100;
-/// Columns kept before the underlined part of a truncated line.
+/// Maximum number of columns before the underlined part of a long line.
 const CONTEXT: usize = 30;
 
-/// Returns the text of a file by its name in locations.
+/// Function that returns the text of a file by the name that locations use for it.
 pub(crate) type SourceLookup<'a> = dyn Fn(&str) -> Option<DiagnosticSource<'a>> + 'a;
 
-/// Escape sequences of a report; empty without color.
+/// Terminal escape sequences for the parts of a diagnostic, all empty without color.
 #[derive(Debug, Clone, Copy)]
 struct ReportPalette {
     severity: &'static str,
@@ -38,8 +38,8 @@ impl ReportPalette {
     }
 }
 
-/// Renders a diagnostic, without a trailing empty line. The head of the item around a label (`tensor x {`) is shown once
-/// as context, unless the label is on it.
+/// Renders a diagnostic as text without a trailing empty line. The first line of the item around a label
+/// (`tensor x {`) is shown once as context, unless the label is on that line.
 pub fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>, color: bool) -> String {
     let paint = ReportPalette::new(diagnostic.severity, color);
     let ReportPalette { severity, strong, reset, .. } = paint;
@@ -101,7 +101,7 @@ pub(crate) fn severity_word(severity: Severity) -> &'static str {
     }
 }
 
-/// Left margin of a diagnostic: right-aligned line numbers, and a rule.
+/// Left margin of a diagnostic, with right-aligned line numbers and a vertical rule.
 #[derive(Clone, Copy)]
 struct Gutter {
     width: usize,
@@ -109,13 +109,13 @@ struct Gutter {
 }
 
 impl Gutter {
-    /// Location line.
+    /// Writes the line with the location of a label.
     fn head(self, out: &mut String, location: &str) {
         let ReportPalette { gutter, reset, .. } = self.paint;
         let _ = writeln!(out, "{:1$} {gutter}┌─{reset} {location}", "", self.width);
     }
 
-    /// Source line.
+    /// Writes a source line with its number.
     fn source(self, out: &mut String, line: usize, text: &str) {
         let ReportPalette { gutter, reset, .. } = self.paint;
         let width = self.width;
@@ -123,13 +123,13 @@ impl Gutter {
         let _ = writeln!(out, "{}", row.trim_end());
     }
 
-    /// Mark of omitted lines between two source lines.
+    /// Writes a mark for omitted lines between two source lines.
     fn ellipsis(self, out: &mut String) {
         let ReportPalette { gutter, reset, .. } = self.paint;
         let _ = writeln!(out, "{gutter}...{reset}");
     }
 
-    /// Label of a file whose text is not known.
+    /// Writes the message of a label in a file whose text is unknown.
     fn message(self, out: &mut String, message: &str) {
         let ReportPalette { gutter, reset, .. } = self.paint;
         if !message.is_empty() {
@@ -137,7 +137,7 @@ impl Gutter {
         }
     }
 
-    /// Underline of a label, and its message.
+    /// Writes the underline of a label, and its message.
     fn underline(self, out: &mut String, excerpt: &Excerpt, label: &Label) {
         let ReportPalette { underline, gutter, reset, .. } = self.paint;
         let (mark, color) = if label.primary { ("^", underline) } else { ("-", gutter) };
@@ -154,7 +154,7 @@ impl Gutter {
         );
     }
 
-    /// Note after `= `; further lines of its text are aligned with the first.
+    /// Writes a note after `= `, with further lines of its text aligned with the first.
     fn note(self, out: &mut String, head: &str, text: &str) {
         let ReportPalette { gutter, strong, reset, .. } = self.paint;
         for (k, line) in text.lines().enumerate() {
@@ -168,15 +168,15 @@ impl Gutter {
     }
 }
 
-/// Displayed part of a line, and the underlined part of it.
+/// Part of a source line that is displayed, and the underlined part of it.
 #[derive(Debug, PartialEq, Eq)]
 struct Excerpt {
     line: String,
-    /// Columns before the underline.
+    /// Number of columns before the underline.
     column: usize,
-    /// Columns of the underline, at least 1.
+    /// Number of columns of the underline, at least 1.
     width: usize,
-    /// True if the span continues on the next line.
+    /// True if the span of the label continues after the displayed part.
     goes_on: bool,
     is_cut: bool,
 }
@@ -211,7 +211,8 @@ impl Excerpt {
     }
 }
 
-/// Range of displayed cells of a long line: the span with some context, at most [`WIDTH`] columns.
+/// Range of the displayed cells of a long line: the start of the span with some context before it, at most
+/// [`WIDTH`] columns.
 fn window(cells: &[TextCell], first: usize) -> (usize, usize) {
     let mut from = first;
     let mut room = CONTEXT;

@@ -1,4 +1,4 @@
-//! Diagnostics as JSON: one object per line.
+//! Rendering of diagnostics as JSON, one object per line.
 
 use layoutc_compiler::base::diagnostic::{Diagnostic, Fix, Label};
 use serde_json::{Map, Number, Value, json};
@@ -28,7 +28,7 @@ pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>) -> Stri
     format!("{value}\n")
 }
 
-/// Fix as JSON; `None` if the text of the file is not known.
+/// Fix as a JSON object, `None` if the text of the file is unknown.
 fn change(fix: &Fix, lookup: &SourceLookup<'_>) -> Option<Value> {
     let Fix { place, text } = fix;
     let source = lookup(&place.file)?;
@@ -58,12 +58,12 @@ fn place(label: &Label, lookup: &SourceLookup<'_>) -> Value {
     Value::Object(value)
 }
 
-/// Integers as JSON numbers; beyond 64 bits as strings.
+/// Integers as a JSON array of numbers, or of strings beyond 64 bits.
 pub(crate) fn integers(values: &[i128]) -> Value {
     Value::Array(values.iter().map(|value| integer(*value)).collect())
 }
 
-/// Integer as a JSON number; beyond 64 bits as a string.
+/// Integer as a JSON number, or as a string beyond 64 bits.
 pub(crate) fn integer(value: i128) -> Value {
     Number::from_i128(value).map_or_else(|| Value::from(value.to_string()), Value::Number)
 }

@@ -1,4 +1,4 @@
-//! Reports: diagnostics, counts, traces of an index.
+//! Reports of commands: diagnostics, their counts, and traces of an index.
 
 pub(crate) mod human;
 pub(crate) mod json;
@@ -19,10 +19,10 @@ pub use terminal_text::escape;
 
 use crate::console::{Console, ReportFormat};
 
-/// Maximum number of errors, and of warnings, printed as text.
+/// Maximum number of errors that are printed as text, and of warnings.
 pub(crate) const CAP: usize = 50;
 
-/// Diagnostics of a run, with the texts they refer to.
+/// Diagnostics of a command, with the source texts that they refer to.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     diagnostics: Vec<Diagnostic>,
@@ -30,19 +30,19 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Adds diagnostics, in printing order.
+    /// Adds diagnostics, which are printed in the order of their addition.
     pub(crate) fn add(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
         self.diagnostics.extend(diagnostics);
     }
 
-    /// Adds diagnostics of a later stage, except those that an earlier one reported too.
+    /// Adds diagnostics of a later stage, except those that are in the report already.
     pub(crate) fn add_new(&mut self, diagnostics: Vec<Diagnostic>) {
         let is_new = |diagnostic: &Diagnostic| !self.diagnostics.contains(diagnostic);
         let new: Vec<Diagnostic> = diagnostics.into_iter().filter(is_new).collect();
         self.add(new);
     }
 
-    /// Adds the text of a file, by its name in locations.
+    /// Adds the text of a file, under the name that locations use for it.
     pub(crate) fn text(&mut self, file: String, text: Arc<str>) {
         self.texts.insert(file, text);
     }
@@ -51,13 +51,13 @@ impl Report {
         self.count(Severity::Error) > 0
     }
 
-    /// Codes of the errors.
+    /// Diagnostic codes of the errors.
     pub(crate) fn errors(&self) -> impl Iterator<Item = Code> {
         let errors = self.diagnostics.iter().filter(|d| d.severity == Severity::Error);
         errors.map(|error| error.code)
     }
 
-    /// Number of diagnostics of a severity.
+    /// Number of diagnostics with this severity.
     pub(crate) fn count(&self, severity: Severity) -> usize {
         self.diagnostics.iter().filter(|d| d.severity == severity).count()
     }
@@ -66,7 +66,7 @@ impl Report {
         self.texts.get(file).map(|text| DiagnosticSource::whole(text))
     }
 
-    /// Prints all diagnostics, then their counts.
+    /// Prints all diagnostics, and as text also their counts.
     pub(crate) fn print(&self, console: &mut Console) {
         match console.format {
             ReportFormat::Json => {
@@ -105,7 +105,7 @@ impl Report {
         out
     }
 
-    /// `1 error, 2 warnings`, and where the codes are explained; empty without diagnostics.
+    /// Counts such as `1 error, 2 warnings`, and how to explain the codes; empty without diagnostics.
     fn closing(&self) -> String {
         let parts: Vec<String> = [Severity::Error, Severity::Warning]
             .into_iter()
@@ -121,7 +121,7 @@ impl Report {
     }
 }
 
-/// Line that names the command which explains the first of the codes.
+/// Line with the command that explains the first of the codes, empty if there is none.
 pub(crate) fn more_information(codes: impl IntoIterator<Item = Code>) -> String {
     let mut codes = codes.into_iter();
     let Some(first) = codes.next() else { return String::new() };
@@ -129,7 +129,7 @@ pub(crate) fn more_information(codes: impl IntoIterator<Item = Code>) -> String 
     format!("for more information{about}, run `layoutc explain {}`\n", first.id())
 }
 
-/// Size in the largest unit that is not below 1: `1.5 GiB`, `640 bytes`.
+/// Size in the largest unit of which it has at least one: `1.5 GiB`, `640 bytes`.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let unit = UNITS.iter().find(|(_, shift)| bytes >> shift > 0);
@@ -141,7 +141,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// `1 error`, `2 errors`.
+/// Count with its noun in singular or plural: `1 error`, `2 errors`.
 pub(crate) fn counted(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }

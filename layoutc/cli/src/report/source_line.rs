@@ -1,12 +1,12 @@
-//! Conversion of byte offsets to lines and columns.
+//! Conversion of byte offsets in a text to lines and columns.
 
-/// A text that locations refer to, or a part of one.
+/// Text of a file that locations refer to, or a part of that text.
 #[derive(Debug, Clone, Copy)]
 pub struct DiagnosticSource<'a> {
     pub text: &'a str,
-    /// Number of its first line, from 1.
+    /// Number of the first line of `text` in the file, from 1.
     pub first_line: usize,
-    /// Byte offset of its start in the whole text.
+    /// Byte offset of `text` in the file.
     pub first_byte: usize,
 }
 
@@ -16,23 +16,23 @@ impl<'a> DiagnosticSource<'a> {
     }
 }
 
-/// Start of a span, and its line.
+/// Line in which a span starts, and the place of the span in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SourceLine<'a> {
-    /// From 1.
+    /// Number of the line, from 1.
     pub(crate) line: usize,
-    /// From 1, in characters.
+    /// Column of the start of the span in characters, from 1.
     pub(crate) column: usize,
-    /// Line without its end and without a byte order mark.
+    /// Text of the line without its end and without a byte order mark.
     pub(crate) text: &'a str,
-    /// First byte of the span in [`Self::text`].
+    /// Byte offset of the start of the span in [`Self::text`].
     pub(crate) start: usize,
-    /// End of the span; beyond the text if the span continues on later lines.
+    /// Byte offset of the end of the span, which is beyond [`Self::text`] if the span continues on later lines.
     pub(crate) end: usize,
 }
 
-/// Line and column of the span `start..end`. A span at the end of a text that ends with a line break belongs to the
-/// last line, as there is nothing to show after it.
+/// Line in which the span of the bytes `start..end` starts. A span at the end of a text that ends with a line
+/// break belongs to the last line, as there is nothing to show after it.
 pub(crate) fn locate(source: DiagnosticSource<'_>, start: usize, end: usize) -> SourceLine<'_> {
     let text = source.text;
     let mut start = floor_char(text, start.saturating_sub(source.first_byte));
@@ -60,8 +60,9 @@ pub(crate) fn locate(source: DiagnosticSource<'_>, start: usize, end: usize) -> 
     }
 }
 
-/// Head of the outermost block around the line at `start`: the nearest line above that is not indented and ends with an
-/// opening bracket. `None` if the line at `start` is not indented itself, or if the text is not indented by blocks.
+/// First line of the outermost block around the line at byte `start`: the nearest line above that is not
+/// indented and ends with an opening bracket. `None` if the line at `start` is not indented itself, or if the
+/// text is not indented by blocks.
 pub(crate) fn block_head(source: DiagnosticSource<'_>, start: usize) -> Option<SourceLine<'_>> {
     let is_indented = |line: &str| line.is_empty() || line.starts_with([' ', '\t']);
     if !is_indented(locate(source, start, start).text) {
@@ -79,7 +80,7 @@ pub(crate) fn block_head(source: DiagnosticSource<'_>, start: usize) -> Option<S
     None
 }
 
-/// Number of carriage returns without a line feed.
+/// Number of carriage returns in a text that no line feed follows.
 fn lone_returns(text: &str) -> usize {
     text.matches('\r').count() - text.matches("\r\n").count()
 }

@@ -1,22 +1,22 @@
-//! Display of characters on a terminal: widths, tabs, and escapes for unsafe ones.
+//! Display of characters on a terminal: their widths, tabs, and escapes for unsafe characters.
 
 use unicode_width::UnicodeWidthChar;
 
-/// Columns between tab stops.
+/// Number of columns between tab stops.
 const TAB: usize = 4;
 
-/// A character of a source line as displayed.
+/// Character of a source line in the form in which it is displayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextCell {
     /// Byte offset of the character in the line.
     pub(crate) start: usize,
-    /// Displayed text.
+    /// Text that is displayed for the character.
     pub(crate) text: String,
     /// Width of the text in columns.
     pub(crate) width: usize,
 }
 
-/// Characters of a line, with tabs as spaces and unsafe ones escaped.
+/// Characters of a line as displayed, with tabs as spaces and unsafe characters escaped.
 pub(crate) fn cells(line: &str) -> Vec<TextCell> {
     let mut column = 0;
     let mut cells = Vec::new();
@@ -37,7 +37,7 @@ pub(crate) fn cells(line: &str) -> Vec<TextCell> {
     cells
 }
 
-/// Escapes characters that would move the cursor or reorder the line.
+/// Text with escapes for characters that would move the cursor or reorder the line.
 pub fn escape(text: &str) -> String {
     let mut escape = String::with_capacity(text.len());
     for c in text.chars() {
@@ -50,8 +50,8 @@ fn escaped(c: char) -> String {
     format!("\\u{{{:x}}}", u32::from(c))
 }
 
-/// Control characters, line and paragraph separators, and invisible characters that reorder or join others
-/// (bidirectional controls, zero-width characters, tags).
+/// True for characters that are unsafe to display: control characters, line and paragraph separators, and
+/// invisible characters that reorder or join others (bidirectional controls, zero-width characters, tags).
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{feff}')

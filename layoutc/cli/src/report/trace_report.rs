@@ -1,4 +1,5 @@
-//! Trace of an index: as text, a block per step with its arithmetic in columns; as JSON, one object.
+//! Trace of an index through the steps of a layout. As text it has a block per step with the arithmetic in
+//! columns; as JSON it is one object.
 
 use std::fmt::Write as _;
 
@@ -8,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::json::{integer, integers};
 use super::terminal_text::escape;
 
-/// Escape sequences of a trace; empty without color.
+/// Terminal escape sequences for the parts of a trace, all empty without color.
 #[derive(Debug, Clone, Copy)]
 struct TracePalette {
     name: &'static str,
@@ -26,7 +27,7 @@ impl TracePalette {
     }
 }
 
-/// Trace as text; its last number is the offset.
+/// Trace of an index as text, whose last number is the offset.
 pub(crate) fn text(trace: &IndexTrace, is_colored: bool) -> String {
     let paint = TracePalette::new(is_colored);
     let TracePalette { strong, faint, reset, .. } = paint;
@@ -53,11 +54,11 @@ pub(crate) fn text(trace: &IndexTrace, is_colored: bool) -> String {
     out
 }
 
-/// Maximum width of a row on one line.
+/// Maximum width of a row on one line, in columns.
 const WIDEST: usize = 100;
 
-/// Writes terms in columns: name, expression, numbers, value, extent. If a row is too wide, every row of the block is
-/// split into lines.
+/// Writes one row per axis, with columns for name, expression, numbers, value and extent. If a row is too
+/// wide, every row of the block is split into lines.
 fn block(out: &mut String, terms: &[TraceTerm], paint: TracePalette) {
     let TracePalette { name, strong, faint, reset } = paint;
     let rows: Vec<[String; 4]> = terms.iter().map(cells).collect();
@@ -88,7 +89,8 @@ fn block(out: &mut String, terms: &[TraceTerm], paint: TracePalette) {
     }
 }
 
-/// All columns of a term but the last; redundant ones are empty.
+/// Columns of a row except the extent: name, expression, numbers, value. Columns that repeat others are
+/// empty.
 fn cells(term: &TraceTerm) -> [String; 4] {
     let value = term.value.to_string();
     let is_new = |text: &str| text != term.name && text != value;
@@ -98,7 +100,7 @@ fn cells(term: &TraceTerm) -> [String; 4] {
     [term.name.clone(), equal(&term.expr), numbers, value]
 }
 
-/// Trace as one line of JSON.
+/// Trace of an index as one line of JSON.
 pub(crate) fn json(trace: &IndexTrace) -> String {
     let terms = |terms: &[TraceTerm]| terms.iter().map(term).collect::<Vec<_>>();
     let step = |step: &TraceStep| json!({ "step": step.line, "axes": terms(&step.axes) });

@@ -1,4 +1,5 @@
-//! Facts established by builds. A later fact replaces an earlier one of the same kind and name.
+//! Facts that builds record in the log of a project. A later fact replaces an earlier one of the same kind
+//! and name.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::stat::FileStat;
 
-/// BLAKE3 hash of a file's content, or of all inputs of a result (then it is the result's cache key).
+/// BLAKE3 hash of a file's content, or of everything that a result depends on, as the cache key of that
+/// result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct ContentHash(#[serde(with = "serde_bytes")] pub(crate) [u8; 32]);
 
@@ -20,45 +22,47 @@ impl ContentHash {
         Self(*blake3::hash(content).as_bytes())
     }
 
-    /// Hash of the rest of a file.
+    /// Hash of a file's content from the position of its cursor on.
     pub(crate) fn of_file(file: File) -> io::Result<Self> {
         Ok(Self(*blake3::Hasher::new().update_reader(file)?.finalize().as_bytes()))
     }
 }
 
-/// Map by name. `FxHash` is safe here: names come from the user's own files.
+/// Map from names, such as paths, to values. `FxHash` is safe here, as the names come from the user's own
+/// files.
 type NameMap<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
 
 pub(crate) type PathSet<'a> = IndexSet<&'a str, FxBuildHasher>;
 
-/// Content of a file by hash, with the metadata that identifies it.
+/// Hash of a file's content, with the metadata that the file had at the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
-    /// The content is unchanged while the file has this metadata; `None`: the file must be read.
+    /// Metadata of the file, which has the same content as long as this does not change. `None` if the file must
+    /// be read to tell.
     pub(crate) stat: Option<FileStat>,
     pub(crate) hash: ContentHash,
 }
 
-/// Result of checking a valid manifest.
+/// Result of the check of a valid manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CheckRecord<'a> {
-    /// Hash of everything the result depends on.
+    /// Cache key of the check: hash of everything that its result depends on.
     pub(crate) key: ContentHash,
-    /// Other manifests that it uses, transitively.
+    /// Paths of the manifests that this one uses, transitively.
     #[serde(borrow)]
     pub(crate) uses: Vec<&'a str>,
-    /// Number of tensors.
+    /// Number of tensors in the manifest.
     pub(crate) tensors: u64,
-    /// Encoded warnings; empty if none.
+    /// Warnings of the check in encoded form, empty if there are none.
     pub(crate) warnings: &'a [u8],
 }
 
-/// Files generated from a manifest for one target.
+/// Files that a build generated from a manifest for one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EmitRecord<'a> {
-    /// Hash of everything the files depend on.
+    /// Cache key of the files: hash of everything that they depend on.
     pub(crate) key: ContentHash,
-    /// Paths relative to the output folder, with the fingerprints of the written files.
+    /// Paths of the files relative to the output folder, with the fingerprints of the files as written.
     #[serde(borrow)]
     pub(crate) outputs: Vec<(&'a str, Fingerprint)>,
 }
@@ -69,55 +73,62 @@ impl<'a> EmitRecord<'a> {
     }
 }
 
-/// A fact. Paths of inputs are relative to the root of the project, those of outputs to the output folder.
+/// Fact that a build records. Paths of inputs are relative to the root of the project, those of outputs to
+/// the output folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum BuildFact<'a> {
-    /// Boot id of the machine: data written before an unclean restart may be lost.
+    /// Boot id of the machine. After an unclean restart, data that was written before may be lost.
     Boot(&'a str),
-    /// An input was read.
+    /// Path and fingerprint of an input that was read.
     Input(&'a str, Fingerprint),
-    /// An output was written, or found up to date.
+    /// Path and fingerprint of an output that was written, or found up to date.
     Output(&'a str, Fingerprint),
-    /// A file is no longer an output.
+    /// Path of a file that is no longer an output.
     Removed(&'a str),
-    /// A manifest was checked.
+    /// Path of a manifest that was checked, and the result of the check.
     Checked(&'a str, #[serde(borrow)] CheckRecord<'a>),
-    /// Files were generated: target and manifest.
+    /// Target, path of the manifest, and the files that were generated from it for the target.
     Emitted(&'a str, &'a str, #[serde(borrow)] EmitRecord<'a>),
-    /// An output is about to be written; its text may be there if the build is killed.
+    /// Path of an output that is about to be written, and the hash of its text, which may be there if the build
+    /// is killed.
     Coming(&'a str, ContentHash),
-    /// These folders contained only outputs of layoutc.
+    /// Folders that contained only outputs of layoutc, with their metadata.
     Swept(#[serde(borrow)] Vec<(&'a str, FileStat)>),
 }
 
-/// Lower estimate of the log's size per emitted manifest, in bytes.
+/// Lower estimate of the number of bytes in the log per manifest, which gives the initial capacity of the
+/// maps.
 const BYTES_EACH: usize = 384;
 
-/// State of a project: the facts of its log, each replacing earlier ones with the same key.
+/// State of a project that follows from the facts in its log, of which a later fact replaces earlier ones
+/// with the same key.
 #[derive(Debug, Default)]
 pub(crate) struct BuildFacts<'a> {
-    /// Boot id of the last build.
+    /// Boot id of the machine at the last build.
     pub(crate) boot: &'a str,
-    /// Fingerprints of the files that the last build read, by path.
+    /// Fingerprints of the files that the last builds read, by path.
     pub(crate) inputs: NameMap<'a, Fingerprint>,
-    /// Fingerprints of outputs found since they were emitted, and of files that are no longer emitted, by path;
-    /// `None`: not an output of layoutc.
+    /// Fingerprints of outputs that were examined since they were generated, and of files that are no longer
+    /// generated, by path. `None` for a file that is not an output of layoutc.
     found: NameMap<'a, Option<Fingerprint>>,
-    /// Hashes of texts that may be there instead, by path.
+    /// Hashes of texts that a killed build may have written to outputs, by path.
     pub(crate) coming: BTreeMap<&'a str, ContentHash>,
-    /// Folders that contain only known outputs while they have this metadata. Cleared when something is emitted.
+    /// Folders that contain only known outputs as long as they have this metadata. Empty after new files were
+    /// generated.
     pub(crate) swept: Vec<(&'a str, FileStat)>,
-    /// Results of the last check, by manifest.
+    /// Results of the last checks, by path of the manifest.
     pub(crate) checked: NameMap<'a, CheckRecord<'a>>,
-    /// Emitted units, by target, then by manifest; the umbrella header has the manifest "".
+    /// Generated files by target and by path of the manifest, which is empty for the umbrella header.
     emitted: BTreeMap<&'a str, NameMap<'a, EmitEntry<'a>>>,
-    /// Number of emitted units so far.
+    /// Number of times that files of a unit were generated so far.
     times: usize,
-    /// Outputs by path, with the number of the last unit that emitted them; computed on demand.
+    /// Fingerprints of generated files by path, each with the number of the unit that generated the file last.
+    /// Computed on demand.
     made: OnceLock<NameMap<'a, (usize, Fingerprint)>>,
 }
 
-/// An emitted unit and its number: a removed manifest may have emitted the same file earlier.
+/// Generated files of a unit, with the unit's number in the order of generation, as a removed manifest may
+/// have generated the same file earlier.
 #[derive(Debug)]
 struct EmitEntry<'a> {
     nth: usize,
@@ -125,7 +136,7 @@ struct EmitEntry<'a> {
 }
 
 impl<'a> BuildFacts<'a> {
-    /// No facts, with capacity for a log of this size.
+    /// Empty state, with capacity for the facts of a log of `bytes` bytes.
     pub(crate) fn with_room(bytes: usize) -> Self {
         let manifests = bytes / BYTES_EACH;
         let hasher = FxBuildHasher;
@@ -136,7 +147,7 @@ impl<'a> BuildFacts<'a> {
         }
     }
 
-    /// Applies a fact.
+    /// Updates the state by a fact.
     pub(crate) fn learn(&mut self, fact: BuildFact<'a>) {
         match fact {
             BuildFact::Boot(boot) => self.boot = boot,
@@ -176,7 +187,7 @@ impl<'a> BuildFacts<'a> {
         of_target.insert(manifest, EmitEntry { nth: self.times, emitted });
     }
 
-    /// Fingerprint of an output.
+    /// Fingerprint of the output at `path`, `None` if it is not known as an output.
     pub(crate) fn output(&self, path: &str) -> Option<&Fingerprint> {
         match self.found.get(path) {
             Some(found) => found.as_ref(),
@@ -194,7 +205,7 @@ impl<'a> BuildFacts<'a> {
         })
     }
 
-    /// Emitted units with target and manifest, in order of emission.
+    /// Target, manifest and generated files of each unit, in the order of generation.
     fn in_order(&self) -> Vec<(&'a str, &'a str, &EmitEntry<'a>)> {
         let of = self.emitted.iter();
         let mut all: Vec<_> =
@@ -203,7 +214,8 @@ impl<'a> BuildFacts<'a> {
         all
     }
 
-    /// Files of a unit with their emitted hashes and current fingerprints.
+    /// Files of a unit: path, hash of the generated text, and current fingerprint, `None` if the file is no
+    /// longer an output.
     pub(crate) fn files(
         &self,
         unit: (&str, &str),
@@ -215,7 +227,7 @@ impl<'a> BuildFacts<'a> {
         })
     }
 
-    /// Drops all metadata, so that every file must be read.
+    /// Drops the metadata of all files, so that every file must be read again.
     pub(crate) fn forget_stats(&mut self) {
         let emitted = self.emitted.values_mut().flat_map(IndexMap::values_mut);
         let emitted = emitted.flat_map(|l| l.emitted.outputs.iter_mut().map(|(_, known)| known));
@@ -225,17 +237,17 @@ impl<'a> BuildFacts<'a> {
         self.made = OnceLock::new();
     }
 
-    /// Record of a unit.
+    /// Generated files of the unit (target, manifest), `None` if nothing was generated for it.
     pub(crate) fn emitted(&self, (target, manifest): (&str, &str)) -> Option<&EmitRecord<'a>> {
         self.emitted.get(target)?.get(manifest).map(|learned| &learned.emitted)
     }
 
-    /// Returns true if the only known outputs are those of exactly `units` units.
+    /// Returns true if all known outputs belong to units, of which there are exactly `units`.
     pub(crate) fn are_all(&self, units: usize) -> bool {
         self.found.is_empty() && self.emitted.values().map(IndexMap::len).sum::<usize>() == units
     }
 
-    /// Paths of all known outputs.
+    /// Paths of all known outputs, sorted.
     pub(crate) fn outputs(&self) -> Vec<&'a str> {
         let found = self.found.iter().filter(|(_, found)| found.is_some());
         let mut paths: Vec<&str> =
@@ -245,13 +257,14 @@ impl<'a> BuildFacts<'a> {
         paths
     }
 
-    /// Returns true if layoutc wrote a file with this hash to the output `path`.
+    /// Returns true if layoutc wrote, or was about to write, a text with this hash to the output at `path`.
     pub(crate) fn wrote(&self, path: &str, hash: &ContentHash) -> bool {
         self.output(path).is_some_and(|known| known.hash == *hash)
             || self.coming.get(path) == Some(hash)
     }
 
-    /// Number of facts, except those found about outputs.
+    /// Number of facts that restore this state, except those about outputs that were examined since their
+    /// generation.
     pub(crate) fn len(&self) -> usize {
         let emitted: usize = self.emitted.values().map(IndexMap::len).sum();
         1 + usize::from(!self.swept.is_empty())
@@ -261,7 +274,7 @@ impl<'a> BuildFacts<'a> {
             + emitted
     }
 
-    /// The facts that restore this state, for a compacted log.
+    /// Facts that restore this state, for a log without outdated facts.
     pub(crate) fn all(&self) -> Vec<BuildFact<'a>> {
         let mut all = vec![BuildFact::Boot(self.boot)];
         all.extend(self.inputs.iter().map(|(path, known)| BuildFact::Input(path, *known)));

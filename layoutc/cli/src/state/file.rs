@@ -1,4 +1,5 @@
-//! Files of a state folder, by its handle: read whole, appended to, or replaced.
+//! Files of a state folder, which are read as a whole, appended to, or replaced by way of the folder's
+//! handle.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -7,19 +8,19 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
 
-/// Name of a file, and of its replacement while that is written.
+/// Name of a file in the state folder, and name of its replacement while that is being written.
 pub(crate) type FileNames = [&'static str; 2];
 
-/// Durability of a write.
+/// Durability of a write to a file of the state folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// Synced: a lost fact about outputs would go unnoticed.
+    /// Write that is synced to disk, as the loss of a fact about outputs would go unnoticed.
     Synced,
-    /// Not synced: losing it only costs work.
+    /// Write that is not synced, as its loss only costs work in later builds.
     Hint,
 }
 
-/// Content and metadata of a file. `None` if it is missing, not accessible or not a regular file.
+/// Content and metadata of a file, `None` if it is missing, inaccessible or not a regular file.
 pub(super) fn read(dir: &OwnedFd, [name, _]: FileNames) -> io::Result<Option<(Vec<u8>, Metadata)>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let mut file = match retry_on_intr(|| openat(dir, name, flags, Mode::empty())) {
@@ -38,7 +39,8 @@ pub(super) fn read(dir: &OwnedFd, [name, _]: FileNames) -> io::Result<Option<(Ve
     Ok(Some((bytes, metadata)))
 }
 
-/// Writes `bytes` after the first `valid_bytes` bytes, replacing the rest. On an error the rest is truncated.
+/// Writes `bytes` after the first `valid_bytes` bytes of a file, in place of the rest. On an error only the
+/// first bytes are kept.
 pub(super) fn append(
     dir: &OwnedFd,
     [name, _]: FileNames,
@@ -60,7 +62,7 @@ pub(super) fn append(
     written
 }
 
-/// Replaces the content by renaming a new file.
+/// Replaces the content of a file by renaming a new file to it.
 pub(super) fn replace(
     dir: &OwnedFd,
     [name, new]: FileNames,
@@ -75,7 +77,7 @@ pub(super) fn replace(
     written
 }
 
-/// Creates a file, or truncates one that was left behind.
+/// Creates a file with this content, or overwrites one that a killed build left behind.
 fn write_new(dir: &OwnedFd, name: &str, bytes: &[u8], durability: Durability) -> io::Result<()> {
     let flags =
         OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;

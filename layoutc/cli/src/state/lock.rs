@@ -1,4 +1,4 @@
-//! Lock that admits one build at a time to an output folder.
+//! Lock of a state folder, which admits one build at a time to an output folder.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -12,30 +12,30 @@ use crate::command_error::CommandError;
 
 const NAME: &str = "lock";
 
-/// Lock of the state folder, released on drop or at the end of the process. Where locks are not supported (some
-/// network file systems), concurrent builds still write the same bytes, each file atomically.
+/// Lock of the state folder, released on drop or at the end of the process. Where locks are not supported, as
+/// on some network file systems, concurrent builds still write the same bytes, each file atomically.
 #[derive(Debug)]
 pub(crate) struct StateLock {
     file: Option<File>,
 }
 
 impl StateLock {
-    /// Stands in for a lock where none is needed or supported.
+    /// Value for builds that need no lock, or cannot have one.
     pub(crate) fn nothing() -> Self {
         Self { file: None }
     }
 
-    /// True if no other build can be running here.
+    /// True if the folder was locked, so that no other build can be running in it.
     pub(crate) fn is_held(&self) -> bool {
         self.file.is_some()
     }
 }
 
-/// Locks the state folder `dir` at `folder`. If another build holds the lock, calls `wait` with its description.
-/// `None` if the folder was removed meanwhile.
+/// Locks the state folder with the handle `dir` and the path `folder`. If another build holds the lock, calls
+/// `wait` with a description of that build. `None` if the folder was removed meanwhile.
 ///
 /// # Errors
-/// System errors, and errors of `wait`.
+/// System errors, and errors that `wait` returns.
 pub(crate) fn lock(
     folder: &Path,
     dir: &OwnedFd,
@@ -73,7 +73,7 @@ pub(crate) fn lock(
     }
 }
 
-/// Locks the state folder if nobody holds the lock.
+/// Locks the state folder unless another build holds the lock; `None` in that case or without a lock file.
 pub(crate) fn try_lock(dir: &OwnedFd) -> Option<StateLock> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = File::from(openat(dir, NAME, flags, Mode::empty()).ok()?);
@@ -81,7 +81,7 @@ pub(crate) fn try_lock(dir: &OwnedFd) -> Option<StateLock> {
     Some(StateLock { file: Some(file) })
 }
 
-/// Writes the holder to the lock file, for messages only.
+/// Writes a description of this process to the lock file, which others show in messages.
 fn sign(file: &mut File) {
     let command = std::env::args().nth(1).unwrap_or_default();
     let text = format!("process {} (`layoutc {command}`)\n", std::process::id());
@@ -90,7 +90,7 @@ fn sign(file: &mut File) {
     drop(written.and_then(|()| file.set_len(text.len() as u64)));
 }
 
-/// Description of the lock's holder.
+/// Description of the process that holds the lock, as it is in the lock file.
 fn holder(file: &mut File) -> String {
     let mut text = String::new();
     let read = file.rewind().and_then(|()| file.take(200).read_to_string(&mut text));

@@ -1,7 +1,8 @@
-//! Append-only log of facts.
+//! Append-only log of the facts that builds record.
 //!
-//! The first invalid record ends the log; it and everything after it are replaced by the next append. Each fact holds
-//! or is outdated independently, so a lost one is established again. A file without the header is not a log.
+//! The first invalid record ends the log, and the next append replaces it and everything after it. Each fact
+//! is valid or outdated on its own, so a lost one is only recorded again. A file without the header is not a
+//! log.
 
 use std::fmt;
 use std::io;
@@ -19,14 +20,14 @@ use super::record;
 use super::stat::FileStat;
 
 pub(crate) const FILES: FileNames = ["log", "log.new"];
-/// First line, with the version of [`BuildFact`]; must change with that type.
+/// First line of a log, with the version of [`BuildFact`], which must change with that type.
 const HEADER: &[u8] = b"layoutc log 5\n";
-/// Maximum number of facts per record.
+/// Maximum number of facts in one record.
 const TOGETHER: usize = 256;
-/// Number of outdated facts tolerated beyond a quarter of the live ones.
+/// Number of outdated facts that a log may have, in addition to a quarter of the number of current ones.
 const SPARE: usize = 1024;
 
-/// Owns the bytes of logs, which facts borrow.
+/// Arena for the bytes of logs, from which facts borrow.
 #[derive(Default)]
 pub(crate) struct LogArena(FrozenVec<Vec<u8>>);
 
@@ -36,19 +37,19 @@ impl fmt::Debug for LogArena {
     }
 }
 
-/// Log of a state folder.
+/// Log of a state folder, with its current facts.
 #[derive(Debug)]
 pub(crate) struct BuildLog<'a> {
     store: &'a LogArena,
-    /// State folder, for messages.
+    /// Path of the state folder, for messages.
     folder: PathBuf,
-    /// Current facts.
+    /// State that follows from the facts in the log.
     pub(crate) facts: BuildFacts<'a>,
-    /// Number of facts in the file.
+    /// Number of facts in the file, including outdated ones.
     written: usize,
-    /// Length of the valid prefix in bytes; 0: the file is not a log.
+    /// Length in bytes of the valid part of the file, 0 if the file is not a log.
     valid_bytes: u64,
-    /// Metadata of the file when it was read.
+    /// Metadata of the file when it was last read or written, `None` if it does not exist.
     stat: Option<FileStat>,
 }
 
@@ -56,7 +57,7 @@ impl<'a> BuildLog<'a> {
     /// Reads the log in the state folder `dir`. A missing, invalid or inaccessible file is an empty log.
     ///
     /// # Errors
-    /// A system error, as an existing log must not be discarded because of it.
+    /// System errors, as an existing log must not be discarded because of them.
     pub(crate) fn load(
         folder: &Path,
         dir: Option<&OwnedFd>,
@@ -85,7 +86,7 @@ impl<'a> BuildLog<'a> {
         Ok(log)
     }
 
-    /// Adds the facts in the records of `bytes` from `start` on; returns the end of the last valid record.
+    /// Adds the facts in the records of `bytes` from byte `start` on; returns the end of the last valid record.
     fn learn(&mut self, bytes: &'a [u8], start: usize) -> usize {
         let mut valid_end = start;
         for span in record::spans(bytes, start) {
@@ -106,27 +107,28 @@ impl<'a> BuildLog<'a> {
         Ok(Some(bytes))
     }
 
-    /// Reads the log again.
+    /// Reads the log again, as after a build of another process.
     pub(crate) fn reload(&mut self, dir: &OwnedFd) -> Result<(), CommandError> {
         *self = Self::load(&self.folder, Some(dir), self.store)?;
         Ok(())
     }
 
-    /// Returns true if this is the log of a state folder.
+    /// Returns true if this is the log of the state folder at `folder`.
     pub(crate) fn is_of(&self, folder: &Path) -> bool {
         self.folder == folder
     }
 
-    /// Returns true if another build appended to the log since it was read.
+    /// Returns true if the file changed since this log was read, as by another build.
     pub(crate) fn is_outdated(&self, dir: &OwnedFd) -> bool {
         let now = statat(dir, FILES[0], AtFlags::SYMLINK_NOFOLLOW).ok();
         now.as_ref().map(FileStat::of_raw) != self.stat
     }
 
-    /// Appends facts. The lock must be held.
+    /// Appends facts to the file and to the state, and rewrites the file if too many of its facts are outdated.
+    /// The lock must be held.
     ///
     /// # Errors
-    /// System errors; the file then holds what it held before.
+    /// System errors, after which the file has its former content.
     pub(crate) fn add(
         &mut self,
         dir: &OwnedFd,
@@ -162,7 +164,7 @@ impl<'a> BuildLog<'a> {
         Ok(())
     }
 
-    /// Rewrites the file with the current facts.
+    /// Rewrites the file with the current facts alone.
     fn replace(&mut self, dir: &OwnedFd, durability: Durability) -> io::Result<()> {
         let mut bytes = HEADER.to_vec();
         let facts = self.facts.all();
@@ -182,7 +184,7 @@ fn records(facts: &[BuildFact<'_>]) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Boot id of the machine; empty if unknown.
+/// Boot id of the machine, empty if unknown.
 fn boot() -> String {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     boot.trim_end().to_owned()

@@ -1,7 +1,7 @@
-//! Cache of expensive results of the compiler, by a hash of everything they depend on.
+//! Cache on disk of expensive results of the compiler, by a hash of everything that they depend on.
 //!
-//! The file is read on first use, and each result is verified by its checksum when recalled. The file belongs to one
-//! binary of layoutc; another one starts a new file.
+//! The file is read on first use, and the checksum of a result is verified when the result is requested. The
+//! file belongs to one binary of layoutc, and another binary starts a new file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -18,14 +18,15 @@ use super::file::{self, Durability, FileNames};
 use super::record;
 
 pub(crate) const FILES: FileNames = ["memo", "memo.new"];
-/// First line; the hash of the binary follows it.
+/// First line of the file, after which the hash of the layoutc binary follows.
 const HEADER: &[u8] = b"layoutc memo 1\n";
-/// Bytes before the first record.
+/// Byte offset of the first record in the file.
 const START: usize = HEADER.len() + 32;
-/// Growth of the file before results of old texts are dropped.
+/// Number of bytes by which the file may exceed twice the results of current texts before it is rewritten
+/// without others.
 const GROWTH: u64 = 8 << 20;
 
-/// Cache of the builds into one output folder.
+/// Cache of compiler results for the builds into one output folder.
 #[derive(Debug)]
 pub(crate) struct DiskMemo {
     dir: Option<OwnedFd>,
@@ -34,16 +35,16 @@ pub(crate) struct DiskMemo {
     new: Mutex<BTreeMap<CacheKey, Vec<u8>>>,
 }
 
-/// Contents of the file.
+/// Content of the file when it was read.
 #[derive(Debug, Default)]
 struct MemoFile {
     bytes: Vec<u8>,
-    /// Ranges of the payloads, including their keys.
+    /// Byte ranges of the records' payloads, each of which begins with its key.
     spans: IndexMap<CacheKey, Range<usize>, FxBuildHasher>,
 }
 
 impl DiskMemo {
-    /// Cache of the binary with this hash, stored in the state folder if that exists.
+    /// Cache for the binary with the hash `tool`, stored in the state folder `dir` if that exists.
     pub(crate) fn new(dir: Option<OwnedFd>, tool: ContentHash) -> Self {
         Self { dir, tool, old: OnceLock::new(), new: Mutex::default() }
     }
@@ -65,11 +66,11 @@ impl DiskMemo {
         })
     }
 
-    /// Writes the new results. The lock must be held. `live`: keys that may be used again; once the file has outgrown
-    /// them, other results are dropped.
+    /// Appends the new results to the file. The lock must be held. `live`: keys of results that may be used
+    /// again. Once the file has outgrown those results, the others are dropped.
     ///
     /// # Errors
-    /// System errors; results that are not stored are computed again.
+    /// System errors, after which results that are not stored are computed again.
     pub(crate) fn flush(
         &self,
         dir: &OwnedFd,
@@ -100,7 +101,7 @@ impl DiskMemo {
         file::append(dir, FILES, valid_bytes, &bytes, Durability::Hint)
     }
 
-    /// Rewrites the file with the live and the new results.
+    /// Rewrites the file with the results of the keys `live` and with the records `new`.
     fn replace(&self, dir: &OwnedFd, new: &[u8], live: &BTreeSet<CacheKey>) -> io::Result<()> {
         let mut bytes = [HEADER, &self.tool.0].concat();
         let old = self.old();

@@ -1,8 +1,8 @@
 //! State between builds, in the folder `.layoutc` of the project or of `--out`.
 //!
-//! `log` stores facts: the contents of files, and what was generated from them. A build that finds all facts still
-//! true has nothing to do. `memo` caches expensive results. `lock` excludes concurrent builds. All three may be lost
-//! or damaged at any time; the build then does more work, never less.
+//! `log` stores facts: the contents of files, and what was generated from them. If all facts are still true,
+//! a build has nothing to do. `memo` caches expensive results. `lock` excludes concurrent builds. All three
+//! may be lost or damaged at any time, after which a build only does more work than needed.
 
 pub(crate) mod fact;
 pub(crate) mod file;

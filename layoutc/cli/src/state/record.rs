@@ -1,16 +1,16 @@
-//! Files of records with lengths and checksums, which detect damage by a crash or a bad disk.
+//! Files that consist of records with lengths and checksums, which reveal damage by a crash or a bad disk.
 //!
-//! A file begins with a line that names its kind and version. A record is its length (4 bytes, little-endian), the
-//! first 8 bytes of its hash, and its payload.
+//! A file begins with a line that names its kind and version. A record consists of the length of its payload
+//! (4 bytes, little-endian), the first 8 bytes of the payload's hash, and the payload.
 
 use std::ops::Range;
 
-/// Bytes before a payload.
+/// Number of bytes in a record before its payload.
 const HEAD: usize = 12;
-/// Maximum length of a payload.
+/// Maximum length of a payload in bytes.
 const LONGEST: usize = 256 << 20;
 
-/// Appends a record to `file`, unless it is too long.
+/// Appends a record to `file`, unless the payload is too long.
 pub(crate) fn push(file: &mut Vec<u8>, payload: &[u8]) {
     let Some(length) = u32::try_from(payload.len()).ok().filter(|_| payload.len() <= LONGEST)
     else {
@@ -21,7 +21,8 @@ pub(crate) fn push(file: &mut Vec<u8>, payload: &[u8]) {
     file.extend(payload);
 }
 
-/// Ranges of the payloads of a file from `start` on, by their lengths alone; [`payload`] verifies them.
+/// Byte ranges of the payloads in a file from byte `start` on, by their lengths alone. [`payload`] verifies
+/// each.
 pub(crate) fn spans(file: &[u8], start: usize) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut at = start;
@@ -41,7 +42,7 @@ pub(crate) fn spans(file: &[u8], start: usize) -> Vec<Range<usize>> {
     spans
 }
 
-/// Payload at one of the ranges; `None` if the checksum differs.
+/// Payload at one of the byte ranges of [`spans`], `None` if its checksum differs.
 pub(crate) fn payload(file: &[u8], span: Range<usize>) -> Option<&[u8]> {
     let sum = file.get(span.start.checked_sub(HEAD - 4)?..span.start)?;
     let payload = file.get(span)?;

@@ -1,4 +1,4 @@
-//! File metadata that reveals a change without reading the file.
+//! Metadata of files that reveals a change of their content without reading it.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::Stat as Raw;
 use serde::{Deserialize, Serialize};
 
-/// Metadata that identifies a version of a file. Times are in nanoseconds since 1970.
+/// Metadata that identifies a version of a file: size, times of the last changes in nanoseconds since 1970,
+/// and inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StatBytes", into = "StatBytes")]
 pub(crate) struct FileStat {
@@ -17,7 +18,7 @@ pub(crate) struct FileStat {
     inode: u64,
 }
 
-/// The four fields, little-endian.
+/// The four fields of [`FileStat`] in order, each as 8 bytes, little-endian.
 #[derive(Serialize, Deserialize)]
 struct StatBytes(#[serde(with = "serde_bytes")] [u8; 32]);
 
@@ -49,9 +50,9 @@ impl From<StatBytes> for FileStat {
     }
 }
 
-/// Maximum granularity of a file system's clock, in nanoseconds.
+/// Maximum granularity in nanoseconds of the clock of a file system.
 const TICK: i64 = 30_000_000;
-/// Granularity of a clock that counts seconds, with a margin.
+/// Granularity in nanoseconds of a file system's clock that counts seconds, with a margin.
 const SECONDS: i64 = 2_000_000_000;
 
 impl FileStat {
@@ -64,7 +65,7 @@ impl FileStat {
         }
     }
 
-    /// From the result of a system call.
+    /// Metadata from the result of the system call `stat`.
     #[expect(clippy::useless_conversion, reason = "the types differ between systems")]
     pub(crate) fn of_raw(raw: &Raw) -> Self {
         let nanos = |nanos| i64::try_from(nanos).unwrap_or(0);
@@ -76,8 +77,8 @@ impl FileStat {
         }
     }
 
-    /// The metadata, if a change after `now` would show in it: a file changed just before can change again within the
-    /// same tick of the file system's clock.
+    /// This metadata if every change of the file after `now` would show in it, else `None`: a file that changed
+    /// just before `now` can change again within the same tick of the file system's clock.
     pub(crate) fn if_settled(self, now: Timestamp) -> Option<Self> {
         let latest = self.modified.max(self.changed);
         let tick = if latest % 1_000_000_000 == 0 { SECONDS } else { TICK };
@@ -85,7 +86,7 @@ impl FileStat {
     }
 }
 
-/// Time in nanoseconds since 1970.
+/// Time of the system's clock in nanoseconds since 1970.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timestamp(i64);
 

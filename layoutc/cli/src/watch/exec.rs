@@ -1,4 +1,5 @@
-//! Runs the command of `--exec` after each successful build, in its own process group so that all of it can be stopped.
+//! Command of `--exec`, which runs after each successful build, in its own process group so that all of it
+//! can be stopped.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -14,10 +15,10 @@ use rustix::process::{
 
 use super::WatchMessage;
 
-/// Time between SIGTERM and SIGKILL.
+/// Time that the command has to end after SIGTERM before it is sent SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Runs one command repeatedly, never twice concurrently.
+/// Runner of one command, of which at most one process group runs at a time.
 #[derive(Debug)]
 pub(super) struct ExecRunner {
     command: String,
@@ -26,24 +27,24 @@ pub(super) struct ExecRunner {
     running: Mutex<ExecChild>,
 }
 
-/// Destination of the command's standard output.
+/// Destination of the standard output of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExecOutput {
-    /// Our standard output.
+    /// Standard output of layoutc.
     Shared,
-    /// Our standard error, when standard output carries JSON.
+    /// Standard error of layoutc, for when its standard output carries JSON.
     Aside,
 }
 
 #[derive(Debug, Default)]
 struct ExecChild {
     child: Option<Child>,
-    /// Number of commands started so far.
+    /// Number of times that the command was started so far.
     number: u64,
 }
 
 impl ExecRunner {
-    /// Runner of `command`; sends [`WatchMessage::Ended`] to `inbox` when one exits.
+    /// Runner of `command`, which sends [`WatchMessage::Ended`] to `inbox` when the command exits.
     pub(super) fn new(
         command: String,
         output: ExecOutput,
@@ -56,7 +57,7 @@ impl ExecRunner {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stops the running command, if any, and starts it again.
+    /// Stops the command if it is running, and starts it again.
     pub(super) fn restart(&self) -> io::Result<()> {
         let mut running = self.running();
         stop(running.child.take());
@@ -79,14 +80,14 @@ impl ExecRunner {
         Ok(())
     }
 
-    /// Message about a command that failed; `None` if it succeeded or was stopped.
+    /// Message that the start `number` of the command failed, `None` if it succeeded or was stopped.
     pub(super) fn ended(&self, number: u64, failure: Option<&str>) -> Option<String> {
         let running = self.running();
         let is_current = running.child.is_some() && running.number == number;
         failure.filter(|_| is_current).map(|failure| format!("`{}` {failure}\n", self.command))
     }
 
-    /// Stops the running command.
+    /// Stops the command if it is running.
     pub(super) fn stop(&self) {
         let mut running = self.running();
         stop(running.child.take());
@@ -101,7 +102,8 @@ fn failure(status: &WaitIdStatus) -> Option<String> {
     }
 }
 
-/// Sends SIGTERM to the process group, SIGKILL after [`GRACE`], and reaps the child.
+/// Sends SIGTERM to the process group of the command, SIGKILL after [`GRACE`] at the latest, and reaps the
+/// child.
 fn stop(child: Option<Child>) {
     let Some(mut child) = child else { return };
     let pid = Pid::from_child(&child);

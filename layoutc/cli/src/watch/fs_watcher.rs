@@ -1,7 +1,7 @@
-//! Change notifications of the file system.
+//! Change notifications of the file system for the inputs of a build.
 //!
-//! Watches folders, never files: a save that renames a new file over the old one ends the watch of a file. Paths are
-//! compared in the form that the system reports, with links resolved.
+//! Only folders are watched, never files, since a save that renames a new file over the old one ends the
+//! watch of a file. Paths are compared in the form that the system reports, with links resolved.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -23,19 +23,19 @@ use crate::project::read_set::ReadSet;
 
 use super::WatchMessage;
 
-/// Depth of a watch, and device and inode of the watched folder.
+/// Depth of the watch of a folder, and the folder's device and inode, `None` if it does not exist.
 type FolderWatch = (RecursiveMode, Option<(u64, u64)>);
 
-/// Watches the folders of the inputs and filters their events.
+/// Watcher of the folders of the inputs, which filters the events in them.
 pub(super) struct FsWatcher {
     watcher: RecommendedWatcher,
     armed: BTreeMap<PathBuf, FolderWatch>,
     interest: WatchSet,
-    /// Events were lost, or a watched folder may have been replaced.
+    /// True if events were lost, or a watched folder may have been replaced.
     is_stale: Arc<AtomicBool>,
 }
 
-/// Input files, and the places where a new file would be an input.
+/// Paths of the input files, and the places where a new file would be an input.
 #[derive(Debug, Default)]
 struct WatchSet {
     files: BTreeSet<PathBuf>,
@@ -43,26 +43,26 @@ struct WatchSet {
     loose: Vec<PathBuf>,
     templates: Vec<PathBuf>,
     written: Vec<PathBuf>,
-    /// Real paths of linked folders, each with the path by which it was reached.
+    /// Linked folders, each as its real path and the path by which the build reached it.
     linked: Vec<(PathBuf, PathBuf)>,
     blockage: OutputBlockage,
 }
 
-/// State of the output folders: whether something in them blocks the outputs.
+/// State of the output folders: whether something in them keeps a build from writing its outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum OutputBlockage {
-    /// Events there are ignored.
+    /// Nothing blocks the outputs, so events in the output folders are ignored.
     #[default]
     Absent,
-    /// Events there trigger a build.
+    /// Something blocks the outputs, so events in the output folders trigger a build.
     Present,
 }
 
 impl FsWatcher {
-    /// Watcher that sends events to `inbox`.
+    /// Watcher that sends the events of the file system to `inbox`.
     ///
     /// # Errors
-    /// The reason, in words, if the system provides no notifications.
+    /// Text with the reason why the system provides no notifications.
     pub(super) fn open(inbox: SyncSender<WatchMessage>) -> Result<Self, String> {
         let is_stale = Arc::new(AtomicBool::new(false));
         let lost = Arc::clone(&is_stale);
@@ -88,11 +88,11 @@ impl FsWatcher {
         Ok(Self { watcher, armed, interest, is_stale })
     }
 
-    /// Watches the folders that `known` needs. Returns true if a folder was added: earlier events in it were not
-    /// reported.
+    /// Watches the folders of the inputs `known`. Returns true if a folder was added, in which earlier changes
+    /// were not reported.
     ///
     /// # Errors
-    /// The reason, in words, why a folder cannot be watched.
+    /// Text with the reason why a folder cannot be watched.
     pub(super) fn arm(
         &mut self,
         known: &ReadSet,
@@ -127,7 +127,7 @@ impl FsWatcher {
         Ok(is_new)
     }
 
-    /// Returns true if an event requires a new snapshot.
+    /// Returns true if the inputs must be read again because of an event.
     pub(super) fn matters(&self, event: &Event) -> bool {
         let is_stale = self.is_stale.load(Ordering::SeqCst);
         let is_lost = is_stale || event.need_rescan() || event.paths.is_empty();
@@ -161,7 +161,8 @@ impl WatchSet {
         }
     }
 
-    /// Returns true if an event at `path`, in the system's form, matters.
+    /// Returns true if a change at `path`, whose links are resolved as the system reports it, may concern an
+    /// input.
     fn sees(&self, path: &Path) -> bool {
         let reached = self
             .linked
@@ -194,7 +195,8 @@ impl WatchSet {
     }
 }
 
-/// Folders to watch. `names`: the inputs in the system's form.
+/// Folders to watch, with the depth of each watch. `names`: paths of the inputs in the form that the system
+/// reports.
 fn folders(
     known: &ReadSet,
     names: &BTreeSet<PathBuf>,
@@ -241,18 +243,19 @@ fn trees(known: &ReadSet) -> Vec<PathBuf> {
     trees
 }
 
-/// Range from `path` on; paths below it come first.
+/// Range of the sorted paths that starts at `path`, after which the paths below it come first.
 fn from(path: &Path) -> (Bound<&Path>, Bound<&Path>) {
     (Bound::Included(path), Bound::Unbounded)
 }
 
-/// Nearest existing folder at or above `path`, links resolved.
+/// Nearest existing folder at or above `path`, with links resolved.
 fn nearest(path: &Path) -> PathBuf {
     let there = path.ancestors().find(|folder| folder.is_dir());
     there.map_or_else(|| PathBuf::from("/"), real)
 }
 
-/// Real paths of the inputs, including missing ones, and every link that they pass: replacing a link changes the file.
+/// Real paths of the inputs, including missing ones, and of every link on the way to them, as a replaced link
+/// changes the input.
 fn names(known: &ReadSet) -> BTreeSet<PathBuf> {
     let mut folders: BTreeMap<&Path, PathBuf> = BTreeMap::new();
     let mut names = BTreeSet::new();
@@ -274,10 +277,11 @@ fn names(known: &ReadSet) -> BTreeSet<PathBuf> {
     names
 }
 
-/// Number of links to follow before reporting a loop.
+/// Maximum number of links that the resolution of a path follows, so that a loop ends.
 const LOOP: usize = 40;
 
-/// Resolves the links of `path` as far as they exist. Adds every link and its target to `passed`.
+/// Path with its links resolved as far as they exist. Adds the path of every link and of its target to
+/// `passed`.
 fn resolve_links(path: &Path, passed: &mut BTreeSet<PathBuf>) -> PathBuf {
     let mut at = PathBuf::new();
     let mut ahead: Vec<OsString> = path.iter().rev().map(OsStr::to_owned).collect();
@@ -307,12 +311,12 @@ fn resolve_links(path: &Path, passed: &mut BTreeSet<PathBuf>) -> PathBuf {
     at
 }
 
-/// `path` with links resolved; unchanged where it does not exist.
+/// Path with links resolved. If it does not exist, only the links of its folder are resolved.
 fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| named(path))
 }
 
-/// `path` with the links of its folder resolved, but not `path` itself.
+/// Path with the links of its folder resolved, but not a link at `path` itself.
 fn named(path: &Path) -> PathBuf {
     let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
     folder.zip(path.file_name()).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name))

@@ -1,4 +1,4 @@
-//! Ctrl-C and other signals that end a watch.
+//! Handling of Ctrl-C and other signals that end a watch.
 
 use std::io;
 use std::path::Path;
@@ -14,10 +14,12 @@ use crate::interrupt::INTERRUPTED;
 use super::WatchMessage;
 use super::exec::ExecRunner;
 
-/// Time a build may take to finish before the process exits. Outputs are written atomically, so none is truncated.
+/// Time that a build has to finish before an interrupt ends the process. Outputs are written atomically, so
+/// none is truncated.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Installs the handler: Ctrl-C sends a message, and ends the process if it is not handled in time.
+/// Installs the handler of interrupts, which sends a message to `inbox` and ends the process after
+/// [`PATIENCE`].
 pub(super) fn install(
     inbox: SyncSender<WatchMessage>,
     runner: Option<Arc<ExecRunner>>,

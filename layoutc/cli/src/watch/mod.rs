@@ -1,8 +1,8 @@
-//! Rebuilds whenever an input changes.
+//! Watch that rebuilds whenever an input changes.
 //!
-//! Notifications are only hints: changes are found by comparing every input with what the last build read. So
-//! rewriting a file with the same text builds nothing, lost notifications lose nothing, and without notifications the
-//! watch polls.
+//! Notifications are only hints: changes are found by a comparison of every input with what the last build
+//! read. So a file that is rewritten with the same text causes no build, a lost notification loses no change,
+//! and without notifications the watch polls.
 
 mod exec;
 mod fs_watcher;
@@ -33,46 +33,46 @@ use fs_watcher::{FsWatcher, OutputBlockage};
 use snapshot::{InputChange, InputSnapshot};
 use status::{BuildOutcome, StatusReporter};
 
-/// Quiet time after the last notification before the inputs are read.
+/// Time without a notification after which the inputs are read.
 const QUIET: Duration = Duration::from_millis(40);
-/// Longest time to wait for quiet.
+/// Maximum time to wait for such a quiet time.
 const RESTLESS: Duration = Duration::from_secs(1);
-/// Time before an empty or missing input is taken as final rather than half of a save.
+/// Time after which an empty or missing input counts as final, and no longer as half of a save.
 const HALFWAY: Duration = Duration::from_millis(250);
-/// Polling interval without notifications.
+/// Interval at which the inputs are read if the system provides no notifications.
 const POLL: Duration = Duration::from_millis(500);
-/// Capacity of the inbox.
+/// Capacity of the channel for messages to the watch loop.
 const BACKLOG: usize = 1024;
 
-/// Events that wake the watch loop.
+/// Message that wakes the watch loop.
 #[derive(Debug)]
 enum WatchMessage {
-    /// File system event in a watched folder.
+    /// Event of the file system in a watched folder.
     Event(Event),
-    /// The command with this number exited; its failure, if any.
+    /// End of the command with this number, and a message if it failed.
     Ended(u64, Option<String>),
     Interrupt,
 }
 
-/// Reason for reading the inputs.
+/// Reason why the watch loop reads the inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WakeReason {
-    /// A folder is newly watched: earlier changes in it were not reported.
+    /// Folder that is newly watched, in which earlier changes were not reported.
     WatchAdded,
-    /// A notification or the polling interval.
+    /// Notification of a change, or the end of a polling interval.
     Reported,
 }
 
 struct WatchLoop<'a> {
     args: &'a WatchArgs,
     console: &'a mut Console,
-    /// The working directory at the start.
+    /// Path of the working directory when the watch started.
     home: PathBuf,
     inbox: Receiver<WatchMessage>,
-    /// `None`: polling.
+    /// Watcher of the file system, `None` if the inputs are polled.
     eyes: Option<FsWatcher>,
     runner: Option<Arc<ExecRunner>>,
-    /// Files that the last build read.
+    /// Files that the last build read, and places where it would have read others.
     known: ReadSet,
     status: StatusReporter,
     /// Outcome of the last build.
@@ -158,7 +158,7 @@ impl WatchLoop<'_> {
         Ok(())
     }
 
-    /// Rebuilds if an input changed.
+    /// Rebuilds if an input changed since the last build, or if that failed for a reason outside of the inputs.
     fn rebuild(&mut self, why: WakeReason) {
         let store = LogArena::default();
         let paths = &self.args.build.select;
@@ -204,7 +204,7 @@ impl WatchLoop<'_> {
         InputSnapshot::take(&self.args.build.select, &self.home, &self.known)
     }
 
-    /// Snapshot of the inputs, once none looks like half of a save.
+    /// Snapshot of the inputs, taken again until no input looks like half of a save.
     fn look(&mut self) -> InputSnapshot {
         let deadline = Instant::now() + HALFWAY;
         let mut look = self.take();
@@ -225,7 +225,8 @@ impl WatchLoop<'_> {
         look
     }
 
-    /// Builds; `known` are the projects if they were already discovered.
+    /// Runs one build; returns its result and its duration. `known`: projects of the build, if they were
+    /// discovered before.
     fn build<'p>(
         &mut self,
         known: Option<(&'p [Project], BuildPrefetch<'p>)>,
@@ -240,7 +241,7 @@ impl WatchLoop<'_> {
         (built, start.elapsed())
     }
 
-    /// Reports a build; runs the command after a successful one.
+    /// Reports a build, and runs the command of `--exec` after a successful one.
     fn report_build(
         &mut self,
         changes: &[InputChange],
@@ -257,7 +258,7 @@ impl WatchLoop<'_> {
         self.is_over |= self.console.is_closed();
     }
 
-    /// Watches what the last build read. Returns true if a folder was added.
+    /// Watches the files and places that the last build read. Returns true if a folder was added.
     fn arm(&mut self) -> bool {
         let blockage = match self.outcome {
             BuildOutcome::Blocked => OutputBlockage::Present,
@@ -275,7 +276,8 @@ impl WatchLoop<'_> {
         }
     }
 
-    /// Switches to polling.
+    /// Switches to polling, with a message. `reason`: why the file system cannot be watched, `None` if polling
+    /// was requested.
     fn poll(&mut self, reason: Option<&str>) {
         self.eyes = None;
         let every = POLL.as_millis();

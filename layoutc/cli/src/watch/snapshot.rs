@@ -1,4 +1,4 @@
-//! Current state of the inputs, and its difference from what the last build read.
+//! Snapshot of the inputs of a build, and its difference from what the last build read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ enum ChangeKind {
 pub(super) struct InputChange {
     path: PathBuf,
     how: ChangeKind,
-    /// Empty or removed, as between the two halves of many saves.
+    /// True if the file is empty or removed, as between the two halves of many saves.
     is_halfway: bool,
 }
 
@@ -38,30 +38,32 @@ impl InputChange {
         }
     }
 
-    /// `{"path": …, "how": "changed"}`.
+    /// Change as JSON: `{"path": …, "how": "changed"}`.
     pub(super) fn json(&self) -> Value {
         json!({ "path": relative_to_cwd(&self.path), "how": self.word() })
     }
 
-    /// `layouts/a.kdl changed`.
+    /// Change as text: `layouts/a.kdl changed`.
     pub(super) fn text(&self) -> String {
         format!("{} {}", relative_to_cwd(&self.path), self.word())
     }
 }
 
-/// State of every input.
+/// States of all inputs of a build at one time.
 #[derive(Debug, Clone)]
 pub(super) struct InputSnapshot {
-    /// Files found by discovering projects, manifests and templates.
+    /// Files and places that the discovery of projects, manifests and templates found.
     listing: ReadSet,
-    /// The other files that the last build read.
+    /// States of the other files that the last build read.
     others: FileStates,
-    /// `None` if the projects cannot be discovered now; then the inputs of the last build still count.
+    /// Projects of the build, `None` if they cannot be discovered, in which case the inputs of the last build
+    /// still count.
     projects: Option<Arc<Vec<Project>>>,
 }
 
 impl InputSnapshot {
-    /// Reads everything a build of `select` would read; `known` is what the last build read.
+    /// Takes the states of all files that a build of `select` in the folder `home` would read. `known`: what the
+    /// last build read.
     pub(super) fn take(select: &SelectArgs, home: &Path, known: &ReadSet) -> Self {
         let (mut listing, mut report) = (ReadSet::default(), Report::default());
         let (paths, root) = (&select.paths, select.root.as_deref());
@@ -89,7 +91,7 @@ impl InputSnapshot {
         Self { listing, others: others.files, projects }
     }
 
-    /// Projects and the states of their files; `None` if they cannot be discovered.
+    /// Projects and the states of their files, `None` if the projects cannot be discovered.
     pub(super) fn found(&self) -> Option<(&[Project], &FileStates)> {
         self.projects.as_ref().map(|projects| (projects.as_slice(), &self.listing.files))
     }
@@ -98,7 +100,7 @@ impl InputSnapshot {
         self.listing.files.iter().chain(&self.others)
     }
 
-    /// Differences from `known`, by path.
+    /// Changes of the inputs since the build that read `known`, sorted by path.
     pub(super) fn changes(&self, known: &ReadSet) -> Vec<InputChange> {
         let mut changes: Vec<InputChange> = self
             .files()
@@ -124,12 +126,13 @@ impl InputSnapshot {
         changes
     }
 
-    /// Returns true if an input was emptied or removed, which may be half of a save.
+    /// Returns true if an input was emptied or removed since the build that read `known`, which may be half of a
+    /// save.
     pub(super) fn is_halfway(&self, known: &ReadSet) -> bool {
         self.changes(known).iter().any(|change| change.is_halfway)
     }
 
-    /// Returns true if both snapshots have the same contents.
+    /// Returns true if the files of both snapshots have the same contents.
     pub(super) fn agrees_with(&self, other: &InputSnapshot) -> bool {
         let same = |(a, b): ((&PathBuf, &FileState), (&PathBuf, &FileState))| {
             a.0 == b.0 && is_same(a.1, b.1)
@@ -137,7 +140,8 @@ impl InputSnapshot {
         self.files().count() == other.files().count() && self.files().zip(other.files()).all(same)
     }
 
-    /// Inputs after a build that read `reads`; `before`: the inputs known before it.
+    /// Inputs to compare the next snapshot with, after a build that read `reads`. `before`: inputs that were
+    /// known before the build.
     pub(super) fn into_known(self, before: &ReadSet, reads: ReadSet) -> ReadSet {
         let mut known = ReadSet::default();
         if self.projects.is_none() {
@@ -150,7 +154,7 @@ impl InputSnapshot {
     }
 }
 
-/// Returns true if both have the same content, or the same error.
+/// Returns true if both files have the same content, or could not be read for the same reason.
 fn is_same(a: &FileState, b: &FileState) -> bool {
     match (a, b) {
         (Ok(a), Ok(b)) => a.hash == b.hash,
@@ -159,7 +163,7 @@ fn is_same(a: &FileState, b: &FileState) -> bool {
     }
 }
 
-/// Kind of change of an input; `None` if unchanged.
+/// Kind of change of an input, `None` if it did not change.
 fn change_kind(before: Option<&FileState>, now: &FileState) -> Option<ChangeKind> {
     let is_there = |content: &FileState| content.as_ref().err().is_none_or(|why| why != MISSING);
     match before {

@@ -1,4 +1,4 @@
-//! Status line of each build.
+//! Report of each build of a watch, with a status line.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use crate::report::counted;
 
 use super::snapshot::InputChange;
 
-/// Number of changes that a line names.
+/// Maximum number of changed inputs that a status line names.
 const NAMED: usize = 3;
 
-/// Reports builds and remembers whether the last one succeeded.
+/// Reporter of builds, which remembers whether the last build succeeded.
 #[derive(Debug, Default)]
 pub(super) struct StatusReporter {
     last: Option<LastBuild>,
@@ -30,15 +30,15 @@ enum LastBuild {
     Failure,
 }
 
-/// Outcome of a build, which decides what to watch next.
+/// Outcome of a build, which decides what the watch observes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BuildOutcome {
     Success,
-    /// Error in an input.
+    /// Build with an error in an input.
     InputError,
-    /// Error about an output folder.
+    /// Build with errors that only concern its outputs, such as a file that must not be overwritten.
     Blocked,
-    /// Error of the system.
+    /// Build with an error of the system.
     Failed,
 }
 
@@ -64,7 +64,7 @@ impl BuildOutcome {
 }
 
 impl StatusReporter {
-    /// Reports a build and its causes; returns its outcome.
+    /// Reports a build and the changes that caused it; returns the outcome of the build.
     pub(super) fn report(
         &mut self,
         args: &WatchArgs,
@@ -115,7 +115,8 @@ impl StatusReporter {
         BuildOutcome::of(built)
     }
 
-    /// `layouts/a.kdl changed: rebuilt in 8 ms: 2 tensors; 3 outputs: 1 written, 2 unchanged`.
+    /// Status line of a build, such as `layouts/a.kdl changed: rebuilt in 8 ms: 2 tensors; 3 outputs: 1 written,
+    /// 2 unchanged`.
     fn line(
         &self,
         changes: &[InputChange],
@@ -147,7 +148,8 @@ fn diagnostics(built: &Result<BuildSummary, CommandError>, console: &mut Console
     }
 }
 
-/// `a.kdl changed, b.kdl added and 2 more: `; empty without changes.
+/// Start of a status line with the changed inputs: `a.kdl changed, b.kdl added and 2 more: `; empty without
+/// changes.
 fn causes(changes: &[InputChange]) -> String {
     let named: Vec<String> = changes.iter().take(NAMED).map(InputChange::text).collect();
     match changes.len() {

@@ -1,4 +1,4 @@
-//! Waiting for an event, then for quiet.
+//! Waiting of the watch loop for an event, then for a time without events.
 
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
@@ -8,7 +8,7 @@ use super::exec::ExecRunner;
 use super::{POLL, QUIET, RESTLESS, WatchLoop, WatchMessage};
 
 impl WatchLoop<'_> {
-    /// Waits until the inputs must be read.
+    /// Waits until an event or the polling interval requires the inputs to be read, or the watch is over.
     pub(super) fn wait(&mut self) {
         loop {
             let message = match &self.eyes {
@@ -30,7 +30,7 @@ impl WatchLoop<'_> {
         }
     }
 
-    /// Waits until no event arrives for [`QUIET`], at most [`RESTLESS`].
+    /// Waits until no relevant event has arrived for [`QUIET`], but at most for [`RESTLESS`].
     pub(super) fn settle(&mut self) {
         let restless = Instant::now() + RESTLESS;
         let mut quiet = Instant::now() + QUIET;
@@ -48,7 +48,7 @@ impl WatchLoop<'_> {
         }
     }
 
-    /// Handles a message; returns true if it requires a new snapshot.
+    /// Handles a message; returns true if the inputs must be read again because of it.
     fn matters(&mut self, message: WatchMessage) -> bool {
         match message {
             WatchMessage::Event(event) => {

@@ -1,4 +1,4 @@
-//! Random layouts: valid by construction, or damaged by one edit.
+//! Random layouts for tests, valid by construction or damaged by one edit.
 
 use super::{Case, Facts, MapItem, Op, Step, Tree, bin, extents_after};
 use crate::Random;
@@ -7,22 +7,23 @@ use crate::Random;
 const MOST_ELEMENTS: i64 = 1200;
 const MOST_SLOTS: i64 = 20_000;
 
-/// Features that a generated layout may have.
+/// Features that a generated layout may have, and the size of its elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "one switch for each kind")]
 pub struct Kinds {
-    /// `&` and `^`.
+    /// True if indices may contain `&` and `^`.
     pub bits: bool,
-    /// `(a + b) % 8` and `a * 5 % 8`, which digits cannot decide.
+    /// True if indices may contain expressions such as `(a + b) % 8` and `a * 5 % 8`, whose injectivity does not
+    /// follow from digits.
     pub skews: bool,
-    /// Extents of 0.
+    /// True if axes may have extent 0.
     pub empty: bool,
-    /// The first axis has the symbol `batch` as extent.
+    /// True if the extent of the first axis is the symbol `batch`.
     pub symbol: bool,
     pub element_bits: i64,
 }
 
-/// A layout without intended faults; the oracle decides.
+/// Random layout without intended faults, of which the oracle decides whether it is valid.
 pub fn valid(random: &mut Random, kinds: Kinds) -> Case {
     loop {
         if let Some(case) = attempt(random, kinds) {
@@ -31,7 +32,8 @@ pub fn valid(random: &mut Random, kinds: Kinds) -> Case {
     }
 }
 
-/// A layout of these axes without intended faults. With a symbol, the first axis' extent is its value.
+/// Random layout of these axes without intended faults. With `symbol`, the extent of the first axis is one
+/// value of that symbol.
 pub fn valid_of(
     random: &mut Random,
     kinds: Kinds,
@@ -74,7 +76,8 @@ fn attempt(random: &mut Random, kinds: Kinds) -> Option<Case> {
     with_steps(random, kinds, case)
 }
 
-/// One map of one to five axes, below 4,096 points and at most six operators deep, without intended faults.
+/// Random layout of one map of one to five axes, with at most 4,096 points and expressions of depth at most
+/// six, without intended faults.
 pub fn one_map(random: &mut Random) -> Case {
     loop {
         let kinds =
@@ -107,7 +110,8 @@ pub fn one_map(random: &mut Random) -> Case {
     }
 }
 
-/// A box of two of the axes along a curve: optionally tiled, its axes shifted or reversed, the position split.
+/// Random items of a map that orders two of the axes along a Hilbert curve. The axes may be tiled, shifted or
+/// reversed, and the position on the curve split.
 pub fn curve_of(random: &mut Random, axes: &[(String, i64)]) -> Vec<MapItem> {
     let first = random.below(2);
     let both = [first, first + 1 + random.below(axes.len() - first - 1)];
@@ -145,7 +149,7 @@ pub fn curve_of(random: &mut Random, axes: &[(String, i64)]) -> Vec<MapItem> {
     named.map(|(k, index)| MapItem { name: format!("s{k}"), index, extent: None }).collect()
 }
 
-/// Number of operators on the longest path to a leaf.
+/// Number of operators on the longest path from the root of an expression to a leaf.
 fn depth(tree: &Tree) -> usize {
     match tree {
         Tree::Int(_) | Tree::Axis(_) | Tree::Symbol(_) => 0,
@@ -154,7 +158,7 @@ fn depth(tree: &Tree) -> usize {
     }
 }
 
-/// True if a map only splits axes: each index is an axis, or a quotient or remainder of one.
+/// True if all steps are maps that only split axes: each index is an axis, or a quotient or remainder of one.
 pub fn is_pure_split(case: &Case) -> bool {
     fn cuts(tree: &Tree) -> bool {
         match tree {
@@ -188,7 +192,7 @@ fn with_steps(random: &mut Random, kinds: Kinds, mut case: Case) -> Option<Case>
     Some(case)
 }
 
-/// Names and extents after all steps.
+/// Names and extents of the axes after all steps of a layout, `None` if an extent is left open.
 pub fn current(case: &Case) -> Option<(Vec<String>, Vec<i64>)> {
     let (mut names, mut extents): (Vec<String>, Vec<i64>) = case.axes.iter().cloned().unzip();
     for step in &case.steps {
@@ -198,7 +202,7 @@ pub fn current(case: &Case) -> Option<(Vec<String>, Vec<i64>)> {
     Some((names, extents))
 }
 
-/// Adds final steps: strides, or separators and alignments.
+/// Adds final steps to a layout: strides, or separators and alignments.
 fn last_steps(random: &mut Random, case: &mut Case, names: &[String], extents: &[i64]) {
     if names.is_empty() {
         return;
@@ -303,7 +307,8 @@ fn step(
     })
 }
 
-/// A map that is injective by construction: every axis can be recovered, given those after it.
+/// Random map that is injective by construction, except for rare faults: every axis can be recovered from the
+/// index, given the axes after it.
 fn map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Step {
     let mut values = Vec::new();
     for (k, extent) in extents.iter().enumerate() {
@@ -357,7 +362,8 @@ fn map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Ste
     Step::Map { items, separators: Vec::new(), all_parentheses: random.one_in(4) }
 }
 
-/// The index of axis `k`: shifted, reversed, rotated or mixed with the axes after it.
+/// Random index of axis `k`: the axis itself, or shifted, reversed, rotated or mixed with one of the axes
+/// after it.
 fn value(
     random: &mut Random,
     k: usize,
@@ -393,7 +399,7 @@ fn value(
     }
 }
 
-/// Digits of a value: one, two or three, or with boundaries that do not nest.
+/// Adds the digits of a value to `items`: one, two or three, or digits whose boundaries do not nest.
 fn cut(random: &mut Random, value: Tree, items: &mut Vec<Tree>) {
     let k = *random.pick(&[2, 2, 3, 4, 4, 5, 6, 8]);
     let m = *random.pick(&[2, 3, 4]);
@@ -430,7 +436,7 @@ fn cut(random: &mut Random, value: Tree, items: &mut Vec<Tree>) {
     }
 }
 
-/// An equal value in another form.
+/// Expression with the same value in another form, or mostly the expression itself.
 fn disguise(random: &mut Random, index: Tree) -> Tree {
     let int = Tree::Int;
     let k = random.between(2, 7);
@@ -455,7 +461,7 @@ fn disguise(random: &mut Random, index: Tree) -> Tree {
     }
 }
 
-/// A map of arbitrary expressions, which is sometimes injective.
+/// Random map of arbitrary expressions, which is injective only by chance.
 fn wild_map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Step {
     let count = random.below(extents.len() + 1) + 1;
     let mut items = Vec::new();
@@ -466,7 +472,7 @@ fn wild_map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -
     Step::Map { items, separators: Vec::new(), all_parentheses: random.one_in(4) }
 }
 
-/// A random expression over `axes` axes, at most `depth` deep.
+/// Random expression over the first `axes` axes, of depth at most `depth`.
 pub fn tree(random: &mut Random, axes: usize, depth: usize, kinds: Kinds) -> Tree {
     if depth == 0 || random.one_in(8) {
         return if axes == 0 || random.one_in(4) {
@@ -495,7 +501,8 @@ pub fn tree(random: &mut Random, axes: usize, depth: usize, kinds: Kinds) -> Tre
     }
 }
 
-/// The layout with one edit: a changed constant or operator, a dropped item, a replaced axis.
+/// Layout with one random edit: a changed constant or operator, a dropped item, a replaced axis. A layout
+/// without maps or strides is unchanged.
 pub fn damage(random: &mut Random, case: &Case) -> Case {
     let mut damaged = case.clone();
     let maps: Vec<usize> =
@@ -532,7 +539,7 @@ pub fn damage(random: &mut Random, case: &Case) -> Case {
     damaged
 }
 
-/// Rank before each step.
+/// Number of axes before each step of a layout.
 fn ranks(case: &Case) -> Vec<usize> {
     let mut names: Vec<String> = case.axes.iter().map(|(name, _)| name.clone()).collect();
     let mut ranks = Vec::new();

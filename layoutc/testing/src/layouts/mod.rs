@@ -1,7 +1,8 @@
-//! Random layouts, and an oracle for the locations of their elements.
+//! Random layouts for tests, and an oracle for the locations of their elements.
 //!
-//! The oracle follows the language's specification and shares no code with the algebra: it evaluates expressions
-//! recursively over `i64`, derives extents by the interval rule, and finds collisions by enumeration.
+//! The oracle follows the specification of the language and shares no code with the compiler's algebra: it
+//! evaluates expressions recursively over `i64`, derives extents by the interval rule, and finds collisions
+//! by enumeration.
 #![allow(missing_docs, reason = "the fields of layouts and steps are named as in manifests")]
 
 pub mod generate;
@@ -10,7 +11,7 @@ pub mod symbolic;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// An operator of index expressions.
+/// Operator of index expressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
     Add,
@@ -20,7 +21,7 @@ pub enum Op {
     Mod,
     And,
     Xor,
-    /// Position along the Hilbert curve of a box.
+    /// Position of a cell on the Hilbert curve through a box of `rows` by `columns` cells.
     Hilbert {
         rows: i64,
         columns: i64,
@@ -41,7 +42,7 @@ impl Op {
         }
     }
 
-    /// Python's precedence.
+    /// Precedence of the operator, which is that of Python; larger binds tighter.
     fn level(self) -> u8 {
         match self {
             Self::Xor => 1,
@@ -53,12 +54,12 @@ impl Op {
     }
 }
 
-/// An index expression over the axes of a step, by position.
+/// Index expression over the axes of a step, which are identified by position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tree {
     Int(i64),
     Axis(usize),
-    /// A symbol, by position; only in [`symbolic`].
+    /// Symbol, identified by its position in [`symbolic::NAMES`]; only in [`symbolic`] layouts.
     Symbol(usize),
     Neg(Box<Tree>),
     Bin(Op, Box<Tree>, Box<Tree>),
@@ -86,7 +87,7 @@ impl Tree {
         }
     }
 
-    /// The value, with floor semantics.
+    /// Value of the expression for an index of the axes. Quotients round down, as in Python.
     pub fn value(&self, axes: &[i64]) -> i64 {
         match self {
             Self::Int(n) => *n,
@@ -109,8 +110,8 @@ impl Tree {
         }
     }
 
-    /// Interval of the expression as written: `e % k` spans `0..k`. `None` if the language leaves it open: bits of
-    /// values that may be negative.
+    /// Interval (least, greatest value) of the expression as written, in which `e % k` spans `0..k`. `None` if
+    /// the language leaves it open, for bit operations on values that may be negative.
     pub fn interval(&self, extents: &[i64]) -> Option<(i64, i64)> {
         match self {
             Self::Int(n) => Some((*n, *n)),
@@ -160,9 +161,9 @@ impl Tree {
         }
     }
 
-    /// Interval of an index: that of [`Tree::interval`], except that terms of a sum which share axes with a subtracted
-    /// term are bounded jointly. `None` if the language leaves it open, or it depends on the proven range of an open
-    /// extent.
+    /// Interval of the expression as an index: that of [`Tree::interval`], except that terms of a sum which share
+    /// axes with a subtracted term are bounded jointly. `None` if the language leaves it open, or if it depends
+    /// on the proven range of an open extent.
     pub fn index_interval(&self, extents: &[i64], open: Open) -> Option<(i64, i64)> {
         let written = self.interval(extents)?;
         if !self.subtracts() {
@@ -225,7 +226,7 @@ impl Tree {
         }
     }
 
-    /// Text with minimal or with all parentheses.
+    /// Text of the expression with these names of axes, and with minimal or with all parentheses.
     pub fn text(&self, names: &[String], all_parentheses: bool) -> String {
         let mut text = String::new();
         self.write(&mut text, names, all_parentheses, 0);
@@ -263,15 +264,15 @@ impl Tree {
     }
 }
 
-/// `Some` if an extent is open, of which the case has one value.
+/// Whether a layout has an open extent, which is a symbol. A case has one value of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Open {
     None,
     Some,
 }
 
-/// Joint range of a sum's terms, by enumeration if one is subtracted. With an open extent each term is bounded
-/// separately; `None` if the sum may have a tighter bound.
+/// Joint interval of the terms of a sum, by enumeration of the axes if a term is subtracted. With an open
+/// extent each term is bounded separately, and the result is `None` if the sum may have a tighter bound.
 fn together(
     group: &[(i64, Tree)],
     axes: &BTreeSet<usize>,
@@ -308,7 +309,8 @@ fn together(
     Some((*values.iter().min()?, *values.iter().max()?))
 }
 
-/// Position of a cell on the path through a box, by walking the whole path.
+/// Position of a cell on the Hilbert curve through a box of `rows` by `columns` cells, by a walk along the
+/// whole curve.
 fn place(rows: i64, columns: i64, cell: (i64, i64)) -> i64 {
     let mut path = Vec::new();
     if columns >= rows {
@@ -319,7 +321,8 @@ fn place(rows: i64, columns: i64, cell: (i64, i64)) -> i64 {
     i64::try_from(path.iter().position(|visited| *visited == cell).unwrap()).unwrap()
 }
 
-/// Walks a box from a corner; `way` and `aside` are a direction and a length along and across the path.
+/// Appends the cells of a box from the corner `at` on to `path`, in the order of the curve. `way` and `aside`
+/// are the direction along and across the box, each with the length in that direction.
 fn walk(path: &mut Vec<(i64, i64)>, at: (i64, i64), way: (i64, i64, i64), aside: (i64, i64, i64)) {
     let go = |from: (i64, i64), to: (i64, i64, i64), n: i64| (from.0 + to.0 * n, from.1 + to.1 * n);
     let turned = |to: (i64, i64, i64), n: i64| (-to.0, -to.1, n);
@@ -351,7 +354,7 @@ fn ceil_div(a: i64, b: i64) -> i64 {
     -floor_div(-a, b)
 }
 
-/// One item of a map.
+/// Item of a map: name, index expression and declared extent of an axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapItem {
     pub name: String,
@@ -359,10 +362,11 @@ pub struct MapItem {
     pub extent: Option<i64>,
 }
 
-/// One step of a layout.
+/// Step of a layout, as in manifests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Items, the positions that a separator follows, and true if all parentheses are written.
+    /// Map with its items, the positions of the items that a separator follows, and true if its text has all
+    /// parentheses.
     Map {
         items: Vec<MapItem>,
         separators: Vec<usize>,
@@ -378,7 +382,7 @@ pub enum Step {
         axes: Vec<String>,
         into: String,
     },
-    /// `None` is `*`.
+    /// Tiles of the last axes, of which `None` is `*`.
     Tile {
         entries: Vec<Option<i64>>,
         names: Vec<String>,
@@ -400,17 +404,18 @@ pub enum Step {
     Separators(Vec<String>),
 }
 
-/// A layout to be checked.
+/// Layout to be tested, for one value of each extent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
     pub axes: Vec<(String, i64)>,
-    /// Facts of the symbol `batch`, if the first axis' extent is that symbol; the extent is one value of it.
+    /// Declared facts of the symbol `batch` if it is the extent of the first axis, whose extent in `axes` is then
+    /// one of its values.
     pub symbol: Option<Facts>,
     pub element_bits: i64,
     pub steps: Vec<Step>,
 }
 
-/// Declared facts of the symbol.
+/// Range that a symbol is declared to have, and a divisor of its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     pub min: i64,
@@ -419,12 +424,12 @@ pub struct Facts {
 }
 
 impl Case {
-    /// `Some` if the first extent is a symbol.
+    /// `Open::Some` if the extent of the first axis is a symbol.
     pub fn open(&self) -> Open {
         if self.symbol.is_some() { Open::Some } else { Open::None }
     }
 
-    /// Steps in a manifest's syntax, one line each.
+    /// Lines of the steps in the syntax of manifests.
     pub fn lines(&self) -> Vec<String> {
         let mut names: Vec<String> = self.axes.iter().map(|(name, _)| name.clone()).collect();
         let mut lines = Vec::new();
@@ -435,7 +440,7 @@ impl Case {
         lines
     }
 
-    /// The case in one line, for messages.
+    /// Text of the case in one line, for messages.
     pub fn describe(&self) -> String {
         let axes: Vec<String> =
             self.axes.iter().map(|(name, extent)| format!("{name} {extent}")).collect();
@@ -448,7 +453,7 @@ impl Case {
         )
     }
 
-    /// The case with another extent of the first axis.
+    /// Case with `batch` as the extent of the first axis.
     #[must_use]
     pub fn at(&self, batch: i64) -> Self {
         let mut case = self.clone();
@@ -483,7 +488,7 @@ impl Step {
         }
     }
 
-    /// Text of a map without quotes.
+    /// Text of the map in a manifest without quotes, empty for other steps.
     pub fn map_text(&self, names: &[String]) -> String {
         let Self::Map { items, separators, all_parentheses } = self else { return String::new() };
         let mut text = format!("({}) -> (", names.join(", "));
@@ -500,7 +505,7 @@ impl Step {
         text
     }
 
-    /// Names of the axes after the step.
+    /// Names of the axes after the step, from the names before it.
     pub fn names(&self, names: &[String]) -> Vec<String> {
         match self {
             Self::Map { items, .. } => items.iter().map(|item| item.name.clone()).collect(),
@@ -529,20 +534,21 @@ pub fn position(names: &[String], name: &str) -> usize {
     names.iter().position(|n| n == name).unwrap()
 }
 
-/// Fault of a layout.
+/// Fault of a layout that the oracle finds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// An index (step `.0`, item `.1`) that can be negative.
+    /// Index of a map that is negative for some element, at step `.0`, item `.1`.
     Negative(usize, usize),
-    /// A declared extent (step `.0`, item `.1`) that is too small.
+    /// Declared extent of a map that is too small for some element, at step `.0`, item `.1`.
     TooSmall(usize, usize),
-    /// Two logical indices with the same slot.
+    /// Logical indices of two elements that have the same slot.
     Collision(Vec<i64>, Vec<i64>),
-    /// An extent that the language leaves open (bits of negative values).
+    /// Extent that the language leaves open, for bit operations on values that may be negative.
     Open,
 }
 
-/// Locations of the elements of a valid layout.
+/// Result of the oracle for a valid layout: its storage axes, physical shape and strides, and the location of
+/// each element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Truth {
     pub names: Vec<String>,
@@ -552,7 +558,7 @@ pub struct Truth {
     pub strides: Vec<i64>,
     pub physical_elements: i64,
     pub logical_elements: i64,
-    /// Elements in row-major order: logical, storage and physical index, offset.
+    /// Location of each element in row-major order: its logical, storage and physical index, and its offset.
     pub elements: Vec<Element>,
 }
 
@@ -564,7 +570,7 @@ pub struct Element {
     pub offset: i64,
 }
 
-/// Extents after a step by the interval rule; `None` if the language leaves one open.
+/// Extents of the axes after a step by the interval rule, `None` if the language leaves one open.
 pub fn extents_after(
     step: &Step,
     names: &[String],
@@ -628,7 +634,7 @@ pub fn extents_after(
     })
 }
 
-/// Image of an index under a step.
+/// Index of an element after a step, from its index before the step.
 pub fn index_after(step: &Step, names: &[String], extents: &[i64], index: &[i64]) -> Vec<i64> {
     match step {
         Step::Map { items, .. } => items.iter().map(|item| item.index.value(index)).collect(),
@@ -678,7 +684,7 @@ pub fn index_after(step: &Step, names: &[String], extents: &[i64], index: &[i64]
     }
 }
 
-/// All indices of a box, row-major.
+/// All indices of a box with these extents, in row-major order.
 pub fn points(extents: &[i64]) -> Vec<Vec<i64>> {
     let mut all = vec![Vec::new()];
     for extent in extents {
@@ -691,7 +697,7 @@ pub fn points(extents: &[i64]) -> Vec<Vec<i64>> {
     all
 }
 
-/// Locations of all elements, or the fault of the layout.
+/// Locations of all elements of a layout, or the first fault of the layout that is found.
 pub fn truth(case: &Case) -> Result<Truth, Fault> {
     let logical: Vec<i64> = case.axes.iter().map(|(_, extent)| *extent).collect();
     let mut names: Vec<String> = case.axes.iter().map(|(name, _)| name.clone()).collect();
@@ -772,7 +778,8 @@ struct Memory {
     pitches: Vec<i64>,
 }
 
-/// Strides of storage axes: groups are row-major inside and among each other; alignments enlarge strides.
+/// Arrangement of the storage axes in memory. Without given strides, the axes of a group and the groups
+/// themselves are row-major, and alignments enlarge strides.
 fn memory(
     case: &Case,
     extents: &[i64],

@@ -1,17 +1,17 @@
-//! Random layouts with one to three symbols: typical of users, or damaged by one edit. At values of the symbols, each
-//! is a plain [`Case`] of the oracle.
+//! Random layouts with one to three symbols for tests, as users write them or damaged by one edit. For given
+//! values of the symbols, each layout is a [`Case`] of the oracle.
 
 use super::{Case, Facts, MapItem, Op, Step, Tree, bin};
 use crate::Random;
 
-/// Names of the symbols.
+/// Names of the symbols of a layout, in order.
 pub const NAMES: [&str; 3] = ["n", "m", "q"];
 
-/// Maximum number of elements to enumerate at some values of the symbols.
+/// Maximum number of elements of a layout for values of the symbols to be tested.
 const MOST_ELEMENTS: i64 = 3000;
 const MOST_SLOTS: i64 = 40_000;
 
-/// A layout over symbols; every number is a [`Tree`] without axes.
+/// Layout over symbols, in which every number is a [`Tree`] without axes.
 #[derive(Debug, Clone)]
 pub struct Symbolic {
     pub symbols: Vec<Facts>,
@@ -32,7 +32,7 @@ pub enum SymbolicStep {
 }
 
 impl Tree {
-    /// The tree at values of the symbols.
+    /// Expression with the symbols replaced by these values.
     #[must_use]
     pub fn at(&self, values: &[i64]) -> Tree {
         match self {
@@ -43,7 +43,7 @@ impl Tree {
         }
     }
 
-    /// True if every divisor is positive at values of the symbols.
+    /// True if every divisor in the expression is positive for these values of the symbols.
     fn divides(&self, values: &[i64]) -> bool {
         match self {
             Self::Int(_) | Self::Axis(_) | Self::Symbol(_) => true,
@@ -100,7 +100,8 @@ impl SymbolicStep {
         }
     }
 
-    /// Text of the map over axes of these names.
+    /// Text of the map in a manifest, where `number` is that of the step and `names` are those of the axes before
+    /// it.
     pub fn map_text(&self, number: usize, names: &[String]) -> String {
         let Self::Map(items) = self else { return String::new() };
         let items: Vec<String> = items
@@ -111,7 +112,7 @@ impl SymbolicStep {
         format!("({}) -> ({})", names.join(", "), items.join(", "))
     }
 
-    /// The step in a manifest's syntax.
+    /// Text of the step in the syntax of manifests.
     fn text(&self, number: usize, names: &[String]) -> String {
         let plain = |tree: &Tree| tree.text(&[], false);
         let all = |trees: &[Tree]| {
@@ -144,7 +145,7 @@ impl SymbolicStep {
 }
 
 impl Symbolic {
-    /// The plain layout at values of the symbols.
+    /// Layout with the symbols replaced by these values.
     pub fn at(&self, values: &[i64]) -> Case {
         let axes = self.axes.iter().map(|(name, extent)| (name.clone(), extent.number(values)));
         let steps = self.steps.iter().enumerate().map(|(k, step)| step.at(k, values));
@@ -184,8 +185,8 @@ impl Symbolic {
         text + "    padding allow\n} }"
     }
 
-    /// Legal values of all symbols, below the limits of elements and slots: all of them, or the extremes and a sample
-    /// between; with true if they are all.
+    /// Legal values of all symbols for which the layout is within the limits of elements and slots: of all if there
+    /// are at most `most`, else of the extremes and a random sample. The flag is true if these are all legal values.
     pub fn values(&self, random: &mut Random, most: usize) -> (Vec<Vec<i64>>, bool) {
         let each: Vec<Vec<i64>> = self.symbols.iter().map(|facts| legal(*facts)).collect();
         let count = each.iter().map(Vec::len).fold(1, usize::saturating_mul);
@@ -212,7 +213,7 @@ impl Symbolic {
         (all, is_all)
     }
 
-    /// All combinations of the least and the greatest legal value of each symbol.
+    /// All combinations of the least and the greatest legal values of the symbols.
     pub fn ends(&self) -> Vec<Vec<i64>> {
         let each: Vec<Vec<i64>> = self.symbols.iter().map(|facts| legal(*facts)).collect();
         let end = |own: &[i64], is_last: bool| own[if is_last { own.len() - 1 } else { 0 }];
@@ -221,7 +222,7 @@ impl Symbolic {
             .collect()
     }
 
-    /// True if every divisor of the maps is positive at some values.
+    /// True if every divisor in the maps is positive for these values of the symbols.
     fn divides(&self, values: &[i64]) -> bool {
         self.steps.iter().all(|step| match step {
             SymbolicStep::Map(items) => items.iter().all(|index| index.divides(values)),
@@ -242,7 +243,7 @@ impl Symbolic {
     }
 }
 
-/// All legal values of a symbol.
+/// Values that the declaration of a symbol permits.
 fn legal(facts: Facts) -> Vec<i64> {
     (facts.min..=facts.max).filter(|value| value % facts.multiple == 0).collect()
 }
@@ -260,7 +261,7 @@ fn int(value: i64) -> Tree {
     Tree::Int(value)
 }
 
-/// A random extent: a number, a symbol, a multiple, a half or a sum of one.
+/// Random extent of an axis: a number, a symbol, or a multiple, a half or a sum of a symbol.
 fn extent(random: &mut Random, symbols: usize) -> Tree {
     let own = Tree::Symbol(random.below(symbols));
     match random.below(12) {
@@ -273,7 +274,8 @@ fn extent(random: &mut Random, symbols: usize) -> Tree {
     }
 }
 
-/// A positive divisor: a number, rarely a symbol or a multiple of one that is at least 1.
+/// Random positive divisor: a number, or sometimes a symbol that is at least 1, or a multiple of such a
+/// symbol.
 fn divisor(random: &mut Random, symbols: &[Facts]) -> Tree {
     let k = random.below(symbols.len());
     let least =
@@ -285,7 +287,7 @@ fn divisor(random: &mut Random, symbols: &[Facts]) -> Tree {
     }
 }
 
-/// A random layout with symbols; the oracle decides if it is injective.
+/// Random layout with symbols, of which the oracle decides whether it is injective.
 pub fn any(random: &mut Random) -> Symbolic {
     loop {
         let count = random.below(3) + 1;
@@ -312,7 +314,7 @@ pub fn any(random: &mut Random) -> Symbolic {
     }
 }
 
-/// Names and extents, as trees, after the current steps.
+/// Names of the axes, and their extents as expressions, after all steps of a layout so far.
 fn current(case: &Symbolic) -> (Vec<String>, Vec<Tree>) {
     let (mut names, mut extents): (Vec<String>, Vec<Tree>) = case.axes.iter().cloned().unzip();
     for (number, step) in case.steps.iter().enumerate() {
@@ -438,7 +440,8 @@ fn with_steps(random: &mut Random, case: &mut Symbolic) {
     }
 }
 
-/// Row-major strides of the axes in some order, some with padding, perhaps one with a symbolic pitch.
+/// Random strides of the axes, row-major in some order, with padding for some axes, perhaps with a symbol as
+/// pitch.
 fn strides(random: &mut Random, case: &Symbolic, extents: &[Tree]) -> Vec<Tree> {
     let mut order: Vec<usize> = (0..extents.len()).collect();
     if random.one_in(2) {
@@ -467,7 +470,7 @@ fn strides(random: &mut Random, case: &Symbolic, extents: &[Tree]) -> Vec<Tree> 
     strides
 }
 
-/// Adds a map: rows flattened, tiled, reversed, rotated, swizzled.
+/// Adds a random map to a layout, which flattens, tiles, reverses, rotates or swizzles the axes.
 fn with_map(random: &mut Random, case: &mut Symbolic) {
     let extents: Vec<Tree> = case.axes.iter().map(|(_, extent)| extent.clone()).collect();
     let mut values: Vec<(Tree, Tree)> = Vec::new();
@@ -514,7 +517,7 @@ fn with_map(random: &mut Random, case: &mut Symbolic) {
     case.steps.push(SymbolicStep::Map(items));
 }
 
-/// True if an extent is a symbol of at least 1, or a multiple of one.
+/// True if an extent is positive: a symbol of at least 1, a positive number, or a product of such.
 fn is_positive(case: &Symbolic, extent: &Tree) -> bool {
     match extent {
         Tree::Symbol(k) => case.symbols[*k].min > 0,
@@ -524,7 +527,7 @@ fn is_positive(case: &Symbolic, extent: &Tree) -> bool {
     }
 }
 
-/// Digits of a value: one, two or three, or swizzled.
+/// Adds the digits of a value to `items`: one, two or three, or swizzled.
 fn cut(random: &mut Random, case: &Symbolic, value: Tree, items: &mut Vec<Tree>) {
     let k = divisor(random, &case.symbols);
     let m = int(*random.pick(&[2, 3, 4]));
@@ -561,7 +564,7 @@ fn cut(random: &mut Random, case: &Symbolic, value: Tree, items: &mut Vec<Tree>)
     }
 }
 
-/// The layout with one edit.
+/// Layout with one random edit of a map or of the strides; unchanged if the edited step is of another kind.
 pub fn damage(random: &mut Random, case: &Symbolic) -> Symbolic {
     let mut damaged = case.clone();
     let at = random.below(damaged.steps.len());

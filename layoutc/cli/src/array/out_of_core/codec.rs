@@ -1,5 +1,5 @@
-//! Conversion between elements in files and in memory: byte order, sub-byte packing, and the element type of the
-//! dense side.
+//! Conversion between elements in files and in memory: byte order, sub-byte packing, and the element type of
+//! the dense array.
 
 use layoutc_compiler::base::dtype::Dtype;
 use layoutc_compiler::run::pieces::Recast;
@@ -8,31 +8,32 @@ use layoutc_compiler::run::{Packing, RunError};
 use crate::array::npy::NpyDescr;
 use crate::array::{packed, part_bytes, unpacked};
 
-/// Sub-byte elements, one byte each in the dense file.
+/// Format of sub-byte elements in a dense file that has one byte for each of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UnpackedBits {
-    /// `NumPy` kind of the bytes.
+    /// `NumPy` kind letter of the bytes in the dense file: `i` for signed values, `u` for bits, others for
+    /// either.
     pub(crate) kind: char,
-    /// Type of the elements.
+    /// Type of the sub-byte elements.
     pub(crate) dtype: Dtype,
-    /// Packing in memory.
+    /// Packing of the elements into bytes of memory.
     pub(crate) packing: Packing,
 }
 
-/// Steps that convert the elements of a file to those of memory, or back.
+/// Steps that convert the elements of a file to those in memory, or back.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ElementCodec {
-    /// Width of the byte swap of big-endian input.
+    /// Number of bytes that are reversed together in big-endian input, `None` if the input is not swapped.
     pub(crate) swap_width: Option<usize>,
-    /// Set if the dense file has one byte per sub-byte element.
+    /// Format of the bytes of the dense file if it has one byte per sub-byte element, else `None`.
     pub(crate) unpacked_bits: Option<UnpackedBits>,
-    /// Cast from the type of the dense side to that of the tensor, or back.
+    /// Cast between the element type of the dense array and that of the tensor, `None` without a cast.
     pub(crate) recast: Option<Recast>,
 }
 
 #[derive(Debug)]
 pub(crate) enum CodecError {
-    /// Byte `at` is out of range for the type.
+    /// Byte at offset `at` of the converted bytes, whose value is out of range for the element type.
     Value {
         at: usize,
         byte: u8,
@@ -48,25 +49,25 @@ impl From<RunError> for CodecError {
 }
 
 impl ElementCodec {
-    /// Width of the byte swap for elements of type `descr`; `None` if none is needed.
+    /// Number of bytes that a byte swap of elements of type `descr` reverses together, `None` if none is needed.
     pub(crate) fn swap_width_of(descr: &NpyDescr) -> Option<usize> {
         let part = part_bytes(descr);
         (descr.is_big && descr.kind != 'V' && part > 1).then_some(part)
     }
 
-    /// True if dense file and memory hold the same bytes, up to byte order.
+    /// True if an element has the same bytes in the dense file and in memory, up to the byte order.
     pub(crate) fn is_plain(&self) -> bool {
         self.unpacked_bits.is_none() && self.recast.is_none()
     }
 
-    /// Swaps the bytes of big-endian input.
+    /// Reverses the byte order of elements from a big-endian input.
     pub(crate) fn swap_bytes(&self, read: &mut [u8]) {
         if let Some(part) = self.swap_width {
             read.chunks_exact_mut(part).for_each(<[u8]>::reverse);
         }
     }
 
-    /// Converts elements of the dense file to the form in memory. `own` has their size.
+    /// Converts elements in the format of the dense file to that of memory. `own` has the size of the result.
     pub(crate) fn decode(&self, read: &[u8], own: &mut [u8]) -> Result<(), CodecError> {
         let joined = match self.unpacked_bits {
             Some(UnpackedBits { kind, dtype, packing }) => {
@@ -86,7 +87,8 @@ impl ElementCodec {
         }
     }
 
-    /// Converts elements in memory to the form in the dense file. `written` has their size.
+    /// Converts `elements` elements in the format of memory to that of the dense file. `written` has the size of
+    /// the result.
     pub(crate) fn encode(
         &self,
         (own, elements): (&[u8], usize),
@@ -117,7 +119,7 @@ impl ElementCodec {
     }
 }
 
-/// Bits per element in a dense file.
+/// Bits per element in the dense file: 8 if it has one byte per sub-byte element, else those of the type.
 pub(crate) fn dense_bits(dtype: Dtype, spread: Option<UnpackedBits>) -> u32 {
     if spread.is_some() { 8 } else { dtype.element_bits() }
 }

@@ -1,4 +1,4 @@
-//! An input file that is read in chunks and must not change meanwhile.
+//! Input file of a conversion, which is read in chunks and must not change meanwhile.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -15,14 +15,14 @@ use crate::command_error::CommandError;
 pub(crate) struct InputFile {
     file: File,
     path: PathBuf,
-    /// Identity, size and times of the file.
+    /// Device, inode, size and times of the file when it was opened, which reveal a change.
     state: String,
-    /// Byte offset of the elements.
+    /// Byte offset of the first element in the file.
     offset: u64,
 }
 
 impl InputFile {
-    /// Wraps an open file whose elements begin at `offset`.
+    /// Input file with an open handle, whose elements begin at byte `offset`.
     pub(crate) fn new(file: File, path: &Path, offset: u64) -> Result<Self, CommandError> {
         let metadata = file.metadata().map_err(|error| CommandError::io("read", path, &error))?;
         // Only a hint for read-ahead.
@@ -30,19 +30,19 @@ impl InputFile {
         Ok(Self { file, path: path.to_owned(), state: state(&metadata), offset })
     }
 
-    /// Reads bytes at `at`, counted from the first element.
+    /// Fills `bytes` from the file, from byte offset `at` of the elements on.
     pub(crate) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), CommandError> {
         let read = self.file.read_exact_at(bytes, self.offset + at);
         read.map_err(|error| self.fault(&error))
     }
 
-    /// Hints that bytes will be read soon.
+    /// Tells the kernel that `bytes` bytes at byte offset `at` of the elements will be read soon.
     pub(crate) fn prefetch(&self, at: u64, bytes: usize) {
         let bytes = std::num::NonZeroU64::new(bytes as u64);
         let _ = fadvise(&self.file, self.offset + at, bytes, Advice::WillNeed);
     }
 
-    /// Fails if the file changed since it was opened.
+    /// Fails if the size or the times of the file changed since it was opened.
     pub(crate) fn check_unchanged(&self) -> Result<(), CommandError> {
         let metadata = self.file.metadata().map_err(|error| self.fault(&error))?;
         if state(&metadata) == self.state {
@@ -65,7 +65,7 @@ impl InputFile {
     }
 }
 
-/// Device, inode, size, and modification and change times.
+/// Text of a file's device, inode, size in bytes, and modification and change times.
 fn state(metadata: &Metadata) -> String {
     let times = [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()];
     format!("{}:{} {} {times:?}", metadata.dev(), metadata.ino(), metadata.len())

@@ -1,18 +1,18 @@
-//! Memory limit of a conversion: the requested size, or a share of the machine's memory.
+//! Memory limit of a conversion in bytes: the requested size, or a share of the machine's memory.
 
 use std::fs;
 use std::path::Path;
 
 use layoutc_compiler::manifest;
 
-/// Minimum that may be requested: chunks of a few KiB on both sides.
+/// Minimum memory limit in bytes, enough for chunks of a few KiB of the input and the output.
 pub(crate) const LEAST: u64 = 64 << 10;
-/// Maximum of the default limit.
+/// Maximum of the default memory limit, in bytes.
 const MOST: u64 = 1 << 30;
-/// Divisor of the machine's memory for the default limit.
+/// Divisor of the machine's memory that gives the default memory limit.
 const SHARE: u64 = 4;
 
-/// Parses a size such as `256 MiB`; the error is a text for the command line.
+/// Parses a size such as `256 MiB` into bytes. The error is a message for the user of the command line.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let trimmed = text.trim();
     let plain = trimmed.parse::<u64>().ok();
@@ -28,20 +28,22 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Default limit: a quarter of the memory of the machine or of its control group, whichever is less, at most 1 GiB.
+/// Default memory limit in bytes: a quarter of the memory of the machine or of its control group, whichever
+/// is less, at most 1 GiB.
 pub(crate) fn default_limit() -> u64 {
     let all = [machine(), cgroup_limit()].into_iter().flatten().min();
     all.map_or(MOST, |all| all.checked_div(SHARE).unwrap_or(MOST)).clamp(LEAST, MOST)
 }
 
-/// Memory of the machine, if known.
+/// Memory of the machine in bytes, `None` if unknown.
 fn machine() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Least limit of the control groups of this process, of both versions.
+/// Least memory limit in bytes of the control groups (v1 and v2) of this process and those above them, `None`
+/// without a limit.
 fn cgroup_limit() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/cgroup").ok()?;
     let limits = text.lines().filter_map(|line| {

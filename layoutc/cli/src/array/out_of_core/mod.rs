@@ -1,5 +1,5 @@
-//! Conversion of tensors larger than memory, in chunks. The output is written as `<output>.part`, and renamed when it is
-//! complete.
+//! Conversion of tensors larger than memory, in chunks. The output is written to `<output>.part`, which is
+//! renamed when it is complete.
 
 mod codec;
 mod input;
@@ -35,43 +35,43 @@ pub(crate) use part_file::part_path;
 use codec::CodecError;
 use part_file::PartFile;
 
-/// Upper bound of the memory for chunks: longer runs are no faster.
+/// Maximum memory for chunks in bytes, as longer runs are no faster.
 const PIECES: usize = 256 << 20;
-/// Bytes of padding per write call.
+/// Maximum number of bytes of padding per write call, unless one fill pattern is longer.
 const FILL: usize = 64 << 10;
 
-/// Conversion of one tensor from file to file.
+/// Conversion of one tensor from an input file to an output file.
 #[derive(Debug)]
 pub(crate) struct RelayoutJob<'a> {
     pub(crate) tensor: &'a Tensor,
     pub(crate) values: &'a SymbolValues,
     pub(crate) direction: Direction,
     pub(crate) input: InputFile,
-    /// Output path as given.
+    /// Path of the output as the user gave it.
     pub(crate) output: &'a Path,
-    /// Output path with links resolved.
+    /// Path of the output with links resolved.
     pub(crate) place: PathBuf,
-    /// Header of the output.
+    /// Header of the output, which precedes the elements.
     pub(crate) header: Vec<u8>,
-    /// Bytes of the elements in the input and the output, without headers.
+    /// Sizes in bytes of the elements in the input and in the output, without headers.
     pub(crate) bytes: [u64; 2],
-    /// Element format of the dense file.
+    /// Order and width of the elements in the dense file.
     pub(crate) file: DenseFile,
     pub(crate) codec: ElementCodec,
-    /// Fill pattern of padding; `None`: 0.
+    /// Bytes of the fill pattern of padding, `None` for zeros.
     pub(crate) padding: Option<Vec<u8>>,
-    /// Memory limit of the chunks.
+    /// Maximum memory for chunks in bytes.
     pub(crate) memory: usize,
 }
 
-/// Chunks that are written, for the progress and the thread that syncs them.
+/// Counter of written chunks for the progress display, with a channel to the thread that syncs them.
 struct WrittenChunks<'a> {
     count: &'a AtomicU64,
     bytes: Sender<u64>,
 }
 
 impl WrittenChunks<'_> {
-    /// Counts a chunk of `bytes` bytes; false if a sync failed.
+    /// Counts a written chunk of `bytes` bytes. Returns false if the syncing thread has ended, as after an error.
     fn add(&self, bytes: u64) -> bool {
         self.count.fetch_add(1, Ordering::Relaxed);
         self.bytes.send(bytes).is_ok()
@@ -107,7 +107,7 @@ impl RelayoutJob<'_> {
         }
     }
 
-    /// Converts all chunks and displays the progress.
+    /// Converts all chunks, while the progress is displayed and the output is synced.
     fn all(
         &self,
         pieces: &InPieces,
@@ -143,7 +143,7 @@ impl RelayoutJob<'_> {
         })
     }
 
-    /// Syncs the output whenever the memory limit was written, so that little is left for the end.
+    /// Syncs the output to disk each time it grew by the memory limit, so that little is left to sync at the end.
     fn sync(&self, part: &PartFile<'_>, written: &Receiver<u64>) -> Result<(), CommandError> {
         let mut bytes = 0_u64;
         while let Ok(first) = written.recv() {
@@ -161,7 +161,7 @@ impl RelayoutJob<'_> {
         relayout_error(self.tensor, error)
     }
 
-    /// Error about elements; `element` maps a byte offset in the chunk to the number of an element.
+    /// Error about the elements of a chunk. `element` maps a byte offset in the chunk to the index of an element.
     fn refused(&self, error: &CodecError, element: impl FnOnce(usize) -> u64) -> CommandError {
         match error {
             CodecError::Run(error) => self.relayout_error(error),
@@ -177,7 +177,8 @@ impl RelayoutJob<'_> {
         }
     }
 
-    /// Writes padding to a range of the output.
+    /// Writes the fill pattern to `bytes` bytes of the output at byte offset `at` of its elements. `room` is a
+    /// reused buffer.
     fn fill(
         &self,
         output: &File,
@@ -199,7 +200,7 @@ impl RelayoutJob<'_> {
     }
 }
 
-/// Fills `bytes` with a repeated pattern; 0 without one.
+/// Fills `bytes` with copies of a pattern, or with zeros if it is `None`.
 fn repeat(pattern: Option<&[u8]>, bytes: &mut [u8]) {
     match pattern {
         None => bytes.fill(0),
@@ -213,7 +214,7 @@ fn repeat(pattern: Option<&[u8]>, bytes: &mut [u8]) {
     }
 }
 
-/// Result of a thread; an error if it panicked.
+/// Waits for a thread and returns its result, or an error if it panicked.
 fn join_thread(thread: ScopedJoinHandle<'_, Result<(), CommandError>>) -> Result<(), CommandError> {
     thread.join().unwrap_or_else(|_| {
         let message = "a worker thread panicked".to_owned();

@@ -1,5 +1,5 @@
-//! Output while it grows: `<output>.part` beside the output, renamed when it is complete and removed otherwise. A killed
-//! run leaves it behind; the next run replaces it.
+//! Part file of an output that is being written: `<output>.part` beside the output, renamed when it is
+//! complete and removed otherwise. A killed run leaves it behind, and the next run replaces it.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -15,18 +15,18 @@ use rustix::io::Errno;
 use crate::command_error::CommandError;
 use crate::report::size;
 
-/// An open part file, locked while this lives.
+/// Part file of an output, which is open and locked until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct PartFile<'a> {
-    /// Open for reading and writing.
+    /// Handle of the part file, open for reading and writing.
     pub(crate) file: File,
     pub(crate) path: PathBuf,
-    /// Path of the output.
+    /// Path of the output, to which the part file is renamed.
     place: &'a Path,
     is_renamed: bool,
 }
 
-/// `<output>.part`
+/// Path of the part file of an output: `<output>.part`.
 pub(crate) fn part_path(place: &Path) -> PathBuf {
     let mut name = OsString::from(place.file_name().unwrap_or_default());
     name.push(".part");
@@ -34,10 +34,11 @@ pub(crate) fn part_path(place: &Path) -> PathBuf {
 }
 
 impl<'a> PartFile<'a> {
-    /// Part file of `bytes` bytes that begins with `header`, for the output at `place`; messages call it `output`.
+    /// Creates the part file of the output at `place`, with `bytes` bytes that begin with `header`. Messages call
+    /// the output `output`.
     ///
     /// # Errors
-    /// System errors, and a lock held by another process.
+    /// System errors, and a lock of the part file that another process holds.
     pub(crate) fn create(
         place: &'a Path,
         output: &Path,
@@ -63,7 +64,7 @@ impl<'a> PartFile<'a> {
         Ok(part)
     }
 
-    /// Syncs the file and renames it to the output.
+    /// Syncs the part file to disk and renames it to the output.
     pub(crate) fn finish(mut self) -> Result<(), CommandError> {
         let synced = self.file.sync_all();
         let renamed = synced.and_then(|()| fs::rename(&self.path, self.place));
@@ -85,7 +86,7 @@ impl Drop for PartFile<'_> {
     }
 }
 
-/// Opens or creates a file and locks it.
+/// Opens or creates the part file at `path` and locks it, if the file system supports locks.
 fn locked(path: &Path, output: &Path) -> Result<File, CommandError> {
     loop {
         let flags = OFlags::NOFOLLOW.bits().cast_signed();
@@ -124,7 +125,8 @@ fn busy(output: &Path) -> CommandError {
     CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message).help(help)))
 }
 
-/// Empties a file, writes its header and reserves its blocks where the file system can; the rest of it is 0.
+/// Empties the part file, writes its header and reserves its blocks if the file system can; the other bytes
+/// are 0.
 fn allocate(file: &File, header: &[u8], bytes: u64) -> io::Result<()> {
     file.set_len(0)?;
     match fallocate(file, FallocateFlags::empty(), 0, bytes.max(1)) {

@@ -14,18 +14,19 @@ use super::{RelayoutJob, WrittenChunks, join_thread, repeat};
 use crate::command_error::CommandError;
 use crate::interrupt;
 
-/// Double buffering on each side.
+/// Number of chunk buffers for the input, and also for the output, so that two threads can work at once.
 const BUFFERS: usize = 2;
-/// Runs up to this size are prefetched, as the kernel's read-ahead would not guess them.
+/// Length in bytes below which a run of the input is prefetched, as the kernel's read-ahead would not guess
+/// it.
 const SHORT: usize = 1 << 20;
 
-/// A chunk in the pipeline, with its bytes.
+/// Chunk in the pipeline, with its bytes in the format of the input or, after conversion, of the output.
 struct PieceBuffer {
     piece: Piece,
     stored: Vec<u8>,
 }
 
-/// Free buffers.
+/// Pool of free chunk buffers, which threads exchange through a channel.
 struct BufferPool {
     give: Sender<Vec<u8>>,
     take: Receiver<Vec<u8>>,
@@ -41,14 +42,14 @@ impl BufferPool {
     }
 }
 
-/// State shared by the threads.
+/// State shared by the threads of the pipeline.
 struct PiecePipeline<'a> {
     job: &'a RelayoutJob<'a>,
     pieces: &'a Pieces,
     output: &'a File,
 }
 
-/// Converts all chunks.
+/// Converts all chunks of the tensor in a pipeline of threads.
 pub(super) fn run(
     job: &RelayoutJob<'_>,
     pieces: &Pieces,
@@ -82,7 +83,7 @@ impl PiecePipeline<'_> {
         }
     }
 
-    /// Bytes of a unit in the input and the output.
+    /// Sizes in bytes of a unit, a group of `unit_elements` elements, in the input and in the output.
     fn units(&self) -> [usize; 2] {
         let elements = self.pieces.unit_elements;
         let dense = usize::try_from(self.job.file.element_bits).unwrap_or(8);
@@ -94,7 +95,7 @@ impl PiecePipeline<'_> {
         }
     }
 
-    /// Reads the runs of each chunk.
+    /// Reads the runs of each chunk from the input, and sends the chunk to be converted.
     fn read(
         &self,
         free: &Receiver<Vec<u8>>,
@@ -126,7 +127,7 @@ impl PiecePipeline<'_> {
         Ok(())
     }
 
-    /// Prefetches the short runs of a chunk.
+    /// Tells the kernel that the short runs of a chunk will be read soon.
     fn prefetch(&self, piece: &Piece, unit: usize) {
         let [runs, _] = self.sides(piece);
         for run in runs.each(unit).filter(|run| run.length < SHORT) {
@@ -134,7 +135,7 @@ impl PiecePipeline<'_> {
         }
     }
 
-    /// Converts the elements of each chunk.
+    /// Converts the elements of each chunk, and sends the chunk to be written.
     fn relayout_pieces(
         &self,
         loaded: &Receiver<PieceBuffer>,
@@ -205,7 +206,7 @@ impl PiecePipeline<'_> {
         encoded.map_err(|error| job.refused(&error, |at| at as u64))
     }
 
-    /// Writes the runs of each chunk, and the padding assigned to it.
+    /// Writes the runs of each chunk to the output, and the padding assigned to the chunk.
     fn write(
         &self,
         stored: &Receiver<PieceBuffer>,
@@ -237,7 +238,8 @@ impl PiecePipeline<'_> {
     }
 }
 
-/// Number of the element at byte offset `at` of a chunk's runs.
+/// Index in the dense file of the element at byte offset `at` of a chunk, for units of `unit` bytes and
+/// elements of `bits` bits.
 fn element(runs: &Runs, (unit, bits): (usize, u32), at: usize) -> u64 {
     let run = runs.each(unit).find(|run| (run.held..run.held + run.length).contains(&at));
     let byte = run.map_or(at as u64, |run| run.at + (at - run.held) as u64);

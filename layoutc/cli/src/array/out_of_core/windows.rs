@@ -1,6 +1,8 @@
-//! Conversion of a tensor whose elements are looked up one by one, in windows of its dense side.
+//! Conversion of a tensor whose slots are looked up element by element, in windows of consecutive elements of
+//! the dense array.
 //!
-//! Packing writes elements in place between existing ones, so padding is written first, in chunks of its own.
+//! Packing writes elements between others in the output, so the padding is written before them, in chunks of
+//! its own.
 
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -13,21 +15,22 @@ use super::{RelayoutJob, WrittenChunks};
 use crate::command_error::CommandError;
 use crate::interrupt;
 
-/// Bytes of padding per chunk: a multiple of every element size, including 3 lanes and 3 or 5 bits.
+/// Bytes of padding per chunk: a multiple of every element size, including vectors of 3 lanes and elements of
+/// 3 or 5 bits.
 const FILLED: u64 = 15 << 20;
 
-/// Number of chunks of padding.
+/// Number of chunks of padding, 0 if no padding is written.
 fn fills(job: &RelayoutJob<'_>) -> u64 {
     let is_filled = job.padding.is_some() && job.direction == Direction::Pack;
     if is_filled { job.bytes[1].div_ceil(FILLED) } else { 0 }
 }
 
-/// Total number of chunks.
+/// Total number of chunks of a conversion: those of padding and one per window.
 pub(super) fn count(job: &RelayoutJob<'_>, indexed: &Indexed) -> u64 {
     fills(job) + indexed.count() as u64
 }
 
-/// Converts all chunks.
+/// Converts all chunks of the tensor, first those of padding.
 pub(super) fn run(
     job: &RelayoutJob<'_>,
     indexed: &Indexed,
@@ -43,13 +46,13 @@ struct WindowedRelayout<'a> {
     part: &'a PartFile<'a>,
 }
 
-/// Buffers of a window.
+/// Reused buffers for the elements of a window.
 #[derive(Default)]
 struct WindowBuffer {
     places: Vec<Lives>,
-    /// In the format of the dense file.
+    /// Elements of the window in the format of the dense file.
     outer: Vec<u8>,
-    /// In the format of memory.
+    /// Elements of the window in the format of memory, empty if that is the format of the dense file.
     own: Vec<u8>,
     span: Vec<u8>,
 }
@@ -79,7 +82,7 @@ impl WindowedRelayout<'_> {
         self.job.relayout_error(&RunError::Outside)
     }
 
-    /// Writes one chunk of padding.
+    /// Writes chunk `number` of the padding; returns its size in bytes.
     fn fill(&self, number: u64, room: &mut Vec<u8>) -> Result<u64, CommandError> {
         let first = number * FILLED;
         let bytes = (self.job.bytes[1] - first).min(FILLED);
@@ -90,7 +93,7 @@ impl WindowedRelayout<'_> {
         Ok(bytes)
     }
 
-    /// Converts one window; returns the bytes written.
+    /// Converts the elements of one window; returns their size in the dense file in bytes.
     fn window(&self, window: usize, room: &mut WindowBuffer) -> Result<u64, CommandError> {
         let (job, indexed) = (self.job, self.indexed);
         let first = window * indexed.window;
@@ -130,7 +133,7 @@ impl WindowedRelayout<'_> {
         Ok(written)
     }
 
-    /// Writes the elements of a window to their slots.
+    /// Writes the elements of a window to their slots in the output.
     fn scatter(&self, room: &mut WindowBuffer) -> Result<(), CommandError> {
         let WindowBuffer { places, outer, own, span: bytes } = room;
         let dense: &[u8] = if self.job.codec.is_plain() { outer } else { own };
@@ -149,7 +152,7 @@ impl WindowedRelayout<'_> {
         Ok(())
     }
 
-    /// Reads the elements of a window from their slots.
+    /// Reads the elements of a window from their slots in the input.
     fn gather(&self, room: &mut WindowBuffer) -> Result<(), CommandError> {
         let WindowBuffer { places, outer, own, span: bytes } = room;
         let dense: &mut [u8] = if self.job.codec.is_plain() { outer } else { own };

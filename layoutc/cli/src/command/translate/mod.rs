@@ -1,4 +1,5 @@
-//! `layoutc translate`: translates a layout between notations, with a proof. For shardings, see `sharding`.
+//! `layoutc translate`: translates a layout from one notation to others, with a proof that they are equal.
+//! Shardings are in `sharding`.
 
 mod sharding;
 
@@ -21,7 +22,7 @@ use crate::report::json::integer;
 
 use super::CommandOutcome;
 
-/// Prints the text in one notation, or in all.
+/// Translates a layout, and prints it in the notation of `--to`, or in all notations.
 pub(crate) fn run(
     args: &TranslateArgs,
     console: &mut Console,
@@ -70,7 +71,7 @@ pub(crate) fn run(
     Ok(CommandOutcome::Success)
 }
 
-/// Prints an error in the text.
+/// Prints an error in the text of the layout.
 fn faulty(error: Diagnostic, text: &str, console: &mut Console) -> CommandOutcome {
     let mut report = Report::default();
     report.text("<text>".to_owned(), Arc::from(text));
@@ -79,7 +80,8 @@ fn faulty(error: Diagnostic, text: &str, console: &mut Console) -> CommandOutcom
     CommandOutcome::InputError
 }
 
-/// Prints a text, prefixed with its notation if there are several.
+/// Prints the layout `written` in the notation `to`, prefixed with the notation's name if several are
+/// printed.
 fn print_text(
     from: Notation,
     to: Notation,
@@ -114,7 +116,7 @@ fn print_text(
     console.result(&format!("{word}{text}\n"));
 }
 
-/// Prints why a notation cannot express the layout, among several.
+/// Prints why the notation `to`, one of several, cannot express the layout.
 fn print_inexpressible(
     from: Notation,
     to: Notation,
@@ -154,7 +156,7 @@ fn notation(word: &str) -> Result<Notation, CommandError> {
     })
 }
 
-/// `2,64,56,56`; empty: rank 0.
+/// Parses the extents of a shape such as `2,64,56,56`, where an empty text has rank 0.
 fn extents(text: &str) -> Result<Vec<i64>, CommandError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -192,7 +194,7 @@ fn dtype(word: &str) -> Result<Dtype, CommandError> {
     })
 }
 
-/// `c16=16`
+/// Parses a size such as `c16=16` to its name and value.
 fn size(text: &str) -> Result<(String, i128), CommandError> {
     let parsed = text
         .split_once('=')

@@ -17,12 +17,12 @@ use crate::report::json::{integer, integers};
 
 use super::{extents, faulty};
 
-/// Maximum number of shards displayed.
+/// Maximum number of shards in the table.
 const SHOWN: usize = 32;
-/// Maximum number of devices displayed per shard.
+/// Maximum number of devices in the table per shard.
 const DEVICES: usize = 8;
 
-/// Prints the sharding in the form of `--to`, or in all forms.
+/// Translates a sharding, and prints it in the form of `--to`, or in all forms.
 pub(super) fn run(
     args: &TranslateArgs,
     console: &mut Console,
@@ -77,7 +77,7 @@ fn target(word: &str) -> Result<ShardingFormat, CommandError> {
     })
 }
 
-/// Prints one form, prefixed with its name if there are several.
+/// Prints the sharding in the form `to`, prefixed with the name of the form if several are printed.
 fn print_form(
     args: &TranslateArgs,
     to: ShardingFormat,
@@ -156,7 +156,7 @@ fn part(shard: &TensorShard) -> Value {
     })
 }
 
-/// Table of the shard of each device.
+/// Text table of the shards, with the devices, index ranges and extents of each.
 fn table(shaped: &ShardFacts) -> String {
     let shards = match &shaped.shards {
         Ok(shards) => shards,
