@@ -246,7 +246,7 @@ pub struct Gpu {
     pub thread_elements: i64,
 }
 
-/// Figures of CPUs: x86-64 from SSE2 to AVX-512, and AArch64.
+/// Figures of CPUs: x86-64 from SSE2 to AVX-512, and `AArch64`.
 pub const CPU: Cpu = Cpu {
     line_bytes: 64,
     l2_bytes: 1 << 20,

@@ -77,8 +77,8 @@ impl LayoutBuilder {
         Ok([low, high])
     }
 
-    /// Number of elements that satisfy the conditions, as a product over groups of axes that share conditions,
-    /// and the logical index of one element.
+    /// Number of logical indices at which all `conditions` are non-negative, over symbols, and one such index, without
+    /// meaning if the number is 0. The number is a product over groups of axes that share conditions.
     fn counted(&self, conditions: &[Expr]) -> Result<(Expr, Vec<i128>), BuildError> {
         let mut elements = Expr::constant(1);
         let mut element = alloc::vec![0; self.logical.len()];

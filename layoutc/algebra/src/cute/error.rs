@@ -83,8 +83,8 @@ pub enum CuteError {
         mode: CuteMode,
         /// Remainder of the mode after the splits that A needs.
         part: CuteMode,
-        /// Number of indices of `part` for which A advances by a constant step; it does not divide the extent of
-        /// `part`.
+        /// Number of leading indices of `part` over which the offsets of A grow by one constant step. It would be the
+        /// extent of the next mode, but does not divide the extent of `part`.
         run: i128,
         /// Result of CuTe; `None` if CuTe has none or it is correct.
         peer: Option<Box<CuteReferenceResult>>,

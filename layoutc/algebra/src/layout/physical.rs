@@ -47,8 +47,8 @@ pub(crate) struct PlacementOptions {
     /// Pairs of a storage axis and a number of bytes: the stride of the axis must be a multiple of that many
     /// bytes.
     pub(crate) alignments: Vec<(usize, i128)>,
-    /// Number of elements that must divide the last physical extent, in addition to that of the swizzle; 0 and 1
-    /// have no effect.
+    /// The last physical extent is rounded up to a multiple of this number of elements, and of the reach of the
+    /// swizzle if there is one; 0 and 1 have no effect.
     pub(crate) tail: i128,
     /// Alignment of the byte offset of the first element, in bytes; 0 if none is requested.
     pub(crate) origin: i128,

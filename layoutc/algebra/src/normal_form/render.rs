@@ -64,8 +64,9 @@ impl Facts {
         Expr::binary(BinOp::Mul, &product, &Expr::constant(coefficient))
     }
 
-    /// Factors of a term as expressions, and the rest of its coefficient. A symbol atom counts multiples of the
-    /// symbol. It becomes the symbol if the multiple divides the coefficient, and `symbol // multiple` otherwise.
+    /// Factors of a term as expressions, and the part of its coefficient that remains. In a monomial a symbol atom
+    /// stands for `symbol / multiple`, an integer. If `multiple` divides the coefficient, it is taken out of it and the
+    /// factor is `symbol`; otherwise the factor is `symbol // multiple`.
     fn factors(
         &self,
         (monomial, coefficient): &(Monomial, i128),

@@ -106,7 +106,8 @@ fn rounded_up(extent: &Expr, multiple: i128) -> Result<Expr, ExprError> {
     Expr::binary(BinOp::Mul, &Expr::binary(BinOp::FloorDiv, &up, &whole)?, &whole)
 }
 
-/// Number of axes that the text requires; `None` if it fits any number.
+/// Number of axes that the mdspan layout `text` fixes: 2 for `layout_stride<12, 1>`; `None` for layouts that fit any
+/// number.
 pub(super) fn rank(text: &str) -> Result<Option<usize>, NotationFault> {
     let mut cursor = Cursor::new(text.trim());
     let (name, _) = cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');

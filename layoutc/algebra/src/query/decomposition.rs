@@ -27,8 +27,9 @@ pub struct LayoutComponent {
 /// Layout decomposed into independent components.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutDecomposition {
-    /// Indices over `Var::Axis` that identify an element: the storage indices, or the offset alone if explicit
-    /// strides determine the placement.
+    /// Expressions over `Var::Axis` and symbols whose values identify an element: one index per storage axis, or the
+    /// offset alone if the storage indices cannot be divided out of it (a stride of 0, strides that do not nest, or
+    /// symbolic strides or extents).
     pub targets: Vec<Expr>,
     /// Number of values of each target.
     pub slots: Vec<Expr>,

@@ -46,8 +46,8 @@ pub(crate) struct BuildJob<'a> {
 }
 
 impl<'a> BuildJob<'a> {
-    /// Job for the build of `project`. Takes the log out of `guess` if it belongs to the project, else loads the
-    /// log.
+    /// Job for the build of `project`. `guess` may hold a log that was loaded early for the expected project; the job
+    /// takes it if it belongs to the state folder of `project`, and loads the log otherwise.
     pub(crate) fn new(
         select: &SelectArgs,
         project: &'a Project,

@@ -52,7 +52,7 @@ pub(super) struct ManifestCheck {
     /// Paths of the manifests that this one uses, transitively.
     pub(super) uses: Vec<String>,
     tensors: u64,
-    /// Warnings of the check in encoded form, empty if there are none.
+    /// Warnings of the check, a list of `Diagnostic` encoded by postcard; empty if there are none.
     warnings: Vec<u8>,
 }
 

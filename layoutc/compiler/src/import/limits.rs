@@ -20,7 +20,8 @@ enum MessageKind {
     Node,
     Attribute,
     ValueInfo,
-    /// Other message: its fields are counted, recursively if it is part of a type.
+    /// Message of a type, or a leaf such as an opset import: its own fields are counted, and those of nested type
+    /// messages this many levels down.
     Type(u8),
     Tensor,
 }

@@ -182,7 +182,7 @@ impl Lexer<'_, '_> {
             && node.iter().any(|token| token.kind == KdlTokenKind::Stray)
     }
 
-    /// Skips a block comment, including nested ones.
+    /// Skips a block comment and those nested in it; `None` if it is unclosed or nested too deep, which is reported.
     fn block_comment(&mut self) -> Option<()> {
         let start = self.at;
         let mut depth = 0_usize;

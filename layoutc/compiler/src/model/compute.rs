@@ -46,7 +46,7 @@ impl KernelInstance {
         let statements =
             statements.map(|statement| Statement { caches: Vec::new(), ..statement }).collect();
         let (name, schedule) = (format!("{}_auto", self.name), LoopSchedule::default());
-        Some(Self { name, schedule, statements, ..self.clone() })
+        Some(Self { name, statements, schedule, ..self.clone() })
     }
 
     /// The instance with `schedule` in place of its own.

@@ -295,7 +295,8 @@ pub struct Manifest {
     pub tensors: Vec<Tensor>,
     /// Views, each after its base.
     pub views: Vec<View>,
-    /// Relayouts on one device, in the order of the manifest.
+    /// Conversions without data exchange between devices, in the order of the manifest. Of a sharded tensor, each
+    /// device converts its own shard.
     pub converts: Vec<Convert>,
     /// Conversions that exchange data between devices, in the order of the manifest.
     pub reshards: Vec<Reshard>,

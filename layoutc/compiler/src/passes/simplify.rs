@@ -360,7 +360,8 @@ fn product(args: Vec<Expr>) -> Expr {
     }
 }
 
-/// The operands, with each nested expression of the same kind replaced by its own operands.
+/// `args` with one level of nesting removed: an argument for which `operands` returns `Ok` is replaced by the operands
+/// that it returns; `Err` returns the argument unchanged. Flattens sums in sums, and products in products.
 fn flattened(args: Vec<Expr>, operands: impl Fn(Expr) -> Result<Vec<Expr>, Expr>) -> Vec<Expr> {
     let nested = |arg| operands(arg).unwrap_or_else(|arg| vec![arg]);
     args.into_iter().flat_map(nested).collect()

@@ -40,7 +40,7 @@ fn indexes(body: &[Stmt], names: &mut BTreeSet<String>, arrays: &BTreeSet<String
     let depends = |expr: &Expr, names: &BTreeSet<String>| {
         let mut found = false;
         expr.visit(&mut |part| {
-            found |= matches!(part, Expr::Name { name } if names.contains(name))
+            found |= matches!(part, Expr::Name { name } if names.contains(name));
         });
         found
     };

@@ -11,8 +11,8 @@ use crate::array::{packed, part_bytes, unpacked};
 /// Format of sub-byte elements in a dense file that has one byte for each of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UnpackedBits {
-    /// `NumPy` kind letter of the bytes in the dense file: `i` for signed values, `u` for bits, others for
-    /// either.
+    /// `NumPy` kind letter of the bytes in the dense file. `i`: each byte is the sign-extended value; `u`: the bit
+    /// pattern with zeros above; any other letter: both are accepted.
     pub(crate) kind: char,
     /// Type of the sub-byte elements.
     pub(crate) dtype: Dtype,

@@ -116,7 +116,8 @@ fn print_text(
     console.result(&format!("{word}{text}\n"));
 }
 
-/// Prints why the notation `to`, one of several, cannot express the layout.
+/// Prints why the layout cannot be written in the notation `to`. Only used if several notations are requested; a single
+/// one is an error.
 fn print_inexpressible(
     from: Notation,
     to: Notation,

@@ -10,7 +10,8 @@ use crate::manifest::syntax::SpannedText;
 use crate::model::compute::BufferRef;
 use crate::model::layout_names;
 
-/// Tensors of a kernel by their names in it, as far as its statements are checked.
+/// Tensors of a kernel by the names that its statements use. It grows while the statements are checked in order, so it
+/// has those of the statements checked so far.
 pub(super) type TensorTable = BTreeMap<String, KernelTensor>;
 
 /// Tensor that the statements of a kernel read or write.

@@ -26,7 +26,7 @@ pub struct ViewItem {
     pub span: Range<usize>,
 }
 
-/// `convert input to=texture`
+/// Item `convert input to=texture`: copies the elements of one tensor into the layout of another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConvertItem {
     /// Name of the source tensor.

@@ -42,8 +42,8 @@ pub fn inline(picture: &Picture) -> String {
     head + &body.replace('\n', "") + "</svg>"
 }
 
-/// Style sheet shared by all pictures of [`inline`] on a page, on one line. Pictures inside the selector `dark`
-/// have dark colors.
+/// HTML that a page needs once, before pictures from [`inline`], on one line: a `<style>` element, and a hidden SVG
+/// with the hatching. Pictures in elements that match the CSS selector `dark` have dark colors.
 pub fn inline_style(dark: &str) -> String {
     let hatch = hatch(&format!("{INLINE}-hatch"));
     let style = style::inline(INLINE, dark);

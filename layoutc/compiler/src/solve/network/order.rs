@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// For each variable the variables that share a table with it, directly or through eliminated variables.
 pub(super) type NeighborMap = BTreeMap<usize, BTreeSet<usize>>;
 
-/// Elimination order of all variables. `size` returns the number of values of a variable. Ties are broken by fewer
-/// neighbors, then by the smaller number.
+/// Greedy order in which to eliminate all variables: next always the one whose elimination produces the table with the
+/// fewest entries, then the one with fewest neighbors, then the smallest number. `size` returns the number of values of a
+/// variable.
 pub(super) fn elimination_order(
     mut neighbours: NeighborMap,
     size: &dyn Fn(usize) -> usize,
