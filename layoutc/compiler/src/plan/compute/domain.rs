@@ -267,15 +267,17 @@ impl Domain {
         Ok([outer, inner])
     }
 
-    /// Splits the loops that a schedule splits. A factor beyond a constant extent is that extent.
+    /// Splits the loops that a schedule splits. A factor beyond a constant extent is at most the next power of two.
     ///
     /// # Errors
     /// As [`Domain::new`].
     pub(super) fn split_by(&mut self, splits: &[Split]) -> Result<(), ExprError> {
         for split in splits {
             let Some(number) = self.find(&split.axis.value) else { continue };
-            let by = self.rounds(number).and_then(|rounds| i64::try_from(rounds).ok());
-            let by = by.map_or(split.by, |rounds| split.by.min(rounds.max(1)));
+            let most = self.rounds(number).and_then(|rounds| u64::try_from(rounds).ok());
+            let most = most.and_then(u64::checked_next_power_of_two);
+            let most = most.and_then(|most| i64::try_from(most).ok()).unwrap_or(i64::MAX);
+            let by = split.by.min(most);
             let [_, inner] = self.split(number, by)?;
             if split.is_tile {
                 self.tiles.push(inner);
