@@ -4,9 +4,9 @@
 /// CPU core with vectors and three levels of caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cpu {
-    /// Size of a cache line, in bytes. A run that is no multiple of it shares lines with its neighbors.
+    /// Size of a cache line, in bytes. A run of any other length than a multiple of it shares lines with its neighbors.
     pub line_bytes: i128,
-    /// Size of a second-level cache, in bytes. A relayout whose destination is known to have at most this many bytes
+    /// Size of an L2 cache, in bytes. A relayout whose destination is known to have at most this many bytes
     /// neither prefetches nor uses streaming stores, a larger or symbolic one may.
     pub l2_bytes: i64,
     /// Size of the largest last-level cache of the processors that code is written for, in bytes. A relayout whose
@@ -17,10 +17,10 @@ pub struct Cpu {
     /// eighths of its last-level cache. A destination of at most this many bytes is written with cached stores.
     pub stream_bytes: i64,
     /// Size that a destination with `stores cached` is treated as, in bytes, if it is larger: more than any
-    /// second-level cache, less than any last-level one, so that it is never written with streaming stores.
+    /// L2 cache, less than any last-level one, so that streaming stores never write it.
     pub cached_bytes: i64,
     /// Size of the largest move, in bytes of one side (the source or the destination), whose source and destination
-    /// fit a second-level cache together. Up to it, blocks of whole cache lines are moved by one call each, and above
+    /// fit an L2 cache together. Up to it, blocks of whole cache lines are moved by one call each, and above
     /// it one call moves several.
     pub l2_pair_bytes: i128,
     /// Shortest vector register of the supported processors, in bytes. Rows and columns of fewer bytes are not moved
@@ -69,7 +69,7 @@ pub struct Cpu {
     /// 16 bytes fit a first-level cache. Longer digits are split into blocks of this edge.
     pub transpose_edge: i64,
     /// Size of the largest block that one call transposes, in bytes of one side, in a relayout of at most
-    /// `llc_bytes`. A second-level cache holds the block in the source and in the destination, and larger blocks are
+    /// `llc_bytes`. An L2 cache holds the block in the source and in the destination, and larger blocks are
     /// split.
     pub transpose_block_bytes: i128,
     /// Size of the largest block that one call transposes, in bytes of one side, in a relayout of more than

@@ -47,7 +47,7 @@ impl SpannedTuple {
         }
     }
 
-    /// The same integer or tuple without byte ranges.
+    /// Integer or tuple without byte ranges.
     pub fn tuple(&self) -> IntTuple {
         match self {
             Self::Integer(value, _) => IntTuple::Integer(*value),

@@ -60,7 +60,7 @@ pub enum DevicePlacement {
     Named(NamedSharding),
 }
 
-/// What the devices that share a tile contain, in the order in which XLA prints subgroups.
+/// Contents of the devices that share a tile, in the order in which XLA prints subgroups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subgroup {
     /// The program manages the contents of the devices.

@@ -254,8 +254,8 @@ fn nearest(path: &Path) -> PathBuf {
     there.map_or_else(|| PathBuf::from("/"), real)
 }
 
-/// Real paths of the inputs, including missing ones, and of every link on the way to them, as a replaced link
-/// changes the input.
+/// Real paths of the inputs, including missing ones, and of every link in their paths: a replaced link changes the
+/// input.
 fn names(known: &ReadSet) -> BTreeSet<PathBuf> {
     let mut folders: BTreeMap<&Path, PathBuf> = BTreeMap::new();
     let mut names = BTreeSet::new();

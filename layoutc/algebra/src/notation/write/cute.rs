@@ -38,7 +38,7 @@ pub(super) fn write(
     }
 }
 
-/// The same layout without its swizzle.
+/// Layout without its swizzle.
 fn before_swizzle(
     layout: &Layout,
     bits: u32,

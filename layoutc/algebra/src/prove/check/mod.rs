@@ -49,7 +49,7 @@ pub struct Certificate<'a> {
     pub slots: &'a [Expr],
     /// Chains and digits of a digit proof; `None` if the layout was proven by enumeration.
     pub digits: Option<&'a Digits>,
-    /// What the targets are: the storage indices, or the offset.
+    /// Kind of the targets: storage indices, or the offset.
     pub targets: ClaimTargets,
 }
 
