@@ -45,8 +45,8 @@ impl KernelInstance {
         let statements = self.statements.iter().cloned();
         let statements =
             statements.map(|statement| Statement { caches: Vec::new(), ..statement }).collect();
-        let (name, schedule) = (format!("{}_auto", self.name), LoopSchedule::default());
-        Some(Self { name, statements, schedule, ..self.clone() })
+        let name = format!("{}_auto", self.name);
+        Some(Self { name, statements, ..self.with_schedule(LoopSchedule::default()) })
     }
 
     /// The instance with `schedule` in place of its own.

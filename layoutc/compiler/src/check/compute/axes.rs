@@ -353,10 +353,11 @@ impl AxisInference<'_> {
                     return Some((*value, *value));
                 }
                 let extent = if name == own.0 { own.1 } else { self.constant_extent(name)? };
-                return Some((0, extent - 1));
+                return Some((0, extent.checked_sub(1)?));
             }
             IndexKind::Neg(a) => {
-                return self.index_bounds(a, own).map(|(low, high)| (-high, -low));
+                let (low, high) = self.index_bounds(a, own)?;
+                return Some((high.checked_neg()?, low.checked_neg()?));
             }
             IndexKind::Bin(_, _, a, b) => (self.index_bounds(a, own)?, self.index_bounds(b, own)?),
             IndexKind::Call(..) => return None,

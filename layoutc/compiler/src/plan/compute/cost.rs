@@ -10,6 +10,7 @@ use layoutc_algebra::expr::ExprError;
 
 use super::super::Naming;
 use super::super::lower::PlanError;
+use super::access::Steps;
 use super::planned::Planned;
 use super::sight::Sight;
 use super::value::scalar;
@@ -36,10 +37,11 @@ pub(crate) fn slow_schedules(manifest: &Manifest, naming: &Naming<'_>) -> Vec<Di
             };
             let Some((own, best)) = cost(compute).zip(cost(&auto)) else { continue };
             if is_slow(own, best) {
-                let cause = causes(compute)
-                    .into_iter()
-                    .find(|(_, without)| cost(without).is_some_and(|cost| !is_slow(cost, best)));
-                let cause = cause.map(|(name, _)| name);
+                let all = directives(&compute.schedule);
+                let cause = all.iter().find(|directive| {
+                    let without = compute.with_schedule(directive.without.clone());
+                    cost(&without).is_some_and(|cost| !is_slow(cost, best))
+                });
                 warnings.push(warning(compute, statement, [own, best], cause));
                 break;
             }
@@ -57,7 +59,7 @@ fn is_for_cores(manifest: &Manifest, compute: &KernelInstance) -> bool {
         })
 }
 
-/// True for a reduction of so many values, and so many for each element in memory, that its schedule matters.
+/// True for a reduction of at least `costed_values` values, and of `costed_reuse` for each element of the operands.
 fn is_long(manifest: &Manifest, compute: &KernelInstance, statement: &Statement) -> bool {
     let elements = compute
         .operands
@@ -84,73 +86,74 @@ fn is_slow(cost: Cost, best: Cost) -> bool {
     cost.iter().zip(best).all(|(cost, best)| cost.saturating_mul(2) > best.saturating_mul(3))
 }
 
-/// The instance without one kind of directive, for each kind that it has.
-fn causes(compute: &KernelInstance) -> Vec<(&'static str, KernelInstance)> {
-    let own = &compute.schedule;
-    let without = |schedule| compute.with_schedule(schedule);
-    let mut all = Vec::new();
-    if !own.loops.is_empty() {
-        all.push(("loops", without(LoopSchedule { loops: Vec::new(), ..own.clone() })));
-    }
-    for (name, is_tile) in [("tile", true), ("split", false)] {
-        let (removed, splits): (Vec<_>, Vec<_>) =
-            own.splits.iter().cloned().partition(|split| split.is_tile == is_tile);
-        if !removed.is_empty() {
-            all.push((name, without(LoopSchedule { splits, ..own.clone() })));
-        }
-    }
-    if !own.unroll.is_empty() {
-        all.push(("unroll", without(LoopSchedule { unroll: Vec::new(), ..own.clone() })));
-    }
-    if own.vectorize.is_some() {
-        all.push(("vectorize", without(LoopSchedule { vectorize: None, ..own.clone() })));
-    }
-    all
+/// Kind of directive in a schedule.
+struct Directive<'s> {
+    /// Keyword.
+    name: &'static str,
+    /// Location of the first loop that it names.
+    place: &'s FileSpan,
+    /// Schedule without the directives of this kind.
+    without: LoopSchedule,
 }
 
+/// Kinds of directives of a schedule, each once.
+fn directives(schedule: &LoopSchedule) -> Vec<Directive<'_>> {
+    let LoopSchedule { loops, splits, unroll, vectorize, parallel } = schedule;
+    let is_kept = |is_tile: bool| {
+        splits.iter().filter(move |split| split.is_tile != is_tile).cloned().collect()
+    };
+    let split = |is_tile: bool| {
+        let first = splits.iter().find(|split| split.is_tile == is_tile);
+        first.map(|split| (&split.axis.place, is_kept(is_tile)))
+    };
+    let own = || schedule.clone();
+    let directive = |name, place, without| Directive { name, place, without };
+    let all = [
+        loops.first().map(|first| {
+            directive("loops", &first.place, LoopSchedule { loops: Vec::new(), ..own() })
+        }),
+        split(true)
+            .map(|(place, splits)| directive("tile", place, LoopSchedule { splits, ..own() })),
+        split(false)
+            .map(|(place, splits)| directive("split", place, LoopSchedule { splits, ..own() })),
+        unroll.first().map(|first| {
+            directive("unroll", &first.place, LoopSchedule { unroll: Vec::new(), ..own() })
+        }),
+        vectorize.as_ref().map(|name| {
+            directive("vectorize", &name.place, LoopSchedule { vectorize: None, ..own() })
+        }),
+        parallel.first().map(|first| {
+            directive("parallel", &first.place, LoopSchedule { parallel: Vec::new(), ..own() })
+        }),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// Warning about the schedule of an instance. `cause` is the directive that costs, if one alone does.
 fn warning(
     compute: &KernelInstance,
     statement: &Statement,
     [[own, _], [best, _]]: [Cost; 2],
-    cause: Option<&str>,
+    cause: Option<&Directive<'_>>,
 ) -> Diagnostic {
-    let times = own.saturating_add(best.div_euclid(2)).div_euclid(best.max(1));
+    let times = own.saturating_add(best.div_euclid(2)).div_euclid(best);
     let cycles = |cost: i128| format!("{}.{:03}", cost.div_euclid(1000), cost.rem_euclid(1000));
-    let message = format!(
-        "the schedule of `{}` costs about {} times the planner's own",
-        compute.name,
-        times.max(2)
-    );
-    let place = place(compute, cause);
+    let name = &compute.name;
+    let message = format!("the schedule of `{name}` costs about {times} times the planner's own");
     let note = format!(
         "a value of `{}` takes an estimated {} cycles of a core with AVX-512; with the planner's schedule {}",
         statement.text,
         cycles(own),
         cycles(best)
     );
-    let help = match cause {
-        Some(name) => format!("remove `{name}`"),
-        None => "remove the schedule".to_owned(),
+    let (place, help) = match cause {
+        Some(Directive { name, place, .. }) => (*place, format!("remove `{name}`")),
+        None => (&compute.place, "remove the schedule".to_owned()),
     };
-    Diagnostic::warning(Code::KernelSlowSchedule, message, place, "").note(note).help(help)
+    Diagnostic::warning(Code::KernelSlowSchedule, message, place.clone(), "").note(note).help(help)
 }
 
-/// Place of the first name in the directives of a kind, or in all of them.
-fn place(compute: &KernelInstance, cause: Option<&str>) -> FileSpan {
-    let LoopSchedule { loops, splits, unroll, vectorize, parallel } = &compute.schedule;
-    let loops = loops.iter().map(|name| ("loops", &name.place));
-    let splits = splits
-        .iter()
-        .map(|split| (if split.is_tile { "tile" } else { "split" }, &split.axis.place));
-    let unroll = unroll.iter().map(|name| ("unroll", &name.place));
-    let vectorize = vectorize.iter().map(|name| ("vectorize", &name.place));
-    let parallel = parallel.iter().map(|name| ("parallel", &name.place));
-    let mut all = loops.chain(splits).chain(unroll).chain(vectorize).chain(parallel);
-    let found = all.find(|(name, _)| cause.is_none_or(|cause| cause == *name));
-    found.map_or(&compute.place, |(_, place)| place).clone()
-}
-
-/// Cost of a statement; `None` if its register tile has no known size.
+/// Cost of a statement; `None` if its register tile has no constant size.
 fn cost(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -161,7 +164,8 @@ fn cost(
     Ok(with(AVX512)?.zip(with(AVX2)?).map(<[i128; 2]>::from))
 }
 
-/// As [`cost`], with these registers.
+/// Thousandths of a cycle that a value of a statement takes on a core with `registers`; `None` if the register tile has
+/// no constant size.
 fn cost_with(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -175,14 +179,15 @@ fn cost_with(
     let sight = Sight::of(statement, &whole);
     let planned = Planned::new(compute, statement, &frame.buffers, runs)?;
     let bits = scalar(statement.accumulator).element_bits();
-    Ok(cycles(&planned, &sight, (registers.lanes(bits), registers))?)
+    Ok(cycles(&planned, &sight, bits, registers)?)
 }
 
-/// Thousandths of a cycle for a value, with vectors of this many lanes.
+/// Thousandths of a cycle that a value of planned loops takes, with accumulators of `bits` bits.
 fn cycles(
     planned: &Planned,
     sight: &Sight<'_>,
-    (lanes, registers): (i128, Registers),
+    bits: u32,
+    registers: Registers,
 ) -> Result<Option<i128>, ExprError> {
     let domain = &planned.domain;
     let tile: Vec<usize> = planned.order.at_once(domain).collect();
@@ -195,25 +200,23 @@ fn cycles(
     };
     let mut width = 1;
     if let (Some(last), Some(trip)) = (tile.last(), trips.last_mut()) {
-        let is_unit = |(k, steps): (usize, &super::access::Steps)| {
+        let is_unit = |(k, steps): (usize, &Steps)| {
             let stride = steps.stride(*last, domain).and_then(|stride| stride.as_const());
             is_packed(k) || matches!(stride, Some(0 | 1))
         };
         if seen.steps.iter().enumerate().all(is_unit) {
-            width = lanes.min(*trip).max(1);
+            width = registers.lanes(bits).min(*trip).max(1);
             *trip = trip.saturating_add(width - 1).div_euclid(width);
         }
     }
-    let product =
-        |trips: &mut dyn Iterator<Item = i128>| trips.fold(1, i128::saturating_mul).max(1);
-    let sums = product(&mut trips.iter().copied());
+    let sums = trips.iter().copied().fold(1, i128::saturating_mul).max(1);
     let mut loads = 0_i128;
     for steps in &seen.steps {
         let is_shared = |number: &usize| {
             steps.stride(*number, domain).is_some_and(|stride| stride.as_const() == Some(0))
         };
         let shared = tile.iter().zip(&trips).filter(|(number, _)| is_shared(number));
-        let uses = product(&mut shared.map(|(_, trip)| *trip));
+        let uses = shared.map(|(_, trip)| *trip).fold(1, i128::saturating_mul).max(1);
         loads = loads.saturating_add(1000_i128.div_euclid(uses));
     }
     let mut stores = 0;

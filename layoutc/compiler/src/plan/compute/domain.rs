@@ -274,10 +274,10 @@ impl Domain {
     pub(super) fn split_by(&mut self, splits: &[Split]) -> Result<(), ExprError> {
         for split in splits {
             let Some(number) = self.find(&split.axis.value) else { continue };
-            let most = self.rounds(number).and_then(|rounds| u64::try_from(rounds).ok());
-            let most = most.and_then(u64::checked_next_power_of_two);
-            let most = most.and_then(|most| i64::try_from(most).ok()).unwrap_or(i64::MAX);
-            let by = split.by.min(most);
+            let rounds = self.rounds(number).and_then(|rounds| u64::try_from(rounds).ok());
+            let most = rounds.and_then(u64::checked_next_power_of_two);
+            let most = most.and_then(|most| i64::try_from(most).ok());
+            let by = most.map_or(split.by, |most| split.by.min(most));
             let [_, inner] = self.split(number, by)?;
             if split.is_tile {
                 self.tiles.push(inner);
@@ -351,29 +351,30 @@ impl Domain {
 
     /// Whether a loop is one of these, or what is left around a part that was cut off one of them.
     pub(super) fn is_among(&self, number: usize, names: &[Spanned<String>]) -> bool {
-        let Some(found) = self.loops.get(number) else { return false };
-        let is_there = |name: &str| self.find(name).is_some_and(|k| !self.aside.contains(&k));
-        let mut name = found.name.as_str();
-        loop {
-            if names.iter().any(|chosen| chosen.value == name) {
-                return true;
-            }
-            match name.strip_suffix("_outer") {
-                Some(whole) if !is_there(whole) => name = whole,
-                _ => return false,
-            }
-        }
+        self.position_of_part(number, names, &["_outer"]).is_some()
     }
 
     /// Position of a loop in a list of names: of its own name, or of the loop of which it is a part.
     pub(super) fn position(&self, number: usize, names: &[Spanned<String>]) -> Option<usize> {
+        self.position_of_part(number, names, &["_outer", "_inner"])
+    }
+
+    /// Position of a loop in a list of names: of its own name, or of a split loop of which it is a part with one of these
+    /// suffixes.
+    fn position_of_part(
+        &self,
+        number: usize,
+        names: &[Spanned<String>],
+        parts: &[&str],
+    ) -> Option<usize> {
+        let is_there = |name: &str| self.find(name).is_some_and(|k| !self.aside.contains(&k));
         let mut name = self.loops.get(number)?.name.as_str();
         loop {
             if let Some(found) = names.iter().position(|chosen| chosen.value == name) {
                 return Some(found);
             }
-            let whole = name.strip_suffix("_outer").or_else(|| name.strip_suffix("_inner"))?;
-            name = Some(whole).filter(|whole| self.find(whole).is_none())?;
+            let whole = parts.iter().find_map(|part| name.strip_suffix(part))?;
+            name = Some(whole).filter(|whole| !is_there(whole))?;
         }
     }
 

@@ -131,8 +131,8 @@ impl Order {
             tiles.extend(vectorized.filter(|number| !tiles.contains(number)));
         }
         // Partial sums make the loop around their lanes the innermost one.
-        let named = schedule.loops.iter().filter_map(|name| domain.find(&name.value));
-        let orders_reduced = named.filter(|number| domain.is_reduced(*number)).count() > 0;
+        let mut named = schedule.loops.iter().filter_map(|name| domain.find(&name.value));
+        let orders_reduced = named.any(|number| domain.is_reduced(number));
         let at_once = if tiles.is_empty() && vectorized.is_none() && !orders_reduced {
             at_once
         } else {
@@ -145,6 +145,7 @@ impl Order {
             domain.live.iter().partition(|k| domain.is_reduced(**k));
         let (mut inner, mut outer): (Vec<usize>, Vec<usize>) =
             written.iter().partition(|k| is_tile(k));
+        // The register tile takes its rows from the last outer loop.
         follow(domain, &schedule.loops, &mut outer);
         let mut own = None;
         if let AtOnce::Vectors { .. } = at_once {
