@@ -9,6 +9,7 @@ pub mod curve;
 pub mod functions;
 pub mod parse;
 pub mod print;
+mod token;
 
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;

@@ -6,7 +6,7 @@ use layoutc_algebra::expr::parse::MapText;
 use layoutc_algebra::map::IndexMap;
 use layoutc_algebra::notation::{Notation, Remark};
 
-use super::injectivity_report;
+use super::map_suggestion;
 use super::strides::StrideSource;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
@@ -70,7 +70,7 @@ impl LayoutAttributes {
         }
         if warning.code == Code::PaddingUnexplained
             && let Some(site) = self.map.as_ref().filter(|site| site.is_own)
-            && let Some(help) = injectivity_report::one_divisor(site)
+            && let Some(help) = map_suggestion::one_divisor(site)
         {
             warning.help =
                 vec![format!("write `padding allow` if it is intended; otherwise {help}")];

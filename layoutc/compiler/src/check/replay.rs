@@ -11,7 +11,8 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::layout_attributes::LayoutAttributes;
 use super::scope::{ManifestScope, ManifestScopes};
-use super::steps::{StepLowering, StepScope};
+use super::step_scope::StepScope;
+use super::steps::StepLowering;
 use super::{domain, faults, step_text};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic};

@@ -4,7 +4,7 @@ use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::{Expr, ExprError};
 
 use super::expr::{constant, overflow, with_axis_help, with_declaration_help};
-use super::steps::StepScope;
+use super::step_scope::StepScope;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic};
 use crate::base::nearest::near_powers_of_two;

@@ -4,21 +4,20 @@ use std::sync::Arc;
 
 use layoutc_algebra::builder::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::Expr;
-use layoutc_algebra::expr::parse::{self, MapItemText, MapText, Span};
 use layoutc_algebra::layout::swizzle::Swizzle;
-use layoutc_algebra::map::{IndexMap, MapScope, resolve};
-use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::notation::{self, Notation, NotationError};
-use layoutc_algebra::step::{self, OrderEntry as OrderPlace, StepError, TileExtent};
-use layoutc_algebra::symbol::Axis;
+use layoutc_algebra::step::{self, OrderEntry as OrderPlace, TileExtent};
 
-use super::expr::{map_fault, map_parse_fault, place_in, raised};
+use super::expr::{place_in, raised};
 use super::faults::{build_fault, step_fault};
 use super::foreign_syntax;
 use super::layout_attributes::{AppliedMap, ForeignText, LayoutAttributes};
 use super::padding::{PaddingOrigin, product};
 use super::recorder::{self, StepRecord};
-use super::scope::{self, ManifestScope, ManifestScopes};
+use super::scope::{self};
+use super::step_faults::{step_place, with_order};
+use super::step_map::{resolved, stated, unique_names};
+use super::step_scope::StepScope;
 use super::step_text::line;
 use super::step_values::{at_least, power_of_two, values};
 use super::strides::{StrideSource, injective_strides, strides_of_bytes};
@@ -38,34 +37,6 @@ const FEWER_STEPS: &str = "apply fewer transforms, or merge several steps into o
 
 /// Maximum nesting depth of transforms. A deeper layout is an error.
 const MAX_OPEN: usize = 64;
-
-/// Names that may occur in layout steps.
-#[derive(Clone, Copy)]
-pub(super) struct StepScope<'a> {
-    pub(super) file: &'a Arc<str>,
-    pub(super) scope: &'a ManifestScope,
-    pub(super) scopes: &'a ManifestScopes,
-    /// Function that returns the value of a symbol of the tensor by its name.
-    pub(super) symbol: &'a dyn Fn(&str) -> Option<Expr>,
-    /// Parameters of the transform that is being expanded, with their values.
-    pub(super) parameters: &'a [(String, Expr)],
-}
-
-impl StepScope<'_> {
-    pub(super) fn value(&self, name: &str) -> Option<Expr> {
-        if let Some((_, value)) = self.parameters.iter().find(|(parameter, _)| parameter == name) {
-            return Some(value.clone());
-        }
-        if let Some((value, _)) = self.scope.consts.get(name) {
-            return Some(Expr::constant(*value));
-        }
-        (self.symbol)(name)
-    }
-
-    pub(super) fn place(&self, span: &std::ops::Range<usize>) -> FileSpan {
-        FileSpan::new(self.file, span.clone())
-    }
-}
 
 /// Lowers steps in order; stops at the first fault, as later steps depend on earlier ones.
 pub(super) struct StepLowering<'a> {
@@ -559,109 +530,6 @@ fn slots(builder: &LayoutBuilder) -> Option<Expr> {
     product(builder.axes().iter().map(|axis| &axis.extent))
 }
 
-/// Parses and resolves a map on `axes`.
-pub(super) fn resolved(
-    text: &SpannedText,
-    axes: &[Axis],
-    facts: &Facts,
-    ground: StepScope<'_>,
-) -> CheckResult<(MapText, IndexMap)> {
-    let file = ground.file;
-    let parsed =
-        parse::map(&text.value).map_err(|e| vec![map_parse_fault(&e, text, file, axes)])?;
-    let scope = MapScope { axes, values: &|name| ground.value(name), facts };
-    let known: Vec<&str> = match &parsed.params {
-        Some(params) => params.iter().map(|p| p.name.as_str()).collect(),
-        None => axes.iter().map(|a| a.name.as_str()).collect(),
-    };
-    let parameters = ground.parameters.iter().map(|(name, _)| name.as_str());
-    let known: Vec<&str> =
-        known.into_iter().chain(parameters).chain(ground.scope.known()).collect();
-    let map = resolve(&parsed, scope).map_err(|errors| {
-        if let Some(named) = foreign_syntax::named_by_colons(&parsed, &errors, text, file) {
-            return vec![named];
-        }
-        errors
-            .iter()
-            .filter_map(|e| map_fault(e, text, ground.scope, &known, file))
-            .map(|fault| foreign_syntax::with_omitted_axes(fault, text, axes))
-            .collect::<Vec<_>>()
-    })?;
-    Ok((parsed, map))
-}
-
-/// Bytes of the extent that is written for the index at `index`.
-fn stated(map: &MapText, index: &Span) -> Option<Span> {
-    map.items.iter().find_map(|item| match item {
-        MapItemText::Expr { expr, extent: Some(extent), .. } if expr.span == *index => {
-            Some(extent.span.clone())
-        }
-        _ => None,
-    })
-}
-
-/// Refuses axis names of a step that are not unique.
-fn unique_names(map: &IndexMap, place: &FileSpan) -> CheckResult<()> {
-    for (k, item) in map.items.iter().enumerate() {
-        if map.items.iter().take(k).any(|other| other.name == item.name) {
-            let message = format!("two storage axes are called `{}`", item.name);
-            let error = Diagnostic::error(Code::NameDuplicate, message, place.clone(), "");
-            return Err(vec![error.help("give one of them another name")]);
-        }
-    }
-    Ok(())
-}
-
 fn order_place(word: &SpannedText) -> OrderPlace {
     if word.value == "..." { OrderPlace::Others } else { OrderPlace::Axis(word.value.clone()) }
-}
-
-/// Location of a step's fault: the axis that it names, else the whole step.
-fn step_place(step: &StepItem, error: &StepError, ground: StepScope<'_>) -> FileSpan {
-    let wanted = match error {
-        StepError::UnknownAxis { name, .. } | StepError::RepeatedAxis(name) => name,
-        StepError::NotAdjacent { second, .. } => second,
-        _ => return ground.place(&step.span),
-    };
-    let span = match &step.kind {
-        StepKind::Order(words) => {
-            words.iter().rfind(|w| w.value == *wanted).map(|w| w.span.clone())
-        }
-        StepKind::Split { axis, .. }
-        | StepKind::PadMultiple { axis, .. }
-        | StepKind::PadBeforeAfter { axis, .. } => Some(axis.span.clone()),
-        StepKind::Fuse { axes, .. } => {
-            axes.iter().rfind(|n| n.value == *wanted).map(|n| n.span.clone())
-        }
-        _ => None,
-    };
-    ground.place(&span.unwrap_or_else(|| step.span.clone()))
-}
-
-/// Replaces general help for `order` by the step itself, with the axes that there are.
-fn with_order(fault: &mut Diagnostic, error: &StepError, names: &[&str], axes: &[String]) {
-    let mut omitted: Vec<&str> =
-        axes.iter().map(String::as_str).filter(|axis| !names.contains(axis)).collect();
-    match error {
-        StepError::UnknownAxis { .. } if fault.fixes.is_empty() => {
-            // The most minor of the omitted axes comes first: another order than that of the shape.
-            let is_known = |name: &str| name == "..." || axes.iter().any(|axis| axis == name);
-            let mut order: Vec<&str> = names
-                .iter()
-                .filter_map(|name| if is_known(name) { Some(*name) } else { omitted.pop() })
-                .collect();
-            omitted.reverse();
-            if !order.contains(&"...") {
-                order.extend(omitted);
-            }
-            fault.help = vec![format!("use the axes of the tensor: `order {}`", order.join(" "))];
-        }
-        StepError::MissingAxes(_) => {
-            let names = names.join(" ");
-            let rest = omitted.join(" ");
-            fault.help =
-                vec![format!("name every axis: `order {names} {rest}`, or `order {names} ...`")];
-        }
-        _ => {}
-    }
 }

@@ -20,6 +20,7 @@ use crate::layout::{Layout, ProofMethod, Verdict};
 use crate::symbol::Symbol;
 
 mod bits;
+mod collision_sweep;
 mod curves;
 mod division;
 mod points;

@@ -1,0 +1,180 @@
+//! Fixes for maps that are not injective, as edits of their text.
+
+use layoutc_algebra::expr::BinOp;
+use layoutc_algebra::expr::parse::{IndexAst, IndexAstKind, MapItemText, Span};
+use layoutc_algebra::map::MapItem;
+use layoutc_algebra::symbol::{Axis, Symbol};
+
+use super::expr::place_in;
+use super::faults::text;
+use super::layout_attributes::AppliedMap;
+use crate::base::diagnostic::{FileSpan, Fix};
+
+/// Help text with the edit that it describes.
+pub(super) struct Suggestion {
+    pub(super) help: String,
+    pub(super) fix: Option<Fix>,
+}
+
+/// Fix for a lone `a ^ b`: keeps one of its operands as a further index, which determines the other.
+pub(super) fn xor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
+    let [item] = items else { return None };
+    let k = site.parsed.items.iter().position(
+        |text| matches!(text, MapItemText::Expr { expr, .. } if expr.span == item.span),
+    )?;
+    let MapItemText::Expr { expr, .. } = site.parsed.items.get(k)? else { return None };
+    let IndexAstKind::Bin(BinOp::Xor, _, left, right) = &expr.kind else { return None };
+    let is_name = |side: &&IndexAst| matches!(side.kind, IndexAstKind::Name(_));
+    let side = [right.as_ref(), left.as_ref()].into_iter().find(is_name)?;
+    let text = site.text.value.get(side.span.clone())?.to_owned();
+    let items = with_items(site, &[MapInsertion { text, kind: "it", at: InsertPoint::After(k) }]);
+    let help = format!("`^` is exclusive or, not a power: keep one of its operands too: `{items}`");
+    Some(Suggestion { help, fix: Some(Fix { place: items_place(site), text: items }) })
+}
+
+/// Fix for the product of two axes: the row-major index of both.
+pub(super) fn product_suggestion(
+    (logical, symbols): (&[Axis], &[Symbol]),
+    site: &AppliedMap,
+    items: &[&MapItem],
+) -> Option<Suggestion> {
+    let [item] = items else { return None };
+    let written = site.parsed.items.iter().find_map(|text| match text {
+        MapItemText::Expr { expr, .. } if expr.span == item.span => Some(expr),
+        _ => None,
+    })?;
+    let IndexAstKind::Bin(BinOp::Mul, _, a, b) = &written.kind else { return None };
+    let (IndexAstKind::Name(a), IndexAstKind::Name(b)) = (&a.kind, &b.kind) else { return None };
+    let axis = (0..logical.len()).find(|k| axis_name(site, *k, logical) == *b)?;
+    let extent = text(&logical.get(axis)?.extent, logical, symbols);
+    let is_name = extent.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let extent = if is_name { extent } else { format!("({extent})") };
+    let text = format!("{a} * {extent} + {b}");
+    let help = format!(
+        "a product of two axes is not unique; write their row-major index: `{text}`, where {extent} is the extent of `{b}`"
+    );
+    let place = place_in(&site.text, &written.span, &site.file);
+    Some(Suggestion { help, fix: Some(Fix { place, text }) })
+}
+
+/// Fix for a quotient and a remainder of one expression with different divisors: `c // 4, c % 3`.
+pub(super) fn divisor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
+    let asts: Vec<&IndexAst> = site
+        .parsed
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            MapItemText::Expr { expr, .. } => Some(expr),
+            MapItemText::Star(..) => None,
+        })
+        .filter(|ast| items.iter().any(|item| item.span == ast.span))
+        .collect();
+    let written = |span: &Span| site.text.value.get(span.clone()).unwrap_or_default();
+    let parts = |wanted: BinOp| {
+        asts.iter().filter_map(move |ast| match &ast.kind {
+            IndexAstKind::Bin(op, _, what, by) if *op == wanted => {
+                Some((*ast, written(&what.span), written(&by.span)))
+            }
+            _ => None,
+        })
+    };
+    parts(BinOp::FloorDiv).find_map(|(_, what, by)| {
+        let apart = |part: &(&IndexAst, &str, &str)| part.1 == what && part.2 != by;
+        let (remainder, _, _) = parts(BinOp::Mod).find(apart)?;
+        let text = format!("{what} % {by}");
+        let help = format!(
+            "use one divisor for quotient and remainder: write `{text}` in place of `{}`",
+            written(&remainder.span)
+        );
+        let place = place_in(&site.text, &remainder.span, &site.file);
+        Some(Suggestion { help, fix: Some(Fix { place, text }) })
+    })
+}
+
+/// Help for a quotient and a remainder of one expression with different divisors; `None` if the map has none.
+pub(super) fn one_divisor(site: &AppliedMap) -> Option<String> {
+    divisor_suggestion(site, &site.map.items.iter().collect::<Vec<_>>()).map(|found| found.help)
+}
+
+/// Location of a map's items, including their parentheses.
+pub(super) fn items_place(site: &AppliedMap) -> FileSpan {
+    let text = &site.text.value;
+    let arrow = text.find("->").filter(|_| site.parsed.params.is_some());
+    let after = arrow.map_or(0, |at| at + "->".len());
+    let blanks = text.get(after..).map_or(0, |rest| rest.len() - rest.trim_start().len());
+    place_in(&site.text, &(after + blanks..text.len()), &site.file)
+}
+
+/// Item that a suggestion inserts in a map.
+pub(super) struct MapInsertion {
+    pub(super) text: String,
+    /// Word for the item in the help, such as `the quotient` or `it`.
+    pub(super) kind: &'static str,
+    pub(super) at: InsertPoint,
+}
+
+/// Position among a map's items at which an item is inserted.
+#[derive(PartialEq, Eq)]
+pub(super) enum InsertPoint {
+    Before(usize),
+    After(usize),
+    End,
+}
+
+/// Name of a logical axis in the map's text: that of its parameter, `*outer` for one that matches several axes.
+pub(super) fn axis_name(site: &AppliedMap, axis: usize, logical: &[Axis]) -> String {
+    let Some(params) = &site.parsed.params else {
+        return logical.get(axis).map(|a| a.name.clone()).unwrap_or_default();
+    };
+    let name = |k: usize| params.get(k).map(|param| param.name.clone()).unwrap_or_default();
+    let Some(star) = params.iter().position(|param| param.star) else { return name(axis) };
+    let taken = logical.len().saturating_sub(params.len() - 1);
+    if axis < star {
+        name(axis)
+    } else if axis < star + taken {
+        format!("*{}", name(star))
+    } else {
+        name(axis + 1 - taken)
+    }
+}
+
+/// The map's items as written, with insertions.
+pub(super) fn with_items(site: &AppliedMap, parts: &[MapInsertion]) -> String {
+    let mut out = String::from("(");
+    let mut first = true;
+    let mut push = |text: &str, separator: &str| {
+        if !first {
+            out.push_str(separator);
+        }
+        first = false;
+        out.push_str(text);
+    };
+    for (k, item) in site.parsed.items.iter().enumerate() {
+        let separated = site.parsed.separators.iter().any(|(after, _)| *after == k);
+        let mut separator = if separated { " | " } else { ", " };
+        for part in parts.iter().filter(|part| part.at == InsertPoint::Before(k)) {
+            push(&part.text, separator);
+            separator = ", ";
+        }
+        push(site.text.value.get(item_span(item)).unwrap_or_default(), separator);
+        for part in parts.iter().filter(|part| part.at == InsertPoint::After(k)) {
+            push(&part.text, ", ");
+        }
+    }
+    for part in parts.iter().filter(|part| part.at == InsertPoint::End) {
+        push(&part.text, ", ");
+    }
+    out.push(')');
+    out
+}
+
+/// Bytes of an item, including its name and extent.
+pub(super) fn item_span(item: &MapItemText) -> Span {
+    match item {
+        MapItemText::Star(_, span) => span.clone(),
+        MapItemText::Expr { name, expr, extent } => {
+            let start = name.as_ref().map_or(expr.span.start, |(_, span)| span.start);
+            start..extent.as_ref().map_or(expr.span.end, |extent| extent.span.end)
+        }
+    }
+}
