@@ -13,10 +13,11 @@ use crate::ir::{
 
 const F64: Dtype = Dtype { scalar: Scalar::F64, lanes: 1 };
 
-/// Interpreter: names of indices, elements of buffers, and the order of the writes.
+/// Interpreter: names of indices, values of variables, elements of buffers, and the order of the writes.
 #[derive(Default)]
 struct Machine {
     names: Vec<(String, i128)>,
+    variables: Vec<(String, f64)>,
     memory: BTreeMap<(String, i128), f64>,
     writes: Vec<(String, i128, u64)>,
 }
@@ -30,11 +31,12 @@ impl Machine {
     }
 
     fn body(&mut self, body: &[Stmt]) {
-        let depth = self.names.len();
+        let (names, variables) = (self.names.len(), self.variables.len());
         for stmt in body {
             self.stmt(stmt);
         }
-        self.names.truncate(depth);
+        self.names.truncate(names);
+        self.variables.truncate(variables);
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
@@ -65,6 +67,16 @@ impl Machine {
                 let (index, value) = (self.index(index), self.value(value));
                 let before = self.read(buffer, index);
                 self.write(buffer, index, before + value);
+            }
+            Stmt::Variable { name, value, .. } => {
+                let value = self.value(value);
+                self.variables.push((name.clone(), value));
+            }
+            Stmt::Update { into: Value::Name { name }, how, value, .. } => {
+                assert_eq!(*how, Update::Sum);
+                let value = self.value(value);
+                let known = self.variables.iter_mut().rev().find(|(known, _)| known == name);
+                known.unwrap_or_else(|| panic!("`{name}` is not declared")).1 += value;
             }
             Stmt::Comment { .. } => {}
             other => panic!("the generator does not make {other}"),
@@ -126,6 +138,10 @@ impl Machine {
         match value {
             Value::Constant { bits, .. } => f64::from_bits(*bits),
             Value::Load { buffer, index, .. } => self.read(buffer, self.index(index)),
+            Value::Name { name } => {
+                let found = self.variables.iter().rev().find(|(known, _)| known == name);
+                found.unwrap_or_else(|| panic!("`{name}` is not declared")).1
+            }
             Value::Binary { op: ValueOp::Add, a, b, .. } => self.value(a) + self.value(b),
             Value::Select { condition, then, otherwise } => match &**condition {
                 Value::Holds { condition } if self.index(condition) == 1 => self.value(then),
@@ -141,10 +157,16 @@ impl Machine {
 struct Generator {
     random: Random,
     names: Vec<String>,
+    variables: Vec<String>,
     made: usize,
 }
 
 impl Generator {
+    fn new(seed: u64) -> Self {
+        let random = Random::new(seed);
+        Self { random, names: Vec::new(), variables: Vec::new(), made: 0 }
+    }
+
     fn function(&mut self) -> Function {
         let body = self.body(0);
         let param = |name: &str, ty| Param { name: name.to_owned(), ty };
@@ -158,10 +180,11 @@ impl Generator {
     }
 
     fn body(&mut self, depth: usize) -> Vec<Stmt> {
-        let names = self.names.len();
-        let count = self.random.between(1_usize, 3);
+        let (names, variables) = (self.names.len(), self.variables.len());
+        let count = self.random.between(1_usize, 4);
         let body = (0..count).map(|_| self.stmt(depth)).collect();
         self.names.truncate(names);
+        self.variables.truncate(variables);
         body
     }
 
@@ -171,11 +194,20 @@ impl Generator {
     }
 
     fn stmt(&mut self, depth: usize) -> Stmt {
-        match self.random.below(6_usize) {
+        match self.random.below(8_usize) {
             0 => {
                 let (value, name) = (self.index(2), self.name());
                 self.names.push(name.clone());
                 Stmt::Let { name, value }
+            }
+            6 => {
+                let (value, name) = (self.value(2), self.name());
+                self.variables.push(name.clone());
+                Stmt::Variable { name, dtype: F64, value }
+            }
+            7 if !self.variables.is_empty() => {
+                let into = Value::name(self.random.pick::<String>(&self.variables));
+                Stmt::Update { into, how: Update::Sum, dtype: F64, value: self.value(2) }
             }
             1 | 2 if depth < 4 => self.counted(depth),
             3 if depth < 4 => {
@@ -251,6 +283,9 @@ impl Generator {
 
     fn value(&mut self, depth: usize) -> Value {
         match self.random.below(if depth == 0 { 2_usize } else { 4 }) {
+            0 if !self.variables.is_empty() && self.random.one_in(2) => {
+                Value::name(self.random.pick::<String>(&self.variables))
+            }
             0 => Value::Constant { dtype: F64, bits: 2.5_f64.to_bits() },
             1 => {
                 let buffer = if self.random.one_in(2) { "a" } else { "b" };
@@ -280,7 +315,7 @@ fn passes_keep_the_writes_of_random_functions() {
         ("kernel", &|function| super::kernel(function, &ranges)),
     ];
     for seed in 0..3000 {
-        let mut generator = Generator { random: Random::new(seed), names: Vec::new(), made: 0 };
+        let mut generator = Generator::new(seed);
         let function = generator.function();
         assert_eq!(verify(&function), Ok(()), "{function}");
         for (name, pass) in passes {
