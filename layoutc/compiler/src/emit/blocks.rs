@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::casts;
-use super::model::{BlockCall, Blocks, TransposeUnit, Unit};
+use super::model::{BlockCall, Blocks, ComputeUnit, TransposeUnit, Unit};
 use crate::emit::syntax::{Expr, Function, Stmt, Strided};
 use crate::machine::CPU;
 
@@ -17,7 +17,8 @@ pub(super) fn of(unit: &Unit) -> Blocks {
     let tensors = unit.tensors.iter().flat_map(|tensor| tensor.pack.iter().chain(&tensor.unpack));
     let views = unit.views.iter().flat_map(|view| view.pack.iter().chain(&view.unpack));
     let converts = unit.converts.iter().map(|convert| &convert.function);
-    for function in tensors.chain(views).chain(converts) {
+    let computes = unit.computes.iter().filter_map(ComputeUnit::relayout);
+    for function in tensors.chain(views).chain(converts).chain(computes) {
         let names = names(function);
         for stmt in &function.body {
             stmt.walk(&mut |stmt| match stmt {

@@ -19,6 +19,9 @@ pub struct ComputeUnit {
     pub function: Option<Whole<Function>>,
     /// The same for fewer and shorter vector registers, of the same parameters; `null` where it is not another one.
     pub short: Option<Whole<Function>>,
+    /// True if the function copies one tensor to another, and is compiled for several vector lengths as the functions
+    /// of conversions are.
+    pub is_relayout: bool,
     /// What the test program needs; `null` on a target with kernels.
     pub test: Option<Whole<ComputeTestUnit>>,
     /// At which size it is timed; `null` on a target with kernels.
@@ -31,6 +34,11 @@ impl ComputeUnit {
     /// What a core does, for each number of registers.
     pub(super) fn on_cores(&self) -> impl Iterator<Item = &Whole<Function>> {
         self.function.iter().chain(&self.short)
+    }
+
+    /// The function if it is a relayout.
+    pub(super) fn relayout(&self) -> Option<&Whole<Function>> {
+        self.function.as_ref().filter(|_| self.is_relayout)
     }
 }
 

@@ -201,11 +201,15 @@ impl<'a> Claims<'a> {
             let (subject, at) = (Subject::Compute(&compute.name), &compute.place);
             let mut claim = |name: String| self.claim(name, What::Whole, subject, at);
             if kernels {
-                for whole in [name.clone(), joined(&name, "fill")] {
-                    range_names(&whole).into_iter().for_each(&mut claim);
-                    claim(joined(&whole, "kernel"));
+                let [fill, unaligned] = ["fill", "unaligned"].map(|what| joined(&name, what));
+                for whole in [&name, &fill, &unaligned] {
+                    range_names(whole).into_iter().for_each(&mut claim);
                 }
-                claim(joined(&name, "fill"));
+                for whole in [&name, &fill] {
+                    claim(joined(whole, "kernel"));
+                }
+                claim(joined(&name, "wide_kernel"));
+                [fill, unaligned].into_iter().for_each(&mut claim);
             }
             claim(name);
         }

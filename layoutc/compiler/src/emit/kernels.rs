@@ -70,6 +70,9 @@ pub(super) fn compute(
     naming: &Naming<'_>,
     dialect: &Dialect,
 ) -> Result<Option<KernelsUnit>, PlanError> {
+    if let Some(kernels) = plan::kernel::copy(manifest, compute, naming)? {
+        return Ok(unit(kernels));
+    }
     let mut kernels = plan::compute_kernels(manifest, compute, naming)?;
     for kernel in &mut kernels {
         index_width(&mut kernel.function, dialect.index_max);

@@ -73,7 +73,7 @@ show! {
     OperatorUnit { name, doc, params }
     ParamUnit { name, buffer, written }
     CallUnit { name, is_operator, buffers }
-    ComputeUnit { name, kernel, function, short, test, bench, moves }
+    ComputeUnit { name, kernel, function, short, is_relayout, test, bench, moves }
     ComputeTestUnit { plain, samples, symbols, cases, operands, locals }
     OperandTestUnit {
         name, tensor, symbols, is_filled, first, count, is_written, pads, is_sampled, absolute,

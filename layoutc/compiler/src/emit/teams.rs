@@ -13,7 +13,9 @@ pub(super) fn run(unit: &mut Unit, avoid: &dyn Fn(&str) -> bool) {
     let moves = unit.tensors.iter_mut().flat_map(|tensor| [&mut tensor.pack, &mut tensor.unpack]);
     let views = unit.views.iter_mut().flat_map(|view| [&mut view.pack, &mut view.unpack]);
     let converts = unit.converts.iter_mut().map(|convert| &mut convert.function);
-    for function in moves.chain(views).flatten().chain(converts) {
+    let copies = unit.computes.iter_mut().filter(|compute| compute.is_relayout);
+    let copies = copies.filter_map(|compute| compute.function.as_mut());
+    for function in moves.chain(views).flatten().chain(converts).chain(copies) {
         if blocks::has_vectors(function)
             && is_shared(function)
             && let Some(team) = team(function, avoid)
@@ -21,7 +23,7 @@ pub(super) fn run(unit: &mut Unit, avoid: &dyn Fn(&str) -> bool) {
             *function = Whole::from(team);
         }
     }
-    for compute in &mut unit.computes {
+    for compute in unit.computes.iter_mut().filter(|compute| !compute.is_relayout) {
         // The two are called from one region.
         let all = || compute.function.iter().chain(&compute.short);
         if !all().any(|function| is_shared(function)) {

@@ -409,21 +409,29 @@ fn compute_unit(
     let (name, kernel) = (compute.name.clone(), compute.kernel.clone());
     if settings.language.kernels {
         let moves = kernels::compute(manifest, compute, naming, settings.dialect)?;
-        let (function, short, test, bench) = (None, None, None, None);
-        return Ok(ComputeUnit { name, kernel, function, short, test, bench, moves });
+        let (function, short, is_relayout, test, bench) = (None, None, false, None, None);
+        return Ok(ComputeUnit { name, kernel, function, short, is_relayout, test, bench, moves });
     }
+    let relayout = plan::copy_kernel(manifest, compute, naming)?;
+    let is_relayout = relayout.is_some();
     let by = |registers| {
         let mut function = plan::compute(manifest, compute, naming, registers)?;
         index_width(&mut function, settings.dialect.index_max);
         Ok::<_, PlanError>(function)
     };
-    let function = by(AVX512)?;
-    let short = Some(by(AVX2)?).filter(|short| *short != function);
+    let (function, short) = match relayout {
+        Some(relayout) => (relayout.function, None),
+        None => {
+            let function = by(AVX512)?;
+            let short = Some(by(AVX2)?).filter(|short| *short != function);
+            (function, short)
+        }
+    };
     let test = compute_test::compute(manifest, compute, naming, settings.dialect)?;
     let bench = compute_bench::compute(manifest, compute, naming, settings.dialect)?;
     let (test, bench) = (Some(test.into()), Some(bench.into()));
     let (function, short) = (Some(function.into()), short.map(Whole::<Function>::from));
-    Ok(ComputeUnit { name, kernel, function, short, test, bench, moves: None })
+    Ok(ComputeUnit { name, kernel, function, short, is_relayout, test, bench, moves: None })
 }
 
 fn convert_unit(

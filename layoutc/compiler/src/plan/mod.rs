@@ -43,8 +43,8 @@ pub use self::compute::{
 pub use self::kernel::Kernel;
 pub use self::moves::{Move, Padding};
 pub(crate) use self::moves::{past_caches, repeat_in_bytes};
-pub use self::relayout::convert;
 pub(crate) use self::relayout::schedule_diagnostics;
+pub use self::relayout::{convert, copy_kernel};
 
 /// What a plan has to know of its target.
 #[derive(Clone, Copy)]

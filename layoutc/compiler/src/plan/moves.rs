@@ -6,6 +6,7 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::Context;
 use super::arith::is_multiple;
+use super::compute::documented;
 use super::cores::{self, Cores, Loop};
 use super::domain;
 use super::index::{count, dense_offset, symbol_params};
@@ -18,7 +19,11 @@ use super::transfer::transfer;
 use crate::base::cast::Cast;
 use crate::base::dtype::Dtype;
 use crate::ir::{Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Value};
+use crate::model::compute::KernelInstance;
 use crate::model::{ConvertSchedule, StorePolicy};
+
+/// Requirement of every function that reads one buffer and writes another.
+pub(super) const NO_OVERLAP: &str = "The buffers must not overlap.";
 
 /// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill.
 pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move, PlanError> {
@@ -193,6 +198,24 @@ impl<'a> Parts<'a> {
         Self::named(from, Some(to), name, ends, doc)
     }
 
+    /// `NAME(symbols, from, to)` of an instance whose operands are `from` and `to`; `None` if the instance has other
+    /// parameters.
+    pub(super) fn copy_kernel(
+        [from, to]: [&Context<'a>; 2],
+        compute: &KernelInstance,
+        cast: Option<Cast>,
+    ) -> Option<Self> {
+        let [source, target] = compute.operands.as_slice() else { return None };
+        let names = [&*source.name, &*target.name];
+        let dtypes = [from, to].map(|side| side.tensor.dtype);
+        let ends = Ends { buffers: names, dtypes, cast };
+        let name = from.naming.tensor(&compute.name);
+        let other = (source.tensor != target.tensor).then_some(to);
+        let parts = Self::named(from, other, name, ends, documented(compute));
+        let parameters = compute.symbols.len().saturating_add(names.len());
+        (parts.function.params.len() == parameters).then_some(parts)
+    }
+
     /// The function's name.
     pub(super) fn name(&self) -> &str {
         &self.function.name
@@ -208,7 +231,7 @@ impl<'a> Parts<'a> {
         doc.extend(
             cast.map(|cast| format!("{} becomes {}. {}", cast.from(), cast.to(), cast.doc())),
         );
-        doc.push("The buffers must not overlap.".to_owned());
+        doc.push(NO_OVERLAP.to_owned());
         let mut namer = Namer::new(context.naming.avoid);
         let mut params = symbol_params(context, &mut namer);
         for symbol in other.into_iter().flat_map(|other| &other.symbols) {

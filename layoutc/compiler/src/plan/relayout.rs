@@ -1,7 +1,8 @@
 //! Functions that move a tensor from one layout into another.
 
+use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Layout;
-use layoutc_algebra::symbol::Symbol;
+use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::cores::Cores;
 use super::lower::PlanError;
@@ -9,9 +10,14 @@ use super::moves::{Move, Parts};
 use super::nest::{Moves, Ways};
 use super::prepare::Rest;
 use super::side::{Side, physical_side, renumber};
-use super::transfer::transfer;
+use super::transfer::{Transfer, transfer};
 use super::{Context, Naming};
+use crate::base::cast::{Cast, CastMode};
 use crate::base::diagnostic::Diagnostic;
+use crate::base::dtype::{Dtype, Scalar};
+use crate::model::compute::{
+    BufferRef, KernelInstance, LoopSchedule, Reduction, TypedExpr, TypedExprKind,
+};
 use crate::model::{Convert, ConvertSchedule, InnerKernel, Manifest, StorePolicy, Tensor};
 
 /// Plans one relayout: `<from>_to_<to>(symbols, from, to)`; padding of the destination gets its fill. `None` where
@@ -27,35 +33,180 @@ pub fn convert(
     let Some((from, target)) = ends(manifest, convert)? else { return Ok(None) };
     let source = Context::new(from, naming);
     let destination = Context::new(&target, naming);
-    let mut parts = Parts::convert(&source, &destination, convert.cast);
-    let elements = destination.layout.physical_elements();
-    let source_buffer = parts.buffer(&source, 0, "s", "load");
-    let target_buffer = parts.buffer(&destination, 1, "d", "store");
-    let linear = both_sides(&from.layout, &target.layout, &convert.axes)?;
-    let linear = match linear {
-        Some((a, b)) => {
-            let layout = &target.layout;
-            transfer(&a, &b, layout.logical(), layout.symbols())?
-        }
-        None => None,
-    };
-    let rest = Rest::of(&destination);
+    let parts = Parts::convert(&source, &destination, convert.cast);
+    let linear = linear(&source, &destination, &convert.axes)?;
     let choices = match naming.ways.moves {
         Moves::Blocks => &convert.choices,
         Moves::Elements => ConvertSchedule::NONE,
     };
+    relayout(parts, [&source, &destination], &convert.axes, linear.as_ref(), choices).map(Some)
+}
+
+/// Plans a kernel that only copies one operand to another as the relayout that it is: `NAME(symbols, from, to)`.
+/// `None` for every other kernel: one that computes anything but a conversion of the element type, has a loop
+/// schedule, or whose operands have no digits in common.
+///
+/// # Errors
+/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+pub fn copy_kernel(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+) -> Result<Option<Move>, PlanError> {
+    let Some(copy) = OperandCopy::of(manifest, compute)? else { return Ok(None) };
+    let source = Context::new(&copy.from, naming);
+    let destination = Context::new(&copy.to, naming);
+    let ends = [&source, &destination];
+    let Some(parts) = Parts::copy_kernel(ends, compute, copy.cast) else { return Ok(None) };
+    let Some(linear) = linear(&source, &destination, &copy.axes)? else { return Ok(None) };
+    relayout(parts, ends, &copy.axes, Some(&linear), ConvertSchedule::NONE).map(Some)
+}
+
+/// Copy of all elements of one operand of a kernel to another, with permuted axes.
+pub(super) struct OperandCopy {
+    /// Tensor that is read, over the symbols of the instance.
+    pub(super) from: Tensor,
+    /// Tensor that is written, over the symbols of the instance.
+    pub(super) to: Tensor,
+    /// For each axis of the source, its position in the destination.
+    pub(super) axes: Vec<usize>,
+    /// Conversion of each element; `None` if both tensors have the same element type.
+    pub(super) cast: Option<Cast>,
+}
+
+impl OperandCopy {
+    /// Copy that is all that the instance does; `None` if it does anything else, or has a loop schedule.
+    pub(super) fn of(
+        manifest: &Manifest,
+        compute: &KernelInstance,
+    ) -> Result<Option<Self>, PlanError> {
+        let ([statement], [source, target], []) =
+            (&*compute.statements, &*compute.operands, &*compute.locals)
+        else {
+            return Ok(None);
+        };
+        let is_plain = statement.op == Reduction::Assign
+            && !statement.accumulate
+            && statement.scatter.is_none()
+            && statement.caches.is_empty()
+            && statement.target == BufferRef::Operand(1)
+            && compute.schedule == LoopSchedule::default();
+        let (read, types) = read_and_conversions(&statement.value);
+        let TypedExprKind::Read(read) = &read.kind else { return Ok(None) };
+        if !is_plain || read.buffer != BufferRef::Operand(0) || read.outside.is_some() {
+            return Ok(None);
+        }
+        let tensors = [source, target].map(|operand| manifest.tensors.get(operand.tensor));
+        let [Some(from), Some(to)] = tensors else { return Ok(None) };
+        let is_dense = |tensor: &Tensor| tensor.ring.is_none() && tensor.layout.domain().is_none();
+        if ![from, to].into_iter().all(is_dense) {
+            return Ok(None);
+        }
+        let Some(cast) = single_cast(from.dtype, &types, to.dtype) else { return Ok(None) };
+        let from = renumbered(from, &compute.symbols)?;
+        let to = renumbered(to, &compute.symbols)?;
+        let axes = permutation(&read.index, from.layout.logical(), to.layout.logical());
+        Ok(axes.map(|axes| Self { from, to, axes, cast }))
+    }
+}
+
+/// Position in `written` of each axis in `read`, if the indices `index` of a read, one per axis of `read`, are the
+/// axes of `written` in some order, with equal extents. The index of an axis of extent 1 may be 0.
+fn permutation(index: &[Expr], read: &[Axis], written: &[Axis]) -> Option<Vec<usize>> {
+    let mut left: Vec<usize> = (0..written.len()).collect();
+    let named = |index: &Expr| match index.as_var()? {
+        Var::Axis(axis) => usize::try_from(axis).ok(),
+        _ => None,
+    };
+    let mut take = |wanted: &dyn Fn(usize) -> bool, axis: &Axis| {
+        let equal =
+            |number: usize| written.get(number).is_some_and(|own| own.extent == axis.extent);
+        let place = left.iter().position(|number| wanted(*number) && equal(*number))?;
+        Some(left.remove(place))
+    };
+    let mut axes = vec![None; read.len()];
+    for ((index, axis), place) in index.iter().zip(read).zip(&mut axes) {
+        if let Some(number) = named(index) {
+            *place = Some(take(&|other| other == number, axis)?);
+        }
+    }
+    for ((index, axis), place) in index.iter().zip(read).zip(&mut axes) {
+        if place.is_none() {
+            let is_only = index.as_const() == Some(0) && axis.extent.as_const() == Some(1);
+            *place = is_only.then(|| take(&|_| true, axis)).flatten();
+        }
+    }
+    let axes: Option<Vec<usize>> = axes.into_iter().collect();
+    axes.filter(|_| left.is_empty())
+}
+
+/// Expression without its outermost conversions, and the types that these convert to, in the order of execution.
+fn read_and_conversions(value: &TypedExpr) -> (&TypedExpr, Vec<Scalar>) {
+    let (mut inner, mut types) = (value, Vec::new());
+    while let TypedExprKind::Convert(operand) = &inner.kind {
+        types.push(inner.ty);
+        inner = operand;
+    }
+    types.reverse();
+    (inner, types)
+}
+
+/// Conversion that has the result of converting elements of type `from` to `types` in order, then to `to`. The inner
+/// option is `None` if no conversion is needed; the outer one if several roundings differ from a single one.
+#[expect(
+    clippy::option_option,
+    reason = "the inner one is the conversion, the outer one the result"
+)]
+fn single_cast(from: Dtype, types: &[Scalar], to: Dtype) -> Option<Option<Cast>> {
+    let cast = |from, to| Cast::new(from, to, CastMode::Round);
+    let is_exact = |from, to| cast(from, to).is_ok_and(|cast| cast.is_none_or(Cast::is_lossless));
+    let mut reached = from;
+    for ty in types {
+        let dtype = Dtype { scalar: *ty, lanes: 1 };
+        if dtype == to {
+            reached = to;
+        } else if !is_exact(reached, dtype) {
+            return None;
+        }
+    }
+    cast(from, to).ok()
+}
+
+/// Elements of `source` and their places in `destination`, by digits that both layouts have in common; `None` if
+/// they have none. `axes` are the positions of the source's axes in the destination.
+pub(super) fn linear(
+    source: &Context<'_>,
+    destination: &Context<'_>,
+    axes: &[usize],
+) -> Result<Option<Transfer>, PlanError> {
+    let layout = destination.layout;
+    let Some((a, b)) = both_sides(source.layout, layout, axes)? else { return Ok(None) };
+    Ok(transfer(&a, &b, layout.logical(), layout.symbols())?)
+}
+
+/// Function of a relayout: loops over the digits of `linear`, or over the logical axes with index functions if it
+/// is `None`.
+fn relayout(
+    mut parts: Parts<'_>,
+    [source, destination]: [&Context<'_>; 2],
+    axes: &[usize],
+    linear: Option<&Transfer>,
+    choices: &ConvertSchedule,
+) -> Result<Move, PlanError> {
+    let elements = destination.layout.physical_elements();
+    let source_buffer = parts.buffer(source, 0, "s", "load");
+    let target_buffer = parts.buffer(destination, 1, "d", "store");
     if linear.is_none() {
         refuse(choices)?;
     }
     let fill = choices.fill.as_ref();
-    parts.prepare_destination(&destination, elements, rest, linear.as_ref(), fill)?;
+    parts.prepare_destination(destination, elements, Rest::of(destination), linear, fill)?;
     let buffers = [&source_buffer, &target_buffer];
-    let body = if let Some(transfer) = linear {
-        parts.nest(&destination, &source, &transfer, buffers, choices)?
-    } else {
-        parts.by_indices([&source, &destination], &convert.axes, buffers)?
+    let body = match linear {
+        Some(transfer) => parts.nest(destination, source, transfer, buffers, choices)?,
+        None => parts.by_indices([source, destination], axes, buffers)?,
     };
-    Ok(Some(parts.finish(body)))
+    Ok(parts.finish(body))
 }
 
 /// Errors for `convert` schedules that their conversions cannot follow, and warnings for slow schedules of kernels: of C.

@@ -24,7 +24,7 @@ use generate::draft;
 use layoutc_compiler::config::{self, Config, TargetC, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::{CheckedProject, Compiler, LoadError, MemorySources, SourceLoader};
-use layoutc_testing::{Random, cases};
+use layoutc_testing::{Random, campaign, cases};
 
 /// Number of kernels per manifest.
 const TOGETHER: usize = 6;
@@ -71,7 +71,7 @@ fn kernel(random: &mut Random, number: usize) -> String {
 #[test]
 fn random_kernels_agree_with_the_reference() {
     let manifests = cases(1, 6);
-    let mut random = Random::new(layoutc_testing::number("LAYOUTC_SEED").unwrap_or(0x5EED));
+    let mut random = Random::new(campaign::number("LAYOUTC_SEED").unwrap_or(0x5EED));
     let mut odd = Vec::new();
     for manifest in 0..manifests {
         let text: String =

@@ -43,6 +43,7 @@ use super::Naming;
 use super::image;
 use super::kernel::{Items, Kernel};
 use super::lower::{Binding, PlanError, Range, Scope, lower};
+use super::moves::NO_OVERLAP;
 use super::names::Namer;
 use super::nest::Moves;
 use super::prepare::{fill_bits, fill_constant};
@@ -115,7 +116,7 @@ pub fn compute(
         }
         body.extend(loops(compute, statement, planned, &buffers, (&scope, &mut namer), runs)?);
     }
-    let doc = documented(compute);
+    let doc = with_no_overlap(documented(compute));
     let name = naming.tensor(&compute.name);
     let mut function = Function { name, doc, returns: Returns::Nothing, params, body };
     passes::kernel(&mut function, &ranges(compute, &symbols));
@@ -192,7 +193,7 @@ pub fn compute_kernels(
         let body = frame.body.iter().cloned().chain(body).collect();
         let mut doc = vec![statement.text.clone()];
         if number == last {
-            doc = documented(compute);
+            doc = with_no_overlap(documented(compute));
         }
         let (returns, params) = (Returns::Nothing, frame.params.clone());
         let mut function = Function { name, doc, returns, params, body };
@@ -291,7 +292,13 @@ impl<'a> Frame<'a> {
     }
 }
 
-fn documented(compute: &KernelInstance) -> Vec<String> {
+fn with_no_overlap(mut doc: Vec<String>) -> Vec<String> {
+    doc.push(NO_OVERLAP.to_owned());
+    doc
+}
+
+/// Lines about the function of an instance: its statements, and what it requires of its operands' elements.
+pub(super) fn documented(compute: &KernelInstance) -> Vec<String> {
     let mut doc: Vec<String> =
         compute.statements.iter().map(|statement| statement.text.clone()).collect();
     for tensor in compute.locals.iter().filter(|tensor| is_given(tensor)) {
@@ -306,7 +313,6 @@ fn documented(compute: &KernelInstance) -> Vec<String> {
             ));
         }
     }
-    doc.push("The buffers must not overlap.".to_owned());
     doc
 }
 

@@ -25,12 +25,13 @@ use layoutc_algebra::layout::Verdict;
 
 use crate::base::dtype::Dtype;
 use crate::ir::{Expr, Function, ParamType};
+use crate::model::compute::KernelInstance;
 use crate::model::{Convert, Manifest};
 use crate::plan::image::{self, Image};
 use crate::plan::index::count;
 use crate::plan::lower::{PlanError, lower, range};
 use crate::plan::moves::Parts;
-use crate::plan::relayout::ends;
+use crate::plan::relayout::{OperandCopy, ends, linear};
 use crate::plan::{Context, Naming};
 
 /// A kernel and its launch range.
@@ -112,6 +113,32 @@ pub fn convert(
     let fill = format!("{}_fill", parts.name());
     let (from, to) = (Home::Layout(&source), Home::Layout(&destination));
     Move { parts, from, to, axes: &convert.axes }.kernels(&fill)
+}
+
+/// Kernels of an instance that only copies one operand to another, those of the relayout that it is; `None` for every
+/// other instance, as in [`copy_kernel`](crate::plan::copy_kernel), and if GPUs do not reach an operand's memory.
+///
+/// # Errors
+/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+pub fn copy(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+) -> Result<Option<Vec<Kernel>>, PlanError> {
+    let Some(copy) = OperandCopy::of(manifest, compute)? else { return Ok(None) };
+    if [&copy.from, &copy.to].iter().any(|tensor| image::rank_of(tensor.memory).is_none()) {
+        return Ok(None);
+    }
+    let source = Context::new(&copy.from, naming);
+    let destination = Context::new(&copy.to, naming);
+    let ends = [&source, &destination];
+    let Some(parts) = Parts::copy_kernel(ends, compute, copy.cast) else { return Ok(None) };
+    if linear(&source, &destination, &copy.axes)?.is_none() {
+        return Ok(None);
+    }
+    let fill = format!("{}_fill", parts.name());
+    let (from, to) = (Home::Layout(&source), Home::Layout(&destination));
+    Move { parts, from, to, axes: &copy.axes }.kernels(&fill).map(Some)
 }
 
 /// A move of a whole tensor.

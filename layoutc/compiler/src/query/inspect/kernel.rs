@@ -3,7 +3,7 @@
 use layoutc_algebra::expr::Expr;
 use serde_json::{Value, json};
 
-use super::{labelled, lines_text, number, pseudo_code};
+use super::{RelayoutReport, labelled, lines_text, number, pseudo_code};
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
 use crate::machine::AVX512;
@@ -14,11 +14,23 @@ use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
 use crate::plan::{self, LoopFacts, Naming};
 
-/// Planned loops of a kernel, and its pseudo-code.
+/// Plan of a kernel.
 #[derive(Debug)]
-pub struct KernelReport {
-    loops: Vec<Vec<LoopFacts>>,
-    code: Vec<String>,
+pub enum KernelReport {
+    /// Planned loops of each statement, and the pseudo-code of the function.
+    Loops(Vec<Vec<LoopFacts>>, Vec<String>),
+    /// Relayout that copies one operand to the other.
+    Relayout(RelayoutReport),
+}
+
+impl KernelReport {
+    /// Loops of the statement at this position, outermost first; `None` for a relayout.
+    fn loops(&self, statement: usize) -> Option<&Vec<LoopFacts>> {
+        match self {
+            Self::Loops(loops, _) => loops.get(statement),
+            Self::Relayout(_) => None,
+        }
+    }
 }
 
 /// Plans the kernel of an instance for C on the given cores.
@@ -35,9 +47,13 @@ pub fn kernel_plan(
     let ways = Ways { cores, moves: Moves::Blocks };
     let naming = Naming { prefix: "", avoid: &avoid, ways };
     let fault = |error| plan_fault(compute.place.clone(), &compute.name, &error);
+    let relayout = plan::copy_kernel(manifest, compute, &naming).map_err(fault)?;
+    if let Some(relayout) = relayout {
+        return Ok(KernelReport::Relayout(relayout.into()));
+    }
     let loops = plan::compute_loops(manifest, compute, &naming, AVX512).map_err(fault)?;
     let function = plan::compute(manifest, compute, &naming, AVX512).map_err(fault)?;
-    Ok(KernelReport { loops, code: pseudo_code::lines(function.body.clone()) })
+    Ok(KernelReport::Loops(loops, pseudo_code::lines(function.body)))
 }
 
 /// Object of `inspect --format json` for a kernel in `file`, with its plan if there is one.
@@ -55,7 +71,7 @@ pub fn kernel_json(
     let statements: Vec<Value> = statements
         .map(|(k, statement)| {
             let mut object = json!({ "compute": statement.text });
-            if let Some(loops) = plan.and_then(|plan| plan.loops.get(k)) {
+            if let Some(loops) = plan.and_then(|plan| plan.loops(k)) {
                 object["loops"] = loops.iter().map(|found| loop_json(found, compute)).collect();
             }
             object
@@ -70,8 +86,10 @@ pub fn kernel_json(
         "locals": compute.locals.iter().map(|local| &local.name).collect::<Vec<_>>(),
         "statements": statements,
     });
-    if let Some(plan) = plan {
-        object["code"] = plan.code.clone().into();
+    match plan {
+        Some(KernelReport::Loops(_, code)) => object["code"] = code.clone().into(),
+        Some(KernelReport::Relayout(relayout)) => object["relayout"] = relayout.json(),
+        None => {}
     }
     object
 }
@@ -112,7 +130,7 @@ pub fn kernel_text(
     }
     for (k, statement) in compute.statements.iter().enumerate() {
         lines.push(("compute", statement.text.clone()));
-        let Some(loops) = plan.and_then(|plan| plan.loops.get(k)) else { continue };
+        let Some(loops) = plan.and_then(|plan| plan.loops(k)) else { continue };
         let all: Vec<String> = loops.iter().map(|found| loop_text(found, compute)).collect();
         lines.push(("loops", if all.is_empty() { "none".into() } else { all.join(", ") }));
         for (found, (name, extents)) in
@@ -122,7 +140,11 @@ pub fn kernel_text(
             lines.push(("block", format!("{name} {} in {}", extents.join(" by "), found.name)));
         }
     }
-    lines.extend(labelled("code", plan.into_iter().flat_map(|plan| plan.code.iter().cloned())));
+    match plan {
+        Some(KernelReport::Loops(_, code)) => lines.extend(labelled("code", code.iter().cloned())),
+        Some(KernelReport::Relayout(relayout)) => lines.extend(relayout.lines()),
+        None => {}
+    }
     let of = if compute.kernel == compute.name {
         "kernel".to_owned()
     } else {

@@ -22,6 +22,12 @@ pub struct RelayoutReport {
     moved: Move,
 }
 
+impl From<Move> for RelayoutReport {
+    fn from(moved: Move) -> Self {
+        Self { moved }
+    }
+}
+
 /// Reports on pack and unpack of a tensor and on the conversions that read it, planned for C on the given cores; empty
 /// for a tensor without memory.
 ///
@@ -76,7 +82,12 @@ impl RelayoutReport {
 
     /// Text form of the report, one property per line.
     pub fn text(&self) -> String {
-        let mut lines: Vec<(&str, String)> = Vec::new();
+        format!("{}\n{}", self.moved.function.name, super::lines_text(&self.lines()))
+    }
+
+    /// Properties of the relayout with their labels: loops, inner kernels, stores, padding, pseudo-code.
+    pub(super) fn lines(&self) -> Vec<(&'static str, String)> {
+        let mut lines: Vec<(&'static str, String)> = Vec::new();
         match &self.moved.nest {
             None => {
                 lines.push(("loops", "over the logical axes, with index functions".into()));
@@ -96,7 +107,7 @@ impl RelayoutReport {
         }
         lines.push(("padding", self.padding().to_owned()));
         lines.extend(labelled("code", pseudo_code::lines(self.moved.function.body.clone())));
-        format!("{}\n{}", self.moved.function.name, super::lines_text(&lines))
+        lines
     }
 
     fn part_lines(&self, part: &Part) -> Vec<(&'static str, String)> {

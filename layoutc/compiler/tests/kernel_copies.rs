@@ -1,0 +1,126 @@
+//! Kernels that only copy a tensor, whose axes they permute and whose elements they may convert, are the relayouts that
+//! `convert` generates: the same code for C, OpenCL and CUDA, for random layouts, element types and orders of axes.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::common::cc::{build_and_run, folder, write};
+use layoutc_compiler::config::{Config, TargetC, TargetCuda, TargetOpenCl, TargetsConfig};
+use layoutc_compiler::emit::{GeneratedFile, Templates};
+use layoutc_compiler::{Compiler, MemorySources};
+use layoutc_testing::{Random, campaign, cases};
+
+/// Number of manifests whose C is compiled and run.
+const RUN: usize = 4;
+
+/// A random layout of the axes `n`, `c` and `w`.
+fn layout(random: &mut Random) -> String {
+    let mut order = ["n", "c", "w"];
+    random.shuffle(&mut order);
+    let order = order.join(" ");
+    let by = random.pick(&[2, 3, 4, 8, 16]);
+    match random.below(6) {
+        0 | 1 => format!("order {order}"),
+        2 => format!("split c by={by}; padding allow; order n c_outer w c_inner"),
+        3 => format!("split w by={by}; padding allow; order w_outer n c w_inner"),
+        4 => format!("pad c multiple={by}; order {order}; padding allow"),
+        _ => format!("map \"(n, c, w) -> (c // {by}, w, n, c % {by})\"; padding allow"),
+    }
+}
+
+/// A manifest with tensors `x` and `y`, the conversion `x_to_y`, and the kernel `copied` that copies `x` to `y`.
+fn manifest(random: &mut Random) -> String {
+    let types = ["f32", "f32", "f64", "f16", "bf16", "i8", "u8", "i32", "i64", "u16"];
+    let from = *random.pick(&types);
+    let to = if random.one_in(2) { from } else { *random.pick(&types) };
+    let batch =
+        if random.one_in(4) { "batch".to_owned() } else { format!("{}", 1 + random.below(4)) };
+    let extents = [batch, format!("{}", 1 + random.below(70)), format!("{}", 1 + random.below(50))];
+    let mut text = "symbol batch min=1 max=9\n".to_owned();
+    let mut axes = [0, 1, 2];
+    let mut index = Vec::new();
+    for (name, dtype) in [("x", from), ("y", to)] {
+        let shape = axes.map(|k| format!("{} {}", ["n", "c", "w"][k], extents[k])).join("; ");
+        let layout = layout(random);
+        writeln!(
+            text,
+            "tensor {name} dtype={dtype} {{ shape {{ {shape} }}; layout {{ {layout} }} }}"
+        )
+        .unwrap();
+        index.push(axes.map(|k| ["n", "c", "w"][k]).join(", "));
+        random.shuffle(&mut axes);
+    }
+    let value = format!("x[{}]", index[0]);
+    let value = if from == to { value } else { format!("{to}({value})") };
+    writeln!(text, "convert x to=y{}", if from == to { "" } else { " cast=round" }).unwrap();
+    writeln!(text, "kernel copied {{ compute \"y[{}] = {value}\" }}", index[1]).unwrap();
+    text
+}
+
+/// Files of the manifest for C, OpenCL and CUDA; `None` if it is refused.
+fn files(text: &str) -> Option<Vec<GeneratedFile>> {
+    let target = TargetsConfig {
+        c: Some(TargetC::default()),
+        opencl: Some(TargetOpenCl::default()),
+        cuda: Some(TargetCuda::default()),
+        own: BTreeMap::new(),
+    };
+    let config = Config { target, ..Config::default() };
+    let sources = MemorySources::of("m.kdl", text);
+    let compiler = Compiler::new(&sources, &config);
+    let checked = compiler.check(&["m.kdl".to_owned()]);
+    if !checked.is_valid() {
+        return None;
+    }
+    let outputs = compiler.emit(&checked, &Templates::default());
+    Some(outputs.unwrap_or_else(|faults| panic!("{faults:#?}\n{text}")))
+}
+
+/// Bodies of the functions whose names contain `name`, in the order of the file, with `name` replaced.
+fn bodies(text: &str, name: &str) -> Vec<String> {
+    let mut bodies = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.contains(name) && line.ends_with(") {") {
+            let body = lines.by_ref().take_while(|line| *line != "}").collect::<Vec<_>>();
+            bodies.push([line, &body.join("\n")].join("\n").replace(name, "NAME"));
+        }
+    }
+    bodies
+}
+
+#[test]
+fn kernels_that_copy_are_the_conversions_of_their_operands() {
+    let mut random = Random::new(campaign::number("LAYOUTC_SEED").unwrap_or(0xC0B1));
+    let (mut compared, mut ran) = (0, 0);
+    let total = cases(120, 3000);
+    for _ in 0..total {
+        let text = manifest(&mut random);
+        let Some(files) = files(&text) else { continue };
+        let c = files.iter().find(|file| file.path == "c/m.c").unwrap();
+        if c.text.contains("copied_compute(") {
+            // The layouts have no digits in common.
+            assert!(c.text.contains("y[y_offset("), "{text}{}", c.text);
+            continue;
+        }
+        let sources = ["c/m.c", "opencl/m.cl", "cuda/m.cu"];
+        for path in sources {
+            let file = files.iter().find(|file| file.path == path).unwrap();
+            let [conversion, kernel] = ["x_to_y", "copied"].map(|name| bodies(&file.text, name));
+            assert!(!kernel.is_empty(), "{text}{}", file.text);
+            assert_eq!(kernel, conversion, "{path}\n{text}");
+        }
+        compared += 1;
+        if ran < cases(RUN, 40) {
+            let folder = folder(&format!("kernel_copies_{ran}"));
+            write(&folder, &files);
+            let mut command = std::process::Command::new("gcc");
+            command.args(["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", "program"]);
+            command.args(["m_test.c", "m.c", "-lm"]);
+            build_and_run(&mut command, &folder.join("c"), "program");
+            ran += 1;
+        }
+    }
+    assert!(compared * 2 > total, "{compared} of {total} manifests were compared");
+}
