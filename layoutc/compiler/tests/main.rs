@@ -16,7 +16,7 @@ mod gates;
 mod golden;
 mod gpu_tools;
 mod graph_operators;
-mod house;
+
 mod import;
 mod import_shapes;
 mod inverse_c;
@@ -28,6 +28,7 @@ mod kernel_programs;
 mod kernel_values;
 mod kernels;
 mod kernels_c;
+mod layers;
 mod layouts;
 mod manifest_c;
 mod memory;

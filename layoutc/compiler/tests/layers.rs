@@ -1,19 +1,19 @@
-//! The house: which top-level modules of the algebra and the compiler may import which, who may build a model, and where
-//! the figures are that decide speed.
+//! Layers of the sources: the imports that top-level modules of the algebra and the compiler may have, the modules that
+//! may build a model, and the file of the constants that decide speed.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "reads the sources")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Floor of a house: its job, and the modules on it.
-type Floor = (&'static str, &'static [&'static str]);
+/// Layer of a crate: its task, and the modules in it.
+type Layer = (&'static str, &'static [&'static str]);
 
-/// Modules that may not import others, although those lie below them, and why.
-type Wall = (&'static [&'static str], &'static [&'static str], &'static str);
+/// Importing modules, modules of lower layers that they may not import, and the reason.
+type Forbidden = (&'static [&'static str], &'static [&'static str], &'static str);
 
-/// Floors of the compiler, from the ground up. A module imports from the floors below its own, never from its own or
-/// from above. `lib.rs` stands on the roof: it calls every stage, and none calls it.
-const COMPILER: &[Floor] = &[
+/// Layers of the compiler, the lowest first. A module imports from lower layers only. `lib.rs` may import every
+/// module, and none imports it.
+const COMPILER: &[Layer] = &[
     ("words, data and services that every stage uses", &["base", "machine", "target", "env"]),
     ("texts: layoutc.toml, manifests, ONNX models", &["config", "manifest", "import"]),
     ("the checked model, as data", &["model"]),
@@ -27,7 +27,7 @@ const COMPILER: &[Floor] = &[
     ("questions about a text", &["editor"]),
 ];
 
-const WALLS: &[Wall] = &[
+const FORBIDDEN: &[Forbidden] = &[
     (
         &["solve", "plan", "emit", "run"],
         &["manifest", "import", "check"],
@@ -36,8 +36,8 @@ const WALLS: &[Wall] = &[
     (&["model", "solve", "plan", "run"], &["config"], "settings are for check and emit"),
 ];
 
-/// Floors of the algebra, from the ground up.
-const ALGEBRA: &[Floor] = &[
+/// Layers of the algebra, the lowest first.
+const ALGEBRA: &[Layer] = &[
     ("expressions", &["expr"]),
     ("symbols, and places in texts", &["symbol", "text"]),
     ("normal forms", &["normal_form"]),
@@ -103,47 +103,48 @@ fn named(code: &str) -> BTreeSet<String> {
 }
 
 /// Import that a rule forbids, as a sentence that names both modules and the rule; `None` if it is allowed.
-fn forbidden(floors: &[Floor], walls: &[Wall], from: &str, to: &str) -> Option<String> {
-    let floor = |module: &str| floors.iter().position(|(_, modules)| modules.contains(&module));
-    let Some((own, other)) = floor(from).zip(floor(to)) else {
-        return Some(format!("`{from}` imports `{to}`, and one of them has no floor in house.rs"));
+fn forbidden(layers: &[Layer], rules: &[Forbidden], from: &str, to: &str) -> Option<String> {
+    let layer = |module: &str| layers.iter().position(|(_, modules)| modules.contains(&module));
+    let Some((own, other)) = layer(from).zip(layer(to)) else {
+        return Some(format!("`{from}` imports `{to}`, and one of them has no layer in layers.rs"));
     };
     if other >= own {
-        let [own, other] = [own, other].map(|at| format!("floor {at} ({})", floors[at].0));
+        let [own, other] = [own, other].map(|at| format!("layer {at} ({})", layers[at].0));
         return Some(format!(
-            "`{from}` on {own} imports `{to}` on {other}: a module imports from the floors below its own"
+            "`{from}` in {own} imports `{to}` in {other}: a module imports from lower layers only"
         ));
     }
-    let wall = walls.iter().find(|(inside, kept, _)| inside.contains(&from) && kept.contains(&to));
-    wall.map(|(_, _, reason)| format!("`{from}` imports `{to}`: {reason}"))
+    let rule = rules.iter().find(|(own, others, _)| own.contains(&from) && others.contains(&to));
+    rule.map(|(_, _, reason)| format!("`{from}` imports `{to}`: {reason}"))
 }
 
 #[test]
 fn modules_import_only_from_lower_layers() {
-    for (krate, floors, walls) in [("algebra", ALGEBRA, &[][..]), ("compiler", COMPILER, WALLS)] {
+    for (krate, layers, rules) in [("algebra", ALGEBRA, &[][..]), ("compiler", COMPILER, FORBIDDEN)]
+    {
         let (mut seen, mut faults) = (BTreeSet::new(), BTreeSet::new());
         for (file, code) in sources(krate) {
             let from = module(&file);
             seen.insert(from.to_owned());
             for to in named(&code).iter().filter(|to| *to != from) {
-                let fault = forbidden(floors, walls, from, to);
+                let fault = forbidden(layers, rules, from, to);
                 faults.extend(fault.map(|fault| format!("{krate}/src/{file}: {fault}")));
             }
         }
         assert_eq!(faults, BTreeSet::new());
-        let all = floors.iter().flat_map(|(_, modules)| *modules).map(|name| (*name).to_owned());
+        let all = layers.iter().flat_map(|(_, modules)| *modules).map(|name| (*name).to_owned());
         assert_eq!(seen, all.collect(), "the modules of {krate}");
     }
 }
 
 #[test]
 fn upward_imports_are_refused() {
-    let of = |from, to| forbidden(COMPILER, WALLS, from, to);
+    let of = |from, to| forbidden(COMPILER, FORBIDDEN, from, to);
     assert_eq!(of("emit", "plan"), None);
     assert_eq!(
         of("check", "plan").unwrap(),
-        "`check` on floor 6 (text to model: the only maker of models) imports `plan` on floor 7 (model to statements): \
-         a module imports from the floors below its own"
+        "`check` in layer 6 (text to model: the only maker of models) imports `plan` in layer 7 (model to statements): \
+         a module imports from lower layers only"
     );
     assert_eq!(
         of("plan", "manifest").unwrap(),
@@ -155,7 +156,7 @@ fn upward_imports_are_refused() {
 
 /// Structures that only the check builds, and the modules in which it may.
 const MODELS: &[&str] = &["Tensor", "View", "Convert", "Manifest", "KernelInstance", "Graph"];
-const MAKERS: &[&str] = &["check", "model"];
+const BUILDERS: &[&str] = &["check", "model"];
 
 /// Structures of the model that code imports and builds by a literal: `Tensor {`, but not `struct Tensor {`,
 /// `-> Tensor {` or `Stmt::Tensor {`.
@@ -177,11 +178,11 @@ fn built(code: &str) -> BTreeSet<&'static str> {
 #[test]
 fn only_the_check_builds_models() {
     let files = sources("compiler");
-    let others = files.iter().filter(|(file, _)| !MAKERS.contains(&module(file)));
+    let others = files.iter().filter(|(file, _)| !BUILDERS.contains(&module(file)));
     let faults = others.flat_map(|(file, code)| {
         built(code)
             .into_iter()
-            .map(move |name| format!("{file} builds `{name} {{ … }}`: only {MAKERS:?} may"))
+            .map(move |name| format!("{file} builds `{name} {{ … }}`: only {BUILDERS:?} may"))
     });
     assert_eq!(faults.collect::<Vec<_>>(), Vec::<String>::new());
     let code = "use crate::model::{Convert, Tensor, View};\nlet a = Tensor { layout, ..b };\nimpl View {\n\
@@ -189,7 +190,7 @@ fn only_the_check_builds_models() {
     assert_eq!(built(code), BTreeSet::from(["Tensor"]));
 }
 
-/// Numbers of the planners and passes that are limits or facts of a format: they refuse, and decide no speed.
+/// Constants of the planners and passes that are limits of inputs or facts of a format, and decide no speed.
 const LIMITS: &[(&str, &str)] = &[
     ("plan/compute/bounds.rs", "LOOKED_AT"),
     ("plan/compute/order.rs", "MOST_AT_ONCE"),
@@ -202,7 +203,7 @@ const LIMITS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn figures_that_decide_speed_are_in_the_machine_model() {
+fn constants_that_decide_speed_are_in_the_machine_model() {
     let mut found = Vec::new();
     for (file, code) in sources("compiler") {
         if ["plan", "passes", "ir"].contains(&module(&file)) {
