@@ -1,5 +1,5 @@
-//! Error of the crate. Each operation has an error type of its own, with figures and positions. All convert
-//! into [`Error`](enum@Error), so that `?` works across modules.
+//! Error type of the crate, [`Error`](enum@Error). Each module has its own error type, with the values and byte
+//! ranges that caused the error. All of them convert into [`Error`](enum@Error), so that `?` works across modules.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -33,66 +33,71 @@ use crate::step::StepError;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Error {
-    /// A text is not a map.
+    /// The text of a map has a syntax error, such as `(n, c) -> (n, c /)`.
     #[error(transparent)]
     Parse(#[from] ParseError),
-    /// A map has undeclared names or other semantic errors, in the order of the text.
+    /// A map uses unknown names or breaks another rule for names, divisors or functions. The errors are in the order
+    /// of the text.
     #[error("{}", Joined(.0))]
     Map(Vec<MapError>),
-    /// Conditions are not comparisons of sums of axes; the errors are in the order of the text.
+    /// The conditions of a domain are invalid, such as `i * j < 4`, which is not affine. The errors are in the order
+    /// of the text.
     #[error("{}", Joined(.0))]
     Condition(Vec<ConditionError>),
-    /// The arguments of a step do not fit the axes.
+    /// A step of a layout under construction is invalid, such as a split of an unknown axis or a negative index.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// Two elements share a slot, or it is not decided that none do.
+    /// Two elements share a slot, or injectivity is neither proven nor refuted.
     #[error(transparent)]
     Proof(#[from] InjectivityError),
-    /// There is no element at the given index, or no slot at the given position.
+    /// The given logical index, physical index or offset is outside the layout, or has the wrong number of
+    /// coordinates.
     #[error(transparent)]
     Location(#[from] ElementLocationError),
-    /// Two layouts cannot be compared or composed.
+    /// Two layouts cannot be compared or composed, because their ranks, extents, domains or symbols differ.
     #[error(transparent)]
     Compare(#[from] CompareError),
-    /// The outer layout of a composition has a domain.
+    /// The outer layout of a composition is restricted to a domain (see
+    /// [`Layout::compose`](crate::Layout::compose)).
     #[error("the outer layout of a composition has a domain")]
     OuterDomain,
-    /// The outer layout of a composition is one of several shards.
+    /// The outer layout of a composition places several shards in one memory (see [`crate::sharding`]).
     #[error("the outer layout of a composition is one of several shards")]
     OuterShards,
-    /// Some slots of the layout are padding.
+    /// The layout to invert is not bijective: slots without elements have no logical index.
     #[error("slots without elements have no inverse")]
     Padding,
-    /// The layout has no inverse expression, because it was proven by enumeration.
+    /// The layout to invert was proven by enumeration, which yields no inverse expressions.
     #[error("a layout that is proven by enumeration has no inverse map")]
     NoInverse,
-    /// The elements of the layout cannot be joined or split.
+    /// The elements of the layout cannot be joined into wider elements, or split into narrower ones.
     #[error(transparent)]
     Regroup(#[from] RegroupError),
-    /// The parameters do not form a swizzle.
+    /// The parameters of a swizzle are out of range, or its source and destination bits overlap.
     #[error(transparent)]
     Swizzle(#[from] SwizzleError),
-    /// The text in the notation of another tool is invalid.
+    /// A text in the notation of another tool, such as XLA or CuTe, is invalid or unsupported.
     #[error(transparent)]
     Notation(#[from] NotationFault),
-    /// The notation of another tool cannot express a feature of the layout.
+    /// The notation of another tool cannot express a feature of the layout, such as a swizzle.
     #[error("the notation cannot express {0}")]
     Inexpressible(#[from] Inexpressible),
-    /// An operation on `CuTe` layouts has no result.
+    /// An operation on `CuTe` layouts, such as a composition or complement, has no result.
     #[error(transparent)]
     Cute(#[from] CuteError),
-    /// The mesh axes cannot shard the tensor.
+    /// The mesh axes of a sharding are invalid for the tensor.
     #[error(transparent)]
     Sharding(#[from] ShardingError),
     /// A sharding notation cannot express a feature of the sharding.
     #[error(transparent)]
     ShardingInexpressible(#[from] ShardingInexpressible),
-    /// An expression is too large, or a value is out of range.
+    /// An expression exceeds the size limits, a value overflows, a divisor is not positive, or a variable has no
+    /// value.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// The errors, separated by `; `.
+/// List of errors that is displayed in one line, separated by `; `.
 struct Joined<'a, T>(&'a [T]);
 
 impl<T: fmt::Display> fmt::Display for Joined<'_, T> {

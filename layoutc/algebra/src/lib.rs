@@ -1,7 +1,8 @@
 //! Tensor layouts: index maps from logical axes to memory, with proofs.
 //!
-//! A [`Layout`] maps the index of every element to a slot of a flat buffer. It exists only as the result of a proof that
-//! no two elements share a slot and that none leaves the physical shape; otherwise the two elements are named.
+//! A [`Layout`] maps the index of every element to a slot of a flat buffer, which is the memory of one element. A
+//! layout is created only by a proof that no two elements share a slot and that no element is outside the physical
+//! shape. A refuted proof returns two elements and the slot that they share.
 //!
 //! ```
 //! use layoutc_algebra::{Error, Layout, Verdict};
@@ -26,10 +27,11 @@
 //! }
 //! ```
 //!
-//! A map is `(axes) -> (indices)` with Python's `+ - * // % & ^`: one index per storage axis, outermost first. Storage
-//! axes are row-major in the flat buffer; a `|` between two indices separates physical axes, as of a texture.
-//! [`Layout::compose`] and [`Layout::inverted`] give layouts again, [`Layout::offset`] and [`Layout::inverse`]
-//! expressions. Every error converts into [`Error`].
+//! A map is `(axes) -> (indices)` with Python's `+ - * // % & ^`: one index per storage axis, outermost first.
+//! Storage axes are row-major in the flat buffer. A `|` between two indices ends a group of storage axes; each group
+//! is one physical axis, such as the rows or the columns of a texture. [`Layout::compose`] and [`Layout::inverted`]
+//! return layouts, [`Layout::offset`] and [`Layout::inverse`] return expressions. Every error converts into
+//! [`Error`].
 //!
 //! | module | holds |
 //! |---|---|
@@ -39,8 +41,8 @@
 //! | [`prove`] | the provers, and the checker that accepts each layout once more |
 //! | [`notation`], [`cute`], [`sharding`] | the notations of TVM, XLA, oneDNN, CuTe, Triton and others; CuTe's operations; meshes |
 //!
-//! User numbers are 64-bit, checked where they are written (see [`builder`]); derived ones are 128-bit, checked in every
-//! product and sum that can grow. The crate is `no_std` and needs `alloc`.
+//! Integers in maps and other texts must fit 64 bits. Derived values are 128-bit, and every product and sum that can
+//! grow is checked for overflow. The crate is `no_std` and needs `alloc`.
 #![no_std]
 #![warn(clippy::indexing_slicing)]
 

@@ -34,7 +34,7 @@ pub struct Axis {
 pub struct Symbol {
     /// Name of the symbol in expressions.
     pub name: String,
-    /// Lower bound of the value, at least 0.
+    /// Lower bound of the value, inclusive, at least 0.
     pub min: i128,
     /// Upper bound of the value, inclusive.
     pub max: i128,

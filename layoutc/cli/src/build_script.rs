@@ -1,4 +1,4 @@
-//! Builds of layout projects from the build scripts of Rust projects.
+//! Builds of layoutc projects from the build scripts (`build.rs`) of Rust packages: project folder to generated files.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Session of a command that discovers, reads and checks manifests, as most commands do first.
+//! Session of a command that discovers, reads and checks manifests: PATHS of the command line to checked projects.
 
 use std::path::PathBuf;
 
@@ -26,12 +26,12 @@ pub(crate) struct CheckSession {
 }
 
 impl CheckSession {
-    /// Discovers, reads and checks the manifests of PATHS.
+    /// Discovers, reads and checks the manifests of PATHS, the paths on the command line.
     pub(crate) fn open(paths: &[PathBuf], console: &mut Console) -> Result<Self, CommandError> {
         Self::checked(paths, None, console)
     }
 
-    /// Discovers, reads and checks the manifests of PATHS, and records the layout steps of one tensor in `recorder`.
+    /// Like [`CheckSession::open`], and records the steps of the layout of one tensor in `recorder`.
     pub(crate) fn recording(
         paths: &[PathBuf],
         recorder: &Recorder,
@@ -98,8 +98,8 @@ impl CheckSession {
         })
     }
 
-    /// Adds the errors to the report that only a build would find, if it has no errors yet: all that generation
-    /// reports without rendering (limits of the targets, planning, missing templates).
+    /// Adds the errors that only a build would find to the report, if it has no errors yet: all errors of generation
+    /// without rendering (limits of the targets, planning, missing templates).
     ///
     /// # Errors
     /// A template cannot be read.

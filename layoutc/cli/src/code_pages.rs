@@ -1,4 +1,4 @@
-//! Pages that `layoutc explain` prints about diagnostic codes, from `book/src/codes`.
+//! Pages about diagnostic codes that `layoutc explain` prints, embedded from `book/src/codes`.
 
 /// Pages as (diagnostic code, Markdown text), sorted by code.
 pub(crate) const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));

@@ -1,4 +1,4 @@
-//! Errors that end a command, and their exit codes.
+//! Errors that end a command, and the exit code of each.
 
 use std::io;
 use std::path::Path;
@@ -8,12 +8,12 @@ use layoutc_compiler::base::diagnostic::Diagnostic;
 
 use crate::paths::relative_to_cwd;
 
-/// Error that ends a command.
+/// Reason why a command ends early, which determines its exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CommandError {
     /// Error in the command line, as a message of one line. Exit code 2.
     Usage(String),
-    /// Command without a path outside of any project. Exit code 2.
+    /// Command without PATHS, in a folder outside of any project. Exit code 2.
     NoProject,
     /// Errors in the input files. Exit code 1.
     Input(Vec<Diagnostic>),
@@ -42,7 +42,7 @@ impl CommandError {
     }
 }
 
-/// Text of a system error without Rust's suffix, such as ` (os error 28)`.
+/// Text of an error of the operating system in lower case, without the suffix that Rust adds, such as ` (os error 28)`.
 pub fn os_error_text(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {

@@ -10,7 +10,7 @@ pub(crate) enum ReportFormat {
     Json,
 }
 
-/// When diagnostics and results are colored.
+/// Policy for colors in diagnostics and results. `Auto`: colors on a terminal, unless the environment forbids them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub(crate) enum ColorMode {
@@ -19,7 +19,8 @@ pub(crate) enum ColorMode {
     Never,
 }
 
-/// Output of a command. After a closed pipe nothing more is printed, but the command goes on.
+/// Output streams and output options of a command. After a failed write to standard output, such as to a closed pipe,
+/// nothing more is printed to it, but the command continues.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub(crate) struct Console {
@@ -90,7 +91,7 @@ impl Console {
         self.format == ReportFormat::Json
     }
 
-    /// Color depth of results, as the environment and the options allow.
+    /// Color depth of results, from the options and the environment variables `COLORTERM` and `TERM`.
     pub(crate) fn depth(&self) -> ColorDepth {
         let word = |name: &str| std::env::var(name).unwrap_or_default();
         match word("COLORTERM").as_str() {
@@ -132,7 +133,7 @@ pub fn write_plainly(text: &str) {
     drop(written);
 }
 
-/// Returns true unless the environment sets `NO_COLOR`, or `TERM` to `dumb`.
+/// True unless the environment sets `NO_COLOR`, or `TERM` to `dumb`.
 fn wants_color() -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")

@@ -1,4 +1,4 @@
-//! Exit codes of commands that end with an error, which is printed.
+//! Exit codes of commands that end with an error, and the printing of that error.
 
 use crate::command_error::CommandError;
 use crate::console::Console;
@@ -6,7 +6,7 @@ use crate::interrupt::INTERRUPTED;
 use crate::project::CONFIG;
 use crate::report::{Report, escape};
 
-/// Error message for a command outside of any project, with an alternative to it.
+/// Error message for the command `command` outside of any project, with advice.
 fn no_project(command: &str) -> String {
     let alternative = match command {
         "templates" => "create a project with `layoutc init`".to_owned(),

@@ -1,5 +1,5 @@
-//! Handling of Ctrl-C and other signals that end a process: at once while it computes, after the current file while it
-//! writes.
+//! Handling of Ctrl-C and similar signals: the process ends immediately while it computes, and after the current file
+//! while it writes.
 
 use std::io;
 use std::path::Path;
@@ -13,22 +13,22 @@ use crate::command_error::CommandError;
 
 /// Exit code after an interrupt: 128 plus the number of the signal.
 pub(crate) const INTERRUPTED: u8 = 130;
-/// Time that a writing build has to notice an interrupt. Outputs are written atomically, so none is
-/// truncated.
+/// Time from an interrupt to the forced end of a process that is writing files, in which the writes should stop.
+/// Outputs are written atomically, so none is truncated.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 static PREPARED: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
 static WRITING: AtomicBool = AtomicBool::new(false);
 
-/// Permits the next call of [`install_once`] to install the handler.
+/// Enables [`install_once`]: its next call installs the handler.
 #[cfg(feature = "cli")]
 pub(crate) fn prepare() {
     PREPARED.store(true, Ordering::SeqCst);
 }
 
-/// Installs the handler of interrupts on the first call after `prepare`, so that a build with nothing to do
-/// avoids the handler's thread.
+/// Installs the handler of interrupts on the first call after [`prepare`]; other calls do nothing. Thus a build with
+/// nothing to do avoids the handler's thread.
 pub(crate) fn install_once() -> Result<(), CommandError> {
     #[cfg(feature = "cli")]
     if PREPARED.swap(false, Ordering::SeqCst) {
@@ -61,7 +61,8 @@ pub(crate) fn ignore_sigxfsz() {
     drop(signal_hook::flag::register(signal_hook::consts::SIGXFSZ, is_raised));
 }
 
-/// Guard that delays the end of the process by an interrupt, so that writes can stop at the next [`check`].
+/// Guard that delays the end of the process after an interrupt by [`PATIENCE`] while it exists, so that writes can stop
+/// at the next [`check`].
 #[derive(Debug)]
 pub(crate) struct WriteGuard;
 

@@ -1,4 +1,4 @@
-//! The binary `layoutc`; see the library.
+//! Binary `layoutc`: calls `layoutc::run` of the library.
 
 #![allow(missing_docs, reason = "a binary")]
 

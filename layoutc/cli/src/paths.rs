@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Component, Path, PathBuf};
 
-/// Path without `.` and `..` components, by its text alone.
+/// Path without `.` and `..` components, by its text alone: links are not resolved.
 pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -41,7 +41,8 @@ pub(crate) fn relative_to_cwd(path: &Path) -> String {
     seen.to_string_lossy().into_owned()
 }
 
-/// Folder as a prefix for joined paths, which is empty for `.`.
+/// Folder as a prefix for joined paths: the empty path for `.`, so that joined paths do not begin with `./`, else
+/// `folder`.
 pub(crate) fn start(folder: &Path) -> &Path {
     if folder == Path::new(".") { Path::new("") } else { folder }
 }
@@ -66,13 +67,13 @@ pub(crate) fn slashed(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// Returns true if a path with `/` as separator is relative and has no `..`.
+/// True if a path with `/` as separator is relative and not empty, and has no `..`, backslash or NUL character.
 pub(crate) fn is_below(path: &str) -> bool {
     let names = |component| matches!(component, Component::Normal(_));
     !path.is_empty() && !path.contains(['\0', '\\']) && Path::new(path).components().all(names)
 }
 
-/// Returns true if a text is a single path component.
+/// True if a text is a single path component other than `.` and `..`.
 pub(crate) fn is_name(text: &str) -> bool {
     !matches!(text, "" | "." | "..") && !text.contains(['/', '\\', '\0'])
 }

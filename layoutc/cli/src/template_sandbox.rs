@@ -1,4 +1,5 @@
-//! Sandbox for templates of a project, which are not trusted.
+//! Sandbox for the templates of a project, which are not trusted: a trial run in a child process with limited memory
+//! and time.
 //!
 //! The renderer bounds the number of steps of a template and the size of its output, but it cannot intervene
 //! while the template engine parses, stores, concatenates or compares: a few dozen steps of `x ~ x` exhaust

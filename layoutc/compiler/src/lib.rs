@@ -47,13 +47,13 @@ use config::Config;
 use emit::{Emitter, Templates};
 use env::CompileEnv;
 
-/// Functions of the planner that answer the check's questions about schedules.
+/// Functions of the planner that the check stage calls to validate `schedule` nodes.
 const PLANNER: PlannerQuestions = PlannerQuestions {
     tile_extents: plan::tile_extents,
     schedule_diagnostics: plan::schedule_diagnostics,
 };
 
-/// Compiler of the manifests that an environment provides, under one configuration.
+/// Compiler of the manifests that the source loader of an environment provides, under one configuration.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "trait objects without Debug")]
 pub struct Compiler<'a> {
@@ -63,20 +63,22 @@ pub struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    /// Creates a compiler in an environment. A source loader alone is an environment without a cache and an observer.
+    /// Creates a compiler. `env` is an environment, or a reference to a source loader, for one without cache and
+    /// observer.
     pub fn new(env: impl Into<CompileEnv<'a>>, config: &'a Config) -> Self {
         let options = CheckOptions { recorder: None, cache: None, planner: PLANNER };
         Self { env: env.into(), config, options }
     }
 
-    /// Records the layout steps of the tensors that `recorder` selects.
+    /// Returns the compiler with a recorder: checks then record the layout after each step of the tensors that
+    /// `recorder` selects.
     #[must_use]
     pub fn recording(mut self, recorder: &'a Recorder) -> Self {
         self.options.recorder = Some(recorder);
         self
     }
 
-    /// Keeps checked tensors in `cache`, and reuses them in later checks with the same configuration.
+    /// Returns the compiler with a cache of checked tensors, which later checks with the same configuration reuse.
     #[must_use]
     pub fn caching(mut self, cache: &'a TensorCache) -> Self {
         self.options.cache = Some(cache);
@@ -88,10 +90,11 @@ impl<'a> Compiler<'a> {
         check::check(&self.env, paths, self.config, self.options)
     }
 
-    /// Files of a checked project for every configured target, and the umbrella header if there is one.
+    /// Generated files of a checked project for every configured target, and the umbrella header if there is one; they
+    /// are not written to disk.
     ///
     /// # Errors
-    /// All planning and template diagnostics, sorted as [`check`](Self::check) sorts.
+    /// All planning and template diagnostics, sorted by file and position.
     pub fn emit(
         &self,
         checked: &CheckedProject,

@@ -1,162 +1,159 @@
-//! Machine model: the figures of processors that decide the speed of generated code and of in-process moves, one
-//! constant for each kind of target. No other constant of the planners, passes and printers decides speed.
+//! Machine model: the constants of CPUs and GPUs that decide the speed of generated code and of in-process relayouts,
+//! one struct for each kind of processor. No other constant of the planners, passes and printers decides speed.
 
 /// CPU core with vectors and three levels of caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cpu {
-    /// Size of a cache line, in bytes. A run of any other length than a multiple of it shares lines with its neighbors.
+    /// Size of a cache line, in bytes. A contiguous run whose length is not a multiple of it shares lines with its
+    /// neighbors.
     pub line_bytes: i128,
-    /// Size of an L2 cache, in bytes. A relayout whose destination is known to have at most this many bytes
-    /// neither prefetches nor uses streaming stores, a larger or symbolic one may.
+    /// Size of an L2 cache, in bytes. A relayout whose destination is known to have at most this many bytes uses
+    /// neither prefetches nor streaming (non-temporal) stores; a larger or symbolic one may.
     pub l2_bytes: i64,
-    /// Size of the largest last-level cache of the processors that code is written for, in bytes. A relayout whose
-    /// destination is larger transposes blocks of `streamed_block_bytes`, and one that copies a single run may use
-    /// streaming stores.
+    /// Size of the largest last-level cache of the supported processors, in bytes. A relayout whose destination is
+    /// larger transposes tiles of `streamed_block_bytes`; one that copies a single run may use streaming stores.
     pub llc_bytes: i64,
-    /// Size of the smallest destination, in bytes, that some supported processor writes with streaming stores: three
-    /// eighths of its last-level cache. A destination of at most this many bytes is written with cached stores.
+    /// Destination size, in bytes, above which some supported processor benefits from streaming stores: three eighths
+    /// of its last-level cache. A destination of at most this many bytes is written with cached stores.
     pub stream_bytes: i64,
-    /// Size that a destination with `stores cached` is treated as, in bytes, if it is larger: more than any
-    /// L2 cache, less than any last-level one, so that streaming stores never write it.
+    /// Size, in bytes, that a larger destination with `stores cached` in its manifest is assumed to have: more than any
+    /// L2 cache and less than any last-level cache, so that streaming stores never write it.
     pub cached_bytes: i64,
-    /// Size of the largest move, in bytes of one side (the source or the destination), whose source and destination
-    /// fit an L2 cache together. Up to it, blocks of whole cache lines are moved by one call each, and above
-    /// it one call moves several.
+    /// Size of the largest relayout, in bytes of the destination, whose source and destination fit an L2 cache
+    /// together. Up to it, one call transposes one tile of whole cache lines; above it, one call transposes several.
     pub l2_pair_bytes: i128,
-    /// Shortest vector register of the supported processors, in bytes. Rows and columns of fewer bytes are not moved
-    /// by vectors.
+    /// Width of the narrowest vector register of the supported processors, in bytes. Rows and columns of fewer bytes
+    /// are copied without vectors.
     pub least_vector_bytes: u32,
-    /// Longest vector register of the supported processors, in bytes. No move uses wider vectors.
+    /// Width of the widest vector register of the supported processors, in bytes. Generated code uses no wider vectors.
     pub vector_bytes: u32,
     /// Size of the largest private array, in bytes, that compilers keep in registers: 30 of the 32 registers of
-    /// AVX-512, so that two are left for the operands of a step. Loops that index a larger array are not unrolled.
+    /// AVX-512; the other two hold the operands of an instruction. Loops that index a larger array are not unrolled.
     pub register_bytes: i64,
-    /// Number of independent sums that keep the multipliers of a core busy: two multipliers whose results take four
-    /// or five cycles. A register tile has at least this many vectors of sums if an even division of its rows allows
-    /// it.
+    /// Number of independent accumulators that keep the multiply-add units of a core busy: two units with a latency of
+    /// four or five cycles. A register tile has at least this many vectors of accumulators if an even division of its
+    /// rows allows it.
     pub sums_in_flight: i128,
-    /// Number of multiplications with addition that a core starts in a cycle, for estimates of a kernel's cost.
+    /// Number of vector multiply-adds that a core starts in a cycle, for estimates of a kernel's cost.
     pub sums_per_cycle: i128,
     /// Number of vector loads that a core executes in a cycle, for estimates of a kernel's cost.
     pub loads_per_cycle: i128,
-    /// Number of cycles from an addition to one that depends on its result, for estimates of a kernel's cost.
+    /// Latency of a vector addition, in cycles, for estimates of a kernel's cost.
     pub sum_latency: i128,
-    /// Least number of values of a reduction for which the cost of its schedule is estimated. A reduction of fewer
-    /// values gets no warning about a slow schedule.
+    /// Least number of iterations (reduced values) of a reduction for which the cost of its schedule is estimated. A
+    /// reduction with fewer gets no warning about a slow schedule.
     pub costed_values: i128,
-    /// Least number of values for each element of the operands for which the cost of a schedule is estimated: below, memory
-    /// bounds the time.
+    /// Least ratio of a reduction's iterations to the elements of its operands for which the cost of its schedule is
+    /// estimated. Below it, memory bounds the time.
     pub costed_reuse: i128,
-    /// Maximum number of vectors of partial sums that a reduction keeps for one element of its result. This many hide
-    /// the latency of an addition, and a short loop gets fewer.
+    /// Maximum number of vectors of partial sums (rfactor) for one element of a reduction's result: this many hide the
+    /// latency of an addition. A short loop gets fewer.
     pub partial_sum_vectors: i128,
-    /// Maximum number of vectors of partial sums for each element of its result that a reduction keeps if a register
-    /// tile holds several such elements.
+    /// Maximum number of vectors of partial sums for each element of a reduction's result if a register tile holds
+    /// several elements.
     pub partial_sum_vectors_of_rows: i128,
-    /// Length of the shortest run, in bytes, that is copied by one primitive if its length is a constant. A shorter
-    /// run is moved element by element.
+    /// Length of the shortest run, in bytes, that one call of a copy primitive copies if the length is a constant. A
+    /// shorter run is copied element by element.
     pub copy_run_bytes: i128,
-    /// Length of the shortest run, in bytes, that is copied by one primitive if its length is known at run time only.
-    /// A run whose upper bound is lower is moved element by element.
+    /// Length of the shortest run, in bytes, that one call of a copy primitive copies if the length is known at run
+    /// time only. A run whose upper bound is lower is copied element by element.
     pub copy_unknown_run_bytes: i128,
-    /// Size of the smallest block, in bytes of one side, for which a transposition inside a loop nest calls a
-    /// routine. A smaller block is moved by loops over its elements.
+    /// Size of the smallest tile, in bytes, for which a loop nest calls a transpose primitive. A smaller tile is
+    /// transposed by loops over its elements.
     pub call_bytes: i128,
-    /// Size of the smallest set of runs, in bytes of one side, for which a copy of runs inside a loop nest calls a
-    /// routine. Fewer bytes are moved by loops over elements.
+    /// Total size of the smallest set of runs, in bytes, for which a loop nest calls a copy primitive. Fewer bytes are
+    /// copied by loops over elements.
     pub call_run_bytes: i128,
-    /// Edge of a square block of the two fastest digits, in elements, in transpositions by loops: 32 x 32 elements of
-    /// 16 bytes fit a first-level cache. Longer digits are split into blocks of this edge.
+    /// Edge of a square transpose tile, in elements, in transpositions by loops: 32 × 32 elements of 16 bytes fit an L1
+    /// cache. Longer digits are split into tiles of this edge.
     pub transpose_edge: i64,
-    /// Size of the largest block that one call transposes, in bytes of one side, in a relayout of at most
-    /// `llc_bytes`. An L2 cache holds the block in the source and in the destination, and larger blocks are
-    /// split.
+    /// Size of the largest tile that one call transposes, in bytes of the destination, in a relayout of at most
+    /// `llc_bytes`: an L2 cache holds it in the source and in the destination. Larger tiles are split.
     pub transpose_block_bytes: i128,
-    /// Size of the largest block that one call transposes, in bytes of one side, in a relayout of more than
-    /// `llc_bytes`: larger than `transpose_block_bytes`, so that runs are longer in the source and in the
-    /// destination.
+    /// Size of the largest tile that one call transposes, in bytes of the destination, in a relayout of more than
+    /// `llc_bytes`: larger than `transpose_block_bytes`, so that runs are longer in the source and in the destination.
     pub streamed_block_bytes: i128,
-    /// Size of the largest block, in bytes of one side, for which a call of its own takes too long: up to it, one
-    /// call moves several blocks if they follow each other. A larger block is moved with others only in moves above
-    /// `stream_bytes`.
+    /// Size of the largest tile, in bytes, that is too small for a separate call: one call transposes several adjacent
+    /// tiles of at most this size. Larger tiles share a call only in relayouts above `stream_bytes`.
     pub small_block_bytes: i128,
-    /// Length of the shortest run, in bytes, that may begin and end inside cache lines without a loss. In moves above
-    /// `stream_bytes`, one call moves several blocks of shorter runs, so that neighbors share lines.
+    /// Length of the shortest run, in bytes, for which partial cache lines at its ends cost nothing. In relayouts above
+    /// `stream_bytes`, one call transposes several tiles of shorter runs, so that neighboring tiles share lines.
     pub unaligned_run_bytes: i128,
-    /// Maximum number of bytes of one side (the source or the destination) that one call moves in several blocks. A
-    /// loop whose blocks are larger in all stays outside of the call, where threads can share its iterations.
+    /// Maximum total size of the tiles that one call transposes, in bytes of the destination. A loop over tiles that
+    /// exceeds it stays outside of the call, where threads can share its iterations.
     pub call_most_bytes: i128,
-    /// Least number of uses of each element of a packed block. A block with fewer uses is not packed, because packing
-    /// takes as long as the vectors save.
+    /// Least number of uses of each element of a packed block (operand packing). A block with fewer uses is not packed,
+    /// because packing takes as long as the vectors save.
     pub packing_uses: i128,
-    /// Least distance between consecutive vectors of a read, in bytes, that costs address translations or conflicts
-    /// of cache sets. A read with this stride and `far_vectors` iterations is packed, one with a shorter stride is
-    /// not.
+    /// Least stride of a read, in bytes, that costs TLB misses or set conflicts in caches. A read with at least this
+    /// stride in a loop of at least `far_vectors` iterations is packed, one with a shorter stride is not.
     pub far_stride_bytes: i128,
-    /// Least number of vectors at `far_stride_bytes` that exceeds the address translations that a core holds. A read
-    /// of fewer vectors is not packed.
+    /// Least number of iterations of a loop with a stride of `far_stride_bytes` whose pages exceed the TLB. A read of
+    /// fewer iterations is not packed.
     pub far_vectors: i128,
-    /// Size of a packed block for a part of a reduction, in bytes, used if the block of the whole reduction exceeds
-    /// `block_stack_bytes`.
+    /// Size of a packed block for one chunk of a reduction (split-K), in bytes, used if the block of the whole
+    /// reduction exceeds `block_stack_bytes`.
     pub packed_part_bytes: i128,
     /// Trip count that is assumed of a loop whose trip count is known at run time only, in iterations.
     pub unknown_trip_count: i128,
-    /// Number of iterations of the longest loop that is unrolled without an `unroll` directive. A longer loop stays a
-    /// loop.
+    /// Trip count of the longest loop that is unrolled without an `unroll` directive. Longer loops are not unrolled.
     pub unrolled_iterations: i128,
-    /// Maximum unroll factor of a loop with an `unroll` directive. A loop of more iterations is unrolled by this
+    /// Maximum unroll factor of a loop with an `unroll` directive. A loop with a greater trip count is unrolled by this
     /// factor.
     pub requested_unrolling: i64,
-    /// Maximum size of the packed or cached blocks of one statement on the stack of a thread, in bytes. Larger packed
-    /// blocks are split or not used, and larger caches of the manifest are an error.
+    /// Maximum total size of the packed and cached blocks of one statement on the stack of a thread, in bytes. Larger
+    /// packed blocks are split or not used; larger caches that the manifest requests are an error.
     pub block_stack_bytes: i128,
-    /// Size of the largest intermediate tensor on the stack, in bytes. The caller of the kernel provides the memory
-    /// of larger ones.
+    /// Size of the largest intermediate tensor on the stack, in bytes. The caller of the kernel provides the memory of
+    /// a larger one.
     pub local_stack_bytes: i128,
-    /// Least number of bytes of a loop over elements that several threads share. A loop that moves fewer bytes runs
-    /// on one thread, because waking the others takes longer.
+    /// Least number of bytes that a loop over elements copies to be run in parallel. A loop that copies fewer bytes
+    /// runs on one thread, because waking the others takes longer.
     pub parallel_bytes: i128,
-    /// Least number of bytes of a loop over copied runs or transposed blocks that several threads share, at tens of
-    /// bytes a nanosecond. A loop that moves fewer bytes runs on one thread.
+    /// Least number of bytes that a loop over copied runs or transposed tiles copies to be run in parallel, at tens of
+    /// bytes a nanosecond. A loop that copies fewer bytes runs on one thread.
     pub parallel_run_bytes: i128,
-    /// Number of iterations that suffices to occupy all threads. The outermost loop with at least this many is run in
-    /// parallel, or else the loop with the most iterations.
+    /// Trip count that suffices to occupy all threads. The outermost loop with at least this many iterations is run in
+    /// parallel; if there is none, the loop with the most iterations.
     pub parallel_iterations: i128,
-    /// Maximum number of calls in a function that is compiled for each vector length with all its callees inlined. A
-    /// function with more calls is compiled once.
+    /// Maximum number of calls of primitives in a function that is compiled once for each vector width, with all
+    /// callees inlined. A function with more calls is compiled once.
     pub inlined_calls: usize,
     /// Number of elements of a vector of 16-bit floats after their conversion to f32: 64 bytes, one vector register.
     pub half_vector_elements: i64,
-    /// Maximum number of parts of a partitioned loop. A loop that needs more parts stays whole.
+    /// Maximum number of parts of a partitioned loop (interior and boundaries). A loop that needs more is not
+    /// partitioned.
     pub loop_parts: usize,
-    /// Maximum number of statements of all parts of a partitioned loop together. A loop that needs more stays whole.
+    /// Maximum number of statements of all parts of a partitioned loop together. A loop that needs more is not
+    /// partitioned.
     pub part_statements: usize,
-    /// Maximum number of statements of an unrolled loop nest, where a simple statement counts one, and a loop its
-    /// body and `loop_weight`. An outer loop that would exceed it is not unrolled.
+    /// Maximum number of statements of a loop nest after unrolling. A simple statement counts one, a loop its body and
+    /// `loop_weight`. An outer loop that would exceed the maximum is not unrolled.
     pub unrolled_statements: i64,
-    /// Number of statements that a loop that is not unrolled counts besides its body, because compilers analyze each
-    /// replica of it anew.
+    /// Number of statements that a loop counts besides its body if it is not unrolled, because compilers analyze each
+    /// replica anew.
     pub loop_weight: i64,
-    /// Size of the smallest destination, in bytes, of an in-process move that several threads share. A smaller one is
-    /// moved by one thread.
+    /// Size of the smallest destination, in bytes, of an in-process relayout that several threads share. A relayout to
+    /// a smaller one runs on one thread.
     pub shared_move_bytes: usize,
-    /// Number of pieces of an in-process move for each thread, so that no thread waits long for another.
+    /// Number of chunks of an in-process relayout for each thread, so that no thread waits long for another.
     pub pieces_per_thread: i64,
-    /// Maximum number of elements that one in-process call converts. Longer runs are converted in chunks of this
-    /// many.
+    /// Maximum number of elements that one in-process call converts to another element type. Longer runs are converted
+    /// in chunks of this many.
     pub cast_elements: usize,
-    /// Length of the rows of a piece of an in-process transposition, in bytes of the source: long enough for the
-    /// prefetcher.
+    /// Length of a row of the tiles of an in-process transposition, in bytes of the source: long enough for the
+    /// hardware prefetcher.
     pub piece_row_bytes: usize,
-    /// Length of the columns of a piece of an in-process transposition, in bytes of the destination.
+    /// Length of a column of the tiles of an in-process transposition, in bytes; a column is contiguous in the
+    /// destination.
     pub piece_column_bytes: usize,
-    /// Size of the smallest block, in bytes of one side, that an in-process transposition moves in pieces. A smaller
-    /// block is transposed at once.
+    /// Size of the smallest block, in bytes, that an in-process transposition splits into tiles of `piece_row_bytes` by
+    /// `piece_column_bytes`. A smaller block is transposed by one call.
     pub pieced_block_bytes: usize,
-    /// Cost of a read or write call, in bytes: the number of bytes that are moved in the time of the call.
+    /// Cost of a read or write system call, as the number of bytes that are transferred in the time of the call.
     pub system_call_bytes: i128,
-    /// Size of the largest gap between two ranges of a file, in bytes, that is moved with its surroundings. A larger
-    /// gap separates two calls.
+    /// Size of the largest gap between two needed ranges of a file, in bytes, that one call reads or writes along with
+    /// them. A larger gap separates two calls.
     pub gap_bytes: i64,
 }
 
@@ -165,34 +162,34 @@ pub struct Cpu {
 pub struct Registers {
     /// Width of a vector register, in bits.
     pub vector_bits: u32,
-    /// Maximum number of vectors of sums in a register tile: the other registers hold the operands of a step.
+    /// Maximum number of vectors of accumulators in a register tile; the remaining registers hold operands.
     pub tile_vectors: i128,
-    /// Maximum number of rows of a register tile.
+    /// Maximum number of rows of a register tile (outputs along a loop that is not vectorized).
     pub tile_rows: i128,
 }
 
 impl Registers {
-    /// Number of vectors of sums that stay in registers: those of the largest tile, and two more. With more sums, a
-    /// kernel is estimated to load and store them in each step.
+    /// Number of vectors of accumulators that stay in registers: `tile_vectors`, and two more. A kernel with more is
+    /// estimated to load and store them in each iteration.
     pub fn sums(self) -> i128 {
         self.tile_vectors.saturating_add(2)
     }
 
-    /// Number of lanes of a vector register for elements of this many bits, of which at least 8 are counted.
+    /// Number of lanes of a vector register for elements of `bits` bits; elements of fewer than 8 bits count as 8.
     pub fn lanes(self, bits: u32) -> i128 {
         i128::from(self.vector_bits.div_euclid(bits.max(8)))
     }
 }
 
-/// GPU with thread blocks whose threads share banked memory.
+/// GPU with thread blocks whose threads share banked memory. In OpenCL, a thread block is a work-group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gpu {
     /// Number of threads of a thread block.
     pub threads: i64,
     /// Maximum number of thread blocks of a kernel. If there are more tiles, each thread block strides over several.
     pub kernel_blocks: i64,
-    /// Maximum number of thread blocks of a relayout. If there are more tiles, each thread block strides over
-    /// several. Measured: one tile a thread block is faster than a stride over tiles, by up to a tenth.
+    /// Maximum number of thread blocks of a relayout. If there are more tiles, each thread block strides over several.
+    /// One tile for each thread block is up to a tenth faster than a stride over tiles.
     pub relayout_blocks: i64,
     /// Shared memory of a thread block, in bytes. Caches of a statement that exceed it are an error.
     pub shared_bytes: i128,
@@ -205,19 +202,19 @@ pub struct Gpu {
     /// Width of the widest memory access of a thread, in bytes. Adjacent elements are joined to words of at most this
     /// width.
     pub access_bytes: i64,
-    /// Number of threads whose bank conflicts are counted. The pattern of conflicts repeats, so that those of further
-    /// threads are ignored.
+    /// Number of threads whose accesses are checked for bank conflicts. The pattern of conflicts repeats, so that
+    /// further threads are not checked.
     pub sampled_threads: i64,
-    /// Maximum padding of the rows of a tile in shared memory, in elements. Larger paddings are not tried.
+    /// Maximum padding of a row of a tile in shared memory, in elements, that is tried to avoid bank conflicts.
     pub row_padding: i64,
-    /// Number of adjacent elements of 4 bytes that fill a sector of global memory. A thread grid with fewer threads
-    /// along the contiguous loop of the output is rated as slower.
+    /// Number of adjacent 4-byte elements that fill a sector of global memory (the unit of a memory transaction). A
+    /// launch configuration with fewer threads along the contiguous loop of the output is estimated as slower.
     pub sector_elements: i64,
-    /// Size of a sector of global memory, in bytes. A relayout does not join rows to words if the runs of the source
-    /// are shorter.
+    /// Size of a sector of global memory, in bytes. A relayout does not join elements of rows to words if the
+    /// contiguous runs of the source are shorter.
     pub sector_bytes: i128,
-    /// Width of the widest word of a transposition in registers, in bytes. Measured: wider ones are no faster, and
-    /// none is formed.
+    /// Width of the widest word of a transposition in registers, in bytes. Wider words are no faster, and are not
+    /// formed.
     pub transposed_word_bytes: i64,
     /// Least size of a relayout's tile, in bytes, unless the tensor is too small for `tiles` such tiles.
     pub tile_bytes: i64,
@@ -228,25 +225,25 @@ pub struct Gpu {
     /// small for `tiles` such tiles.
     pub transposed_tile_bytes: i64,
     /// Number of tiles that occupy a large GPU. A tensor that would have fewer gets smaller tiles, of at least one
-    /// element a thread.
+    /// element for each thread.
     pub tiles: i64,
-    /// Least number of adjacent elements that adjacent threads access in a tile in shared memory; the greater of this
-    /// and `run_bytes` applies.
+    /// Least number of adjacent elements that adjacent threads access in a tile in shared memory. The greater of
+    /// `run_elements` and `run_bytes` applies.
     pub run_elements: i64,
     /// Least length of the run that adjacent threads access, in bytes. A relayout whose source and destination share
     /// runs of this length is not staged in shared memory.
     pub run_bytes: i64,
     /// Least number of adjacent words that adjacent threads access if they transpose words in registers.
     pub transposed_run_words: i64,
-    /// Length of a run, in bytes, above which unstaged accesses are as fast as staged ones: relayouts of longer runs
-    /// do not use shared memory.
+    /// Length of a contiguous run, in bytes, above which direct accesses are as fast as accesses staged in shared
+    /// memory: relayouts of longer runs are not staged.
     pub large_element_bytes: i64,
-    /// Maximum number of elements of a tile that a thread holds in registers. A tile with more elements a thread is
-    /// moved without holding them.
+    /// Maximum number of elements of a tile that a thread holds in registers. A tile with more elements for each thread
+    /// is copied without holding them.
     pub thread_elements: i64,
 }
 
-/// Figures of CPUs: x86-64 from SSE2 to AVX-512, and `AArch64`.
+/// Constants of CPUs: x86-64 from SSE2 to AVX-512, and `AArch64`.
 pub const CPU: Cpu = Cpu {
     line_bytes: 64,
     l2_bytes: 1 << 20,
@@ -309,7 +306,7 @@ pub const AVX512: Registers = Registers { vector_bits: 512, tile_vectors: 28, ti
 /// Vector registers of AVX2: 16 of 32 bytes.
 pub const AVX2: Registers = Registers { vector_bits: 256, tile_vectors: 12, tile_rows: 6 };
 
-/// Figures of GPUs that are programmed in OpenCL and CUDA.
+/// Constants of GPUs that are programmed in OpenCL and CUDA.
 pub const GPU: Gpu = Gpu {
     threads: 256,
     kernel_blocks: 4096,

@@ -1,4 +1,5 @@
-//! Rendering of a chapter: highlights its manifests and draws their layouts.
+//! Rendering of a book chapter: replaces KDL blocks in its Markdown by highlighted manifests and pictures of their
+//! layouts.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ const DARK: &str = ":is(.ayu,.coal,.navy)";
 /// blocks.
 ///
 /// # Errors
-/// Text of all errors in the chapter's blocks, as printed.
+/// The error is the text of all errors in the chapter's blocks, ready to print.
 pub(crate) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> {
     let blocks = fences(chapter);
     let (mut out, mut faults) = (String::new(), String::new());
@@ -88,12 +89,12 @@ fn undrawn_message(
     }
 }
 
-/// Number of the line with this byte of the chapter, from 1.
+/// Number of the line, from 1, that contains byte offset `byte` of the chapter.
 fn line(chapter: &str, byte: usize) -> usize {
     chapter.get(..byte).unwrap_or_default().matches('\n').count() + 1
 }
 
-/// Diagnostic with locations in the chapter in place of those in its blocks.
+/// Copy of a diagnostic with its locations in blocks converted to locations in the chapter, whose file is `name`.
 fn moved(diagnostic: &Diagnostic, name: &str, blocks: ChapterFence<'_>) -> Diagnostic {
     let mut diagnostic = diagnostic.clone();
     for label in &mut diagnostic.labels {

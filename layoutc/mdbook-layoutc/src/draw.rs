@@ -1,4 +1,4 @@
-//! Drawing of the picture that a block requests.
+//! Drawing of the picture that a KDL block of a chapter requests: block and request to SVG.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +21,8 @@ const NAMELESS: &str = "manifest.kdl";
 pub(crate) enum DrawError {
     /// Invalid request of a block, as a message of one line.
     InvalidRequest(String),
-    /// Errors in the manifest, with locations in blocks, whose files have the names that [`ChapterFence`] gives
-    /// them.
+    /// Errors in the manifest. A location names the file of a block (see [`ChapterFence::file`]) and byte offsets in
+    /// the text of that block.
     Manifest(Vec<Diagnostic>),
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct ChapterFence<'a> {
 }
 
 impl<'a> ChapterFence<'a> {
-    /// Block at the index `this`, `None` beyond the last block.
+    /// Block at the index `this` of `all`, also as a plain [`CodeFence`]; `None` beyond the last block.
     pub(crate) fn at(all: &'a [CodeFence], this: usize) -> Option<(Self, &'a CodeFence)> {
         all.get(this).map(|fence| (Self { all, this }, fence))
     }
@@ -44,7 +44,8 @@ impl<'a> ChapterFence<'a> {
         self.all.get(self.this).and_then(CodeFence::path).unwrap_or(NAMELESS)
     }
 
-    /// Block that defines the file at `path`: this one, else the last before it, else the first after it.
+    /// Block that defines the file at `path`: the block to draw, else the last such block before it, else the first
+    /// after it; `None` if no block does.
     pub(crate) fn file(&self, path: &str) -> Option<&'a CodeFence> {
         if path == self.name() {
             return self.all.get(self.this);
@@ -61,7 +62,7 @@ impl SourceLoader for ChapterFence<'_> {
     }
 }
 
-/// Picture that the block requests, as a single line of SVG.
+/// SVG text, on one line, of the picture that the block requests.
 pub(crate) fn figure(
     blocks: ChapterFence<'_>,
     request: &PictureRequest,
@@ -86,7 +87,7 @@ pub(crate) fn figure(
     selected(tensor, view, request).map(|picture| inline(&picture))
 }
 
-/// Picture of the requested slice of a tensor, or of `view` if given. Symbols have their least values.
+/// Picture of the requested slice of `tensor`, or of `view` if given. Symbols have their least values.
 fn selected(
     tensor: &Tensor,
     view: Option<&View>,

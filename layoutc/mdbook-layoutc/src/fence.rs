@@ -68,7 +68,7 @@ fn is_kdl(info: &str) -> bool {
 pub(crate) struct PictureRequest {
     /// Name of the tensor or view to draw.
     pub(crate) tensor: String,
-    /// Names of the axes that are drawn down and across.
+    /// Names of the axes that are drawn down and across, in this order; empty for the last two axes.
     pub(crate) axes: Vec<String>,
     /// Indices on other axes, each as `NAME=INDEX`.
     pub(crate) at: Vec<String>,
@@ -78,7 +78,7 @@ pub(crate) struct PictureRequest {
 /// `layout`.
 ///
 /// # Errors
-/// Message about an unknown word in the info string.
+/// The error is a message about an unknown word in the info string.
 pub(crate) fn picture_request(info: &str) -> Result<Option<PictureRequest>, String> {
     let words = info.split([',', ' ', '\t']).filter(|word| !word.is_empty()).skip(1);
     if !words.clone().any(|word| word.starts_with("layout=")) {

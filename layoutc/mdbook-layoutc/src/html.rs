@@ -1,4 +1,4 @@
-//! HTML of a KDL block, on one line so that it can replace a fence in any place.
+//! HTML of a KDL block, on one line so that it can replace a fence in a list or quotation.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub(crate) fn code(text: &str) -> String {
     out + "</code></pre>"
 }
 
-/// Name that highlight.js gives to the class of such text.
+/// Name of the CSS class of highlight.js for a kind of text, without the prefix `hljs-`.
 fn class(paint: HighlightKind) -> &'static str {
     match paint {
         HighlightKind::Comment => "comment",
@@ -31,8 +31,8 @@ fn class(paint: HighlightKind) -> &'static str {
     }
 }
 
-/// Text with HTML escapes, also for line breaks: a blank line could end the block, and a container would need
-/// its marker on each line.
+/// Text with HTML escapes, also for line breaks: a blank line could end an HTML block, and in a Markdown list or
+/// quotation every line would need its marker.
 fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace('\r', "&#13;").replace('\n', "&#10;")

@@ -1,7 +1,7 @@
 //! `mdbook-layoutc`, an mdBook preprocessor: highlights manifests in a book and draws their layouts.
 //!
-//! mdBook calls it with `supports RENDERER`, then sends the book as JSON and reads the changed book back.
-//! JSON that it does not know is preserved.
+//! mdBook calls the program with `supports RENDERER`, then sends the book as JSON and reads the changed book back.
+//! Unknown members of that JSON are preserved.
 
 mod chapter;
 mod draw;
@@ -62,8 +62,8 @@ fn preprocess() -> ExitCode {
     }
 }
 
-/// Book of the input from mdBook as JSON, with highlighted manifests and pictures. The error is the text of
-/// all errors in its blocks.
+/// JSON of the book with highlighted manifests and pictures, from the input of mdBook, the JSON list `[context, book]`.
+/// The error is the text of all errors in the blocks of the book.
 fn draw_book(text: &str) -> Result<String, String> {
     let unknown = |what: &str| format!("error: invalid input from mdBook: {what}\n");
     let (context, mut book): (Value, Value) =
@@ -82,7 +82,8 @@ fn draw_book(text: &str) -> Result<String, String> {
     Ok(book.to_string())
 }
 
-/// Renders a list of chapters and those below them, and appends the errors in their blocks to `faults`.
+/// Renders the chapters in the JSON list `items` and their subchapters in place, and appends the errors in their blocks
+/// to `faults`. `folder` is the folder of the chapters' files, for messages.
 fn chapters(items: &mut Value, folder: &str, faults: &mut String) {
     for item in items.as_array_mut().into_iter().flatten() {
         let Some(chapter) = item.get_mut("Chapter") else { continue };

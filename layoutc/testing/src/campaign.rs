@@ -1,4 +1,4 @@
-//! Environment variables that set the extent of the tests.
+//! Environment variables that set the number of test cases, the random seed, and the treatment of missing tools.
 
 use std::env;
 use std::time::SystemTime;
@@ -13,7 +13,8 @@ pub fn cases<N>(ordinary: N, full: N) -> N {
     if is_full() { full } else { ordinary }
 }
 
-/// Value of the environment variable `variable` as a number, `None` if it is not set.
+/// Value of the environment variable `variable` as a number, `None` if the variable is not set; panics if the value is
+/// not a number.
 pub fn number(variable: &str) -> Option<u64> {
     let text = env::var(variable).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{variable}={text} is not a number")))
@@ -29,8 +30,8 @@ pub fn seed() -> u64 {
     number("LAYOUTC_SEED").unwrap_or_else(today)
 }
 
-/// Returns `found`, which tells whether a tool that a test needs is available. If it is not, this prints that
-/// the test is skipped, or fails on CI (`CI=true`).
+/// Returns `found`, which is true if the tool `tool` is available. If it is false, prints that the test is skipped, or
+/// panics on CI (`CI=true`).
 pub fn is_available(found: bool, tool: &str) -> bool {
     let is_ci = env::var("CI").is_ok_and(|value| value == "true");
     assert!(found || !is_ci, "{tool} is missing");

@@ -21,7 +21,7 @@ pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
 }
 
-/// Paths of all files below a folder, sorted; empty if there is no such folder.
+/// Paths of all files in `folder` and its subfolders, sorted; empty if the folder does not exist.
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -84,7 +84,7 @@ impl TempFolder {
         fs::read(self.path(path)).unwrap_or_else(|error| panic!("cannot read {path}: {error}"))
     }
 
-    /// Paths of all files below the subfolder `folder`, relative to the temporary folder, sorted.
+    /// Paths of all files in the subfolder `folder` and below, relative to the temporary folder, sorted.
     pub fn files(&self, folder: &str) -> Vec<String> {
         let relative =
             |path: &Path| path.strip_prefix(self.0.path()).unwrap().to_string_lossy().into_owned();

@@ -1,6 +1,6 @@
 //! Hostile templates, which exhaust time or memory unless the renderer of templates bounds them.
 
-/// Hostile templates as name and text. If the text is empty, `hostile_template` generates it.
+/// Name and text of each hostile template. An empty text stands for a long one, which [`hostile_template`] generates.
 pub const HOSTILE: &[(&str, &str)] = &[
     ("loops", "{% for a in range(10000) %}{% for b in range(10000) %}{% endfor %}{% endfor %}"),
     ("a long range", "{% for a in range(10**8) %}{{ a }}{% endfor %}"),
@@ -103,9 +103,9 @@ pub const HOSTILE: &[(&str, &str)] = &[
     ("200,000 nots", ""),
 ];
 
-/// Names of the templates that no bound of the renderer stops: they take memory or time before the engine
-/// counts a step, or exhaust the stack of the template parser. The command line first renders a project's
-/// templates in a confined process.
+/// Names of the templates that no bound of the renderer stops: they take memory or time before the template engine
+/// counts a step, or exhaust the stack of its parser. The command line therefore renders a project's templates in a
+/// child process with limits first.
 pub const CONFINED: &[&str] = &[
     "a concatenation",
     "a sum of texts",
@@ -120,7 +120,8 @@ pub const CONFINED: &[&str] = &[
     "200,000 nots",
 ];
 
-/// Names of the templates that render without an error: a clamped width, a list of two, 60 MB of text.
+/// Names of the templates that render without an error, as they only give a clamped width, a sorted list of two, or 60
+/// MB of text.
 pub const FINE: &[&str] = &["indent", "nested lists sorted", "raw text in loops"];
 
 /// Text of the template called `name` in [`HOSTILE`].

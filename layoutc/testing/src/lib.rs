@@ -1,5 +1,6 @@
-//! Helpers that the tests of several crates share: random numbers and layouts, the extent of a test campaign, recorded
-//! texts, folders, processes. It depends on no crate of this workspace, so that their unit tests can use it.
+//! Helpers that the tests of several crates share: random numbers and layouts, the number of test cases, recorded
+//! texts, folders, processes. The crate depends on no crate of this workspace, so that all of them can use it in unit
+//! tests.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -37,7 +37,7 @@ pub fn is_installed(name: &str) -> bool {
     program(name).is_some()
 }
 
-/// Path of a program that a test needs, `None` if it is not installed and the test is skipped
+/// Path of a program that a test needs, `None` if the program is not installed; the test must then be skipped
 /// ([`campaign::is_available`]).
 pub fn needed_program(name: &str) -> Option<PathBuf> {
     let path = program(name);
@@ -45,8 +45,8 @@ pub fn needed_program(name: &str) -> Option<PathBuf> {
     path
 }
 
-/// Standard output of a command that succeeds. The error is a text with the command, its status and all that
-/// it printed.
+/// Standard output of the command `command`, which it runs. If the command fails, the error is a text with the command,
+/// its status and everything it printed.
 pub fn output(command: &mut Command) -> Result<String, String> {
     let Output { status, stdout, stderr } =
         command.output().map_err(|error| format!("{command:?}: {error}"))?;
@@ -84,8 +84,7 @@ impl Finished {
         Self::of(&child.wait_with_output().unwrap())
     }
 
-    /// Exit code and outputs of a finished process as text, in which bytes that are not UTF-8 are replaced by
-    /// `U+FFFD`.
+    /// Result of a finished process, in which bytes that are not UTF-8 are replaced by `U+FFFD`.
     pub fn of(output: &Output) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }

@@ -13,7 +13,7 @@ impl<T> Integer for T where
 {
 }
 
-/// Generator of pseudorandom numbers, of which a seed gives the same sequence on every platform.
+/// Generator of pseudorandom numbers. A seed gives the same sequence on every platform.
 ///
 /// Sources: the generator is Vigna's xorshift64*. Its initial state is the seed, mixed as in splitmix64, so
 /// that neighboring seeds do not give neighboring sequences.
@@ -70,7 +70,7 @@ impl Random {
         }
     }
 
-    /// Random list of `count` bytes, all of which are uniform.
+    /// Random list of `count` bytes; each value of a byte is equally likely.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         std::iter::repeat_with(|| self.below(256_u64).to_le_bytes()[0]).take(count).collect()
     }

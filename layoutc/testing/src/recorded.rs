@@ -1,16 +1,16 @@
-//! Comparison of texts with recorded files, which `BLESS=1` renews.
+//! Comparison of texts with recorded files. With the environment variable `BLESS=1`, the files are rewritten.
 
 use std::fs;
 use std::path::Path;
 
 use crate::files;
 
-/// True if the environment variable `BLESS` is set, which renews recorded files.
+/// True if the environment variable `BLESS` is set, so that recorded files are rewritten.
 pub fn is_blessing() -> bool {
     std::env::var_os("BLESS").is_some()
 }
 
-/// True if the file at `path` has this text. If `BLESS` is set, the file is renewed first.
+/// True if the file at `path` has the text `text`. If `BLESS` is set, the file is rewritten first.
 pub fn is_recorded(path: impl AsRef<Path>, text: &str) -> bool {
     let path = path.as_ref();
     let is_same = || fs::read(path).is_ok_and(|recorded| recorded == text.as_bytes());
@@ -20,7 +20,7 @@ pub fn is_recorded(path: impl AsRef<Path>, text: &str) -> bool {
     is_same()
 }
 
-/// Asserts that the file at `path` has this text. If `BLESS` is set, the file is renewed first.
+/// Asserts that the file at `path` has the text `text`. If `BLESS` is set, the file is rewritten first.
 #[track_caller]
 pub fn assert_recorded(path: impl AsRef<Path>, text: &str) {
     let path = path.as_ref();

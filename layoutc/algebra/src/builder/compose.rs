@@ -13,12 +13,12 @@ use crate::query::equivalence::CompareError;
 use crate::symbol::{Axis, Symbol};
 
 impl Layout {
-    /// Composes this layout with `inner`, whose physical axes correspond to the logical axes of this layout. The
-    /// result has the elements of `inner`, and places each where this layout places the element whose logical
-    /// index equals its physical index in `inner`.
+    /// Composes this layout (outer) with `inner`, whose physical axes correspond to the logical axes of this layout.
+    /// The result has the logical axes of `inner`: its element `i` is placed where this layout places the element
+    /// whose logical index is the physical index of `i` in `inner`.
     ///
-    /// This is `composition(self, inner)` of `CuTe`, `R(i) = self(inner(i))`, with one index per axis in place of
-    /// a single index.
+    /// `CuTe` calls this operation `composition(self, inner)`, `R(i) = self(inner(i))`; here there is one index per
+    /// axis in place of a single index.
     ///
     /// ```
     /// use layoutc_algebra::{Error, Layout};
@@ -33,7 +33,8 @@ impl Layout {
     ///
     /// # Errors
     /// [`Error::Build`] unless each physical index of `inner` stays within an axis of this layout,
-    /// [`Error::OuterDomain`], [`Error::OuterShards`], [`Error::Compare`] where a symbol is declared twice.
+    /// [`Error::OuterDomain`], [`Error::OuterShards`], [`Error::Compare`] if the two layouts declare a symbol
+    /// differently.
     pub fn compose(&self, inner: &Self) -> Result<Self, Error> {
         if self.domain.is_some() {
             return Err(Error::OuterDomain);
@@ -67,8 +68,8 @@ impl Layout {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Padding`] if the layout is not bijective, and [`Error::NoInverse`]; such layouts have
-    /// [`Layout::element_at`].
+    /// [`Error::Padding`] if the layout is not bijective, and [`Error::NoInverse`] if it was proven by enumeration.
+    /// [`Layout::element_at`] also serves such layouts.
     pub fn inverted(&self) -> Result<Self, Error> {
         if self.verdict != Verdict::Bijective {
             return Err(Error::Padding);
@@ -107,7 +108,7 @@ impl LayoutBuilder {
     }
 }
 
-/// Symbols of both layouts: those of `outer` first, then those that only `inner` has.
+/// Symbols of two layouts: those of `outer` first, then those that only `inner` has.
 fn all_symbols(outer: &Layout, inner: &Layout) -> Result<Vec<Symbol>, CompareError> {
     let mut symbols = outer.symbols.clone();
     for own in &inner.symbols {
@@ -120,8 +121,8 @@ fn all_symbols(outer: &Layout, inner: &Layout) -> Result<Vec<Symbol>, CompareErr
     Ok(symbols)
 }
 
-/// Item of an index map for `index`, an expression over logical or physical axes, with the name and extent of
-/// `axis`.
+/// Item of an index map with the name and extent of `axis`. Its index is `index` with `Var::Axis(k)` or
+/// `Var::Physical(k)` renamed to `Var::Storage(k)`.
 fn item(index: &Expr, axis: &Axis) -> Result<MapItem, ExprError> {
     let index = index.substitute(&|var| match var {
         Var::Axis(k) | Var::Physical(k) => Some(Expr::var(Var::Storage(k))),

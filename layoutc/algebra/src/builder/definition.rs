@@ -22,8 +22,9 @@ const ELEMENT_BITS: u32 = 32;
 /// Default alignment of the base address in bytes.
 const ALIGNMENT_BYTES: u64 = 64;
 
-/// Definition of a layout before its proof. The layout is row-major until [`map`](Self::map) is called.
-/// [`LayoutBuilder`] is the interface with symbols, strides, swizzles and alignments.
+/// Definition of a layout with static extents before its proof: axes, element size, alignment, domain and maps. The
+/// layout is row-major until [`map`](Self::map) is called. [`LayoutBuilder`] is the interface with symbols, strides,
+/// swizzles and alignments.
 #[derive(Debug, Clone)]
 pub struct LayoutDefinition {
     axes: Vec<Axis>,
@@ -48,8 +49,8 @@ impl LayoutDefinition {
         self
     }
 
-    /// Restricts the elements to the logical indices at which a condition holds, such as
-    /// `"j <= i and i < j + 3"`.
+    /// Restricts the elements to the logical indices at which the condition holds, such as `"j <= i and i < j + 3"`.
+    /// A second call replaces the condition of the first.
     #[must_use]
     pub fn restrict(mut self, condition: &str) -> Self {
         self.condition = Some(condition.to_owned());
@@ -69,7 +70,8 @@ impl LayoutDefinition {
     /// Proves that no two elements share a slot, and that every element is inside the physical shape.
     ///
     /// # Errors
-    /// [`Error`]; a refusal of the prover, [`Error::Proof`], contains two elements and the slot that they share.
+    /// [`Error::Proof`] with two elements and the slot that they share; other variants of [`Error`] for invalid maps
+    /// or conditions.
     pub fn prove(self) -> Result<Layout, Error> {
         let mut builder = LayoutBuilder::new(&[], &self.axes, self.element_bits)?;
         if let Some(condition) = &self.condition {
@@ -114,21 +116,20 @@ impl Layout {
         }
     }
 
-    /// Offset in the flat buffer, in elements, of the element at logical index `index` of a layout without
+    /// Offset in the flat buffer, in elements, of the element at the logical index `index`. The layout has no
     /// symbols.
     ///
     /// # Errors
-    /// [`Error::Location`]; use [`Layout::locate`] for a layout with symbols.
+    /// [`Error::Location`] for an index outside the layout. [`Layout::locate`] serves layouts with symbols.
     pub fn offset_of(&self, index: &[i128]) -> Result<i128, Error> {
         Ok(self.locate(index, &[])?.offset)
     }
 
-    /// Logical index of the element at an offset in the flat buffer, in elements, of a layout without symbols;
-    /// `None` if the slot is padding. Inverse of [`offset_of`](Self::offset_of).
+    /// Logical index of the element at an offset in the flat buffer, in elements; `None` if the slot is padding. The
+    /// layout has no symbols. Inverse of [`offset_of`](Self::offset_of).
     ///
     /// # Errors
-    /// [`Error::Location`] for an offset outside the buffer; use [`Layout::element_at`] for a layout with
-    /// symbols.
+    /// [`Error::Location`] for an offset outside the buffer. [`Layout::element_at`] serves layouts with symbols.
     pub fn element_at_offset(&self, offset: i128) -> Result<Option<Vec<i128>>, Error> {
         let number = |expr: &Expr| expr.evaluate(&|_| None);
         let slots = number(&self.physical_elements)?;
@@ -151,8 +152,8 @@ impl Layout {
         Ok(self.element_at(&physical, &[])?)
     }
 
-    /// True if every logical index has the same physical index in both layouts, for all values of their symbols;
-    /// `None` if that is not decided. [`compare`] also returns the first index that differs.
+    /// True if every logical index has the same physical index in both layouts, for all values of the symbols;
+    /// `None` if that is not decided. [`compare`] also returns the first index at which the layouts differ.
     ///
     /// ```
     /// use layoutc_algebra::{Error, Layout};

@@ -1,7 +1,8 @@
 //! Layouts restricted to a domain: only the logical indices that satisfy its conditions are elements.
 //!
-//! If the layout of the whole box is injective, so is its restriction to the domain, and the inverse and
-//! predicate of the box apply with the conditions added. Otherwise the elements are enumerated.
+//! If the layout of all logical indices is injective, so is its restriction to the domain. Its inverse then remains
+//! valid, and a slot holds an element if the conditions hold for the logical index of the slot. Otherwise the
+//! elements are enumerated.
 
 use alloc::vec::Vec;
 
@@ -10,11 +11,11 @@ use crate::expr::{BinOp, Expr, ExprComparison, ExprError, ExprNode, Predicate, V
 use crate::layout::{Layout, ProofMethod, Verdict};
 use crate::prove::{self, EnumerationDomain as Points, Executor, value_of};
 
-/// Domain of a layout: conditions on the logical indices, affine in each index.
+/// Domain of a layout: the logical indices that are elements, as conditions that are affine in each index.
 #[derive(Debug, Clone)]
 pub(super) struct Domain {
     pub(super) predicate: Predicate,
-    /// Conditions as expressions over `Var::Axis`: a logical index is an element exactly if all are non-negative.
+    /// Expressions over `Var::Axis` that are all non-negative exactly at the logical indices of elements.
     pub(super) within: Vec<Expr>,
     /// Number of elements of the domain, over symbols.
     pub(super) elements: Expr,
@@ -45,7 +46,7 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Least and greatest value of one side of a condition over all logical indices.
+    /// Least and greatest value `[low, high]` of one side of a condition over all logical indices, domain or not.
     ///
     /// # Errors
     /// [`BuildError::Uncounted`] if the side contains a symbol; [`ExprError::Overflow`] if a subexpression leaves
@@ -77,8 +78,8 @@ impl LayoutBuilder {
         Ok([low, high])
     }
 
-    /// Number of logical indices at which all `conditions` are non-negative, over symbols, and one such index, without
-    /// meaning if the number is 0. The number is a product over groups of axes that share conditions.
+    /// Number of logical indices at which all `conditions` are non-negative, over symbols, and one such index, which
+    /// is meaningless if the number is 0. The number is a product over groups of axes that share conditions.
     fn counted(&self, conditions: &[Expr]) -> Result<(Expr, Vec<i128>), BuildError> {
         let mut elements = Expr::constant(1);
         let mut element = alloc::vec![0; self.logical.len()];
@@ -122,19 +123,20 @@ impl LayoutBuilder {
         self.domain.as_ref().map_or(&[], |domain| &domain.element)
     }
 
-    /// Conditions of the domain over `Var::Axis`, all non-negative exactly on elements; empty if the layout has
-    /// no domain.
+    /// Expressions over `Var::Axis` that are all non-negative exactly at elements of the domain; empty if the layout
+    /// has no domain.
     pub(super) fn conditions(&self) -> &[Expr] {
         self.domain.as_ref().map_or(&[], |domain| &domain.within)
     }
 
-    /// Conditions of the domain that read any of the logical axes at these positions.
+    /// Conditions of the domain, as in [`Self::conditions`], that read any of the logical axes at the positions
+    /// `axes`.
     pub(super) fn within(&self, axes: &[usize]) -> Vec<Expr> {
         prove::conditions_on(axes, self.conditions())
     }
 
-    /// Adds to `axes` the positions of all logical axes that conditions connect to them, directly or through
-    /// other axes.
+    /// Adds to `axes` the positions of all logical axes that conditions of the domain connect to axes in the list,
+    /// directly or through other axes. Sorts the list.
     pub(super) fn tie(&self, axes: &mut Vec<usize>) {
         let conditions = self.conditions();
         for group in prove::components(self.logical.len(), &[], conditions) {
@@ -146,14 +148,15 @@ impl LayoutBuilder {
         axes.dedup();
     }
 
-    /// True if the logical index is an element of the domain for these values of the symbols.
+    /// True if the logical index is an element of the domain for these values of the symbols; always true without a
+    /// domain.
     pub(super) fn contains(&self, index: &[i128], symbols: &[i128]) -> Result<bool, ExprError> {
         let at = |var| value_of(var, index, symbols);
         self.domain.as_ref().map_or(Ok(true), |domain| domain.predicate.evaluate(&at))
     }
 
-    /// Extent of a storage index that reads several axes connected by conditions: its maximum over the domain
-    /// plus 1. `None` for any other index, which keeps its extent over all logical indices.
+    /// Extent of a storage index that reads several axes connected by conditions of the domain: the maximum of the
+    /// index over the domain plus 1. `None` for any other index, whose extent is that over all logical indices.
     pub(super) fn reached(&self, index: &Expr) -> Result<Option<Expr>, BuildError> {
         let reads = |axis: &&usize| {
             u32::try_from(**axis).is_ok_and(|axis| index.mentions(&|var| var == Var::Axis(axis)))
@@ -166,8 +169,8 @@ impl LayoutBuilder {
         Ok(Some(Expr::constant(greatest.max(-1).saturating_add(1))))
     }
 
-    /// Layout of all logical indices, restricted to the domain afterwards; `None` if the unrestricted layout is
-    /// not proven injective without enumeration.
+    /// Layout of all logical indices, restricted to the domain after its proof; `None` if there is no domain, or if
+    /// the unrestricted layout is not proven injective without enumeration.
     pub(super) fn of_box(
         &self,
         alignment_bytes: u64,
@@ -186,8 +189,8 @@ impl LayoutBuilder {
     }
 }
 
-/// Restricts the proven layout of all logical indices to a domain: a slot holds an element if it did before
-/// and the logical index of that element satisfies the conditions.
+/// Restricts the proven layout of all logical indices to a domain: a slot holds an element if it did before the
+/// restriction and the logical index of the slot satisfies the conditions.
 fn restricted(layout: Layout, domain: &Domain) -> Result<Layout, ExprError> {
     let indices = layout.inverse.clone().unwrap_or_default();
     let at_slot = domain.predicate.substitute(&|var| match var {

@@ -1,4 +1,4 @@
-//! Error of the construction of layouts.
+//! Error of the construction of layouts, [`BuildError`].
 
 use alloc::vec::Vec;
 
@@ -10,16 +10,16 @@ use crate::step::StepError;
 /// Error from applying a step to a layout under construction.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BuildError {
-    /// A step changes the axes after separators.
+    /// A step changes the axes after separators, or sets strides or further separators.
     #[error("axes cannot change after separators")]
     AfterSeparators,
-    /// A step changes or groups the axes after `strides`.
+    /// A step changes, groups, aligns or rounds the axes after explicit strides, or sets strides again.
     #[error("axes cannot change or be grouped after strides")]
     AfterStrides,
-    /// A step changes the axes after an alignment was requested.
+    /// A step changes the axes after an alignment or rounding, or swizzles a layout with an aligned first element.
     #[error("axes cannot change after an alignment")]
     AfterAlign,
-    /// A step changes the axes or their strides after a swizzle.
+    /// A step changes the axes, strides, rounding or alignment after a swizzle, or swizzles again.
     #[error("axes and strides cannot change after a swizzle")]
     AfterSwizzle,
     /// The number of explicit strides differs from the number of storage axes.
@@ -44,45 +44,45 @@ pub enum BuildError {
     /// A separator leaves a group of storage axes empty, or is repeated.
     #[error("a separator leaves a group of axes empty")]
     EmptyGroup,
-    /// An index of a map is negative at some logical index.
+    /// An index of a map is negative at some logical index, such as `i - 1` at `i = 0`.
     #[error("negative index: {value}")]
     Negative {
-        /// Position of the map item with that index.
+        /// Position in the map of the item with the negative index, from 0.
         item: usize,
-        /// Logical index at which the index of the map is negative.
+        /// Logical index, one value per logical axis, at which the index of the map is negative.
         witness: Vec<i128>,
-        /// Value of the index there.
+        /// Value of the index at `witness`.
         value: i128,
     },
-    /// The stated extent of a map item is smaller than needed for some index.
+    /// The stated extent of a map item is too small for the item's index, such as 4 for `i` with extent 8.
     #[error("the stated extent is too small: an index is {value}")]
     ExtentTooSmall {
-        /// Position of the map item in the map.
+        /// Position of the item in the map, from 0.
         item: usize,
-        /// Logical index at which the item reaches `value`; empty if it depends on a symbol.
+        /// Logical index, one value per logical axis, at which the index of the item is `value`.
         witness: Vec<i128>,
-        /// Value of the index there.
+        /// Value of the index at `witness`.
         value: i128,
         /// Smallest sufficient extent, over symbols.
         needed: Expr,
     },
-    /// An index of a map is neither proven to stay within its extent nor refuted.
+    /// An index of a map is neither proven to be in `0..extent` nor refuted by a logical index.
     #[error("the index is not proven to stay within its extent")]
     Unbounded {
-        /// Position of the map item in the map.
+        /// Position of the item in the map, from 0.
         item: usize,
     },
     /// No logical index satisfies the conditions of the domain.
     #[error("no index satisfies the conditions")]
     NoElement,
-    /// The elements of the domain cannot be counted: the conditions contain symbols, or connect more indices than
-    /// are enumerated.
+    /// The elements of the domain cannot be counted: its conditions contain symbols or axes of symbolic extent, or
+    /// connect axes with more index tuples than are enumerated.
     #[error("the elements could not be counted")]
     Uncounted,
     /// The number of elements or bytes exceeds 64 bits for some values of the symbols.
     #[error("the tensor does not fit 64 bits")]
     Size,
-    /// The step itself is invalid.
+    /// The arguments of a step are invalid, such as the name of an unknown axis.
     #[error(transparent)]
     Step(#[from] StepError),
     /// An expression is too large, or a value is out of range.

@@ -1,4 +1,5 @@
-//! Completion of a layout under construction: placement in memory, proof, inverse and predicate.
+//! Completion of a layout under construction by [`LayoutBuilder::finish`]: placement in memory, proof, inverse, and
+//! the predicate for slots that hold an element.
 
 use alloc::vec::Vec;
 
@@ -32,7 +33,8 @@ pub enum FinishError {
     Expr(#[from] ExprError),
 }
 
-/// Injectivity claim of a layout: the indices that must be injective as a tuple, and their bounds.
+/// Claim to be proven: the tuple of the indices `targets` is injective over the elements, and index `k` is in
+/// `0..slots[k]`.
 pub(super) struct InjectivityClaim {
     /// True if the only target is the offset; otherwise the targets are the storage indices.
     pub(super) is_offset: bool,
@@ -41,17 +43,18 @@ pub(super) struct InjectivityClaim {
     slots: Vec<Expr>,
 }
 
-/// Maps from the logical index of an element, `Var::Axis`, to its address in memory.
+/// Addresses of elements in memory, as expressions over the logical index `Var::Axis`.
 struct Addresses {
     physical_map: Vec<Expr>,
-    /// Physical indices of the element before simplification, one per physical axis.
+    /// Physical indices composed from the maps of the steps without simplification, one per physical axis.
     composed_physical: Vec<Expr>,
     offset: Expr,
     strides: Vec<Expr>,
 }
 
 impl LayoutBuilder {
-    /// Places the storage axes in memory, and proves that the layout is injective.
+    /// Places the storage axes in memory, and proves that the layout is injective. The base address is aligned to
+    /// `alignment_bytes`; `machine` runs enumerations, for example in parallel.
     ///
     /// # Errors
     /// [`FinishError`].
@@ -92,7 +95,7 @@ impl LayoutBuilder {
         self.assemble(place, physical_elements, &proven, machine)
     }
 
-    /// Proof technique that proves the layout, found without deriving an inverse or checking the certificate.
+    /// Technique that proves the layout injective, found without deriving an inverse or checking the proof.
     ///
     /// # Errors
     /// [`FinishError`].
@@ -118,7 +121,8 @@ impl LayoutBuilder {
         prove(claim, rules, machine)
     }
 
-    /// True if every component of the layout without its domain is proven injective without enumeration.
+    /// True if the layout without its domain is proven injective without enumeration, component by component (a
+    /// component is a set of axes that shares no target with other axes).
     pub(super) fn is_proven_without_enumeration(&self) -> Result<bool, FinishError> {
         let claimed = self.claim(&self.placement()?)?;
         let extents = extents_of(&self.logical);
@@ -153,8 +157,9 @@ impl LayoutBuilder {
         physical::place(&self.storage, &self.separators, &first, &self.demands, &self.facts)
     }
 
-    /// Offset and alignment of the first element, proven for all values of the symbols; `None` if no alignment is
-    /// requested.
+    /// Offset and alignment of the first element, proven for all values of the symbols. `offset` is the offset of
+    /// any element over `Var::Axis`. `None` if no alignment is requested, or the layout is a window of another
+    /// layout.
     fn origin(&self, offset: &Expr) -> Result<Option<AlignedOrigin>, FinishError> {
         let bytes = self.demands.origin;
         if bytes == 0 || self.demands.lead.is_some() {
@@ -187,8 +192,8 @@ impl LayoutBuilder {
         Ok(self.facts.simplify(&Expr::binary(BinOp::Mul, extent, pitch)?)?)
     }
 
-    /// Injectivity claim of the layout: about its storage indices, or about its offset if explicit strides do not
-    /// nest.
+    /// Injectivity claim of the layout: about its offset if it has explicit strides that are not proven to nest (see
+    /// `nested_storage_order`), otherwise about its storage indices.
     fn claim(&self, placement: &MemoryPlacement) -> Result<InjectivityClaim, BuildError> {
         if self.demands.strides.is_none() || self.nested_storage_order(placement)?.is_some() {
             return Ok(InjectivityClaim {
@@ -294,8 +299,8 @@ impl LayoutBuilder {
         }
     }
 
-    /// Physical indices, offset and strides of the elements under a placement. The physical indices are
-    /// simplified if `simplified` is true, and otherwise as composed from the steps.
+    /// Physical indices, offset and strides of the elements under a placement. The physical indices are simplified
+    /// if `simplified` is true; otherwise they are the indices `map` times their strides.
     fn addresses(
         &self,
         placement: &MemoryPlacement,
@@ -327,8 +332,8 @@ impl LayoutBuilder {
         Ok(Addresses { physical_map, composed_physical, offset, strides })
     }
 
-    /// Completes a read-only view, in which elements may share slots. The layout has no inverse, and its verdict
-    /// is [`Verdict::Padded`].
+    /// Completes a read-only view, in which elements may share slots, without a proof. The layout has no inverse,
+    /// and its verdict is [`Verdict::Padded`].
     ///
     /// # Errors
     /// [`FinishError::Build`] and [`FinishError::Expr`].
@@ -378,8 +383,7 @@ impl LayoutBuilder {
     }
 }
 
-/// True if no digit is subdivided or derived. Subdivided and derived digits serve proofs, but loops cannot
-/// iterate over them.
+/// True if no digit is derived or subdivided by another chain, so that loops can iterate over all digits.
 fn is_plain(digits: &Digits) -> bool {
     digits.derived.is_empty() && digits.chains.iter().all(|chain| chain.of_digit.is_none())
 }

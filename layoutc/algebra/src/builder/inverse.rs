@@ -1,5 +1,5 @@
-//! Inverse of the placement in memory: the storage indices of a slot, and the predicate for slots that hold
-//! an element.
+//! Inverse of the placement in memory: from the physical indices of a slot to storage indices, and the predicate for
+//! slots that hold an element.
 
 use alloc::vec::Vec;
 
@@ -13,18 +13,18 @@ use crate::normal_form::poly::monomial::Atom;
 use crate::normal_form::simplify::Facts;
 use crate::prove::order;
 
-/// Values of the proof targets at a slot, over `Var::Physical`, and conditions that hold on every slot with
-/// an element.
+/// Values of the targets of the proof (storage indices or offset) at a slot, over `Var::Physical`, and conditions
+/// `(left, op, right)` that hold on every slot with an element.
 pub(super) struct InverseTargets {
     pub(super) targets: Vec<Expr>,
     pub(super) conditions: Vec<(Expr, CompareOp, Expr)>,
 }
 
 impl LayoutBuilder {
-    /// Positions of the storage axes in descending order of their explicit symbolic strides, if the strides nest:
-    /// each one exceeds the span of all smaller ones, so that the offset determines every index. Axes of extent 1
-    /// are omitted. `None` without symbols or explicit strides, with leading slots, or if the strides do not
-    /// nest.
+    /// Positions of the storage axes, in descending order of their explicit strides, if strides or extents are
+    /// symbolic and the strides nest: each stride exceeds the largest offset that the axes with smaller strides
+    /// reach. Axes of extent 1 are omitted. `None` without symbols or explicit strides, with leading slots, or if
+    /// the strides are not proven to nest.
     pub(super) fn nested_storage_order(
         &self,
         placement: &MemoryPlacement,
@@ -45,7 +45,7 @@ impl LayoutBuilder {
         Ok(order.map(|order| order.into_iter().filter_map(named).collect()))
     }
 
-    /// Targets and conditions of a slot as expressions over its physical indices.
+    /// Targets of `claimed` and conditions for an element, as expressions over the physical indices of a slot.
     pub(super) fn inverse_targets(
         &self,
         placement: &MemoryPlacement,
@@ -87,8 +87,8 @@ impl LayoutBuilder {
         Ok(InverseTargets { targets, conditions })
     }
 
-    /// Predicate over the physical indices that is true on slots with an element: the inverse index is within the
-    /// logical shape, and the map sends it back to the slot.
+    /// Predicate over the physical indices that is true exactly on slots with an element: the logical index
+    /// `inverse` of the slot is within the logical shape, and the layout maps that index to the slot.
     pub(super) fn predicate(
         &self,
         inverse: &[Expr],
@@ -120,7 +120,7 @@ impl LayoutBuilder {
     }
 }
 
-/// Comparison `left op right` in simplified form; `None` if it holds on every slot.
+/// Simplified form of `left op right`; `None` if the comparison is proven to hold on every slot.
 fn simplify_comparison(
     left: &Expr,
     op: CompareOp,

@@ -1,7 +1,7 @@
-//! Construction of layouts from steps, each of which maps the current axes to new ones.
+//! Construction of layouts from steps, each of which maps the current storage axes to new ones.
 //!
-//! A [`LayoutBuilder`] starts as the row-major layout of the logical axes. Every step applies an [`IndexMap`]
-//! to the current axes. [`LayoutBuilder::finish`] places the storage axes in memory and proves the layout
+//! A [`LayoutBuilder`] starts as the row-major layout of the logical axes. Every step applies an [`IndexMap`] to the
+//! current storage axes. [`LayoutBuilder::finish`] places the storage axes in memory and proves the layout
 //! injective.
 
 pub mod definition;
@@ -60,22 +60,25 @@ pub struct LayoutBuilder {
     domain: Option<Domain>,
     facts: Facts,
     storage: Vec<Axis>,
-    /// Index of each storage axis over `Var::Axis`, before simplification; the proof checker compares with it.
-    /// `map` contains the same indices simplified.
+    /// Index of each storage axis over `Var::Axis`, composed from the maps without simplification, as the proof
+    /// checker requires. `map` contains the same indices simplified.
     composed: Vec<Expr>,
     map: Vec<Expr>,
     separators: Vec<usize>,
     demands: PlacementOptions,
     explained: bool,
-    /// Maps applied since the last [`LayoutBuilder::take_recorded`], in order; `None` if maps are not recorded.
+    /// Maps applied since the last call of [`LayoutBuilder::take_recorded`], in order; `None` if maps are not
+    /// recorded.
     recorded: Option<Vec<IndexMap>>,
 }
 
 impl LayoutBuilder {
-    /// Starts with the row-major layout of the axes `logical`, whose extents are expressions over `symbols`.
+    /// Creates the row-major layout of the axes `logical`, outermost first, whose extents are expressions over
+    /// `symbols`. Elements have `element_bits` bits.
     ///
     /// # Errors
-    /// [`BuildError::Size`] when the number of elements or bytes does not fit 64 bits.
+    /// [`BuildError::Size`] if the number of elements or bytes does not fit 64 bits; [`BuildError::Step`] for too
+    /// many axes.
     pub fn new(
         symbols: &[Symbol],
         logical: &[Axis],
@@ -111,7 +114,7 @@ impl LayoutBuilder {
         })
     }
 
-    /// Records every map applied from now on, for [`LayoutBuilder::take_recorded`].
+    /// Builder that records every map applied from now on, for [`LayoutBuilder::take_recorded`].
     #[must_use]
     pub fn recording(self) -> Self {
         Self { recorded: Some(Vec::new()), ..self }
@@ -128,7 +131,7 @@ impl LayoutBuilder {
         &self.storage
     }
 
-    /// Positions of the storage axes that are followed by a separator, ascending.
+    /// Positions of the storage axes that are followed by an axis separator, ascending.
     pub fn separators(&self) -> &[usize] {
         &self.separators
     }
@@ -138,12 +141,13 @@ impl LayoutBuilder {
         &self.logical
     }
 
-    /// Facts about the ranges of symbols and logical axes.
+    /// Known ranges of the symbols and of the indices along the logical axes.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// Explicit strides of the storage axes, in elements; `None` if the strides follow from the extents.
+    /// Explicit strides of the storage axes, in elements, outermost first; `None` if none are set and strides follow
+    /// from the extents.
     pub fn element_strides(&self) -> Option<&[Expr]> {
         self.demands.strides.as_deref()
     }
@@ -153,12 +157,14 @@ impl LayoutBuilder {
         self.demands.element_bits
     }
 
-    /// True if a step states that there may be padding, such as `pad`, `align`, `strides` or a stated extent.
+    /// True if a step accounts for padding, so that slots without elements are intended: `pad`, `align`, `strides`,
+    /// a swizzle, a stated extent, a window or another element size.
     pub fn explains_padding(&self) -> bool {
         self.explained
     }
 
-    /// Applies an index map given as text. Its names are those of the current axes and of the symbols.
+    /// Applies an index map given as text, such as `(n, c) -> (n, c // 4, c % 4)`. Names are those of the
+    /// parameters, or of the current axes without parameters, and of the symbols.
     ///
     /// # Errors
     /// [`Error::Parse`], [`Error::Map`], and [`Error::Build`] as in
@@ -173,10 +179,11 @@ impl LayoutBuilder {
         Ok(self.apply(&map)?)
     }
 
-    /// Applies an index map from the current axes to new ones.
+    /// Applies an index map whose items become the new storage axes: `Var::Storage(k)` in `map` is current storage
+    /// axis `k`.
     ///
     /// # Errors
-    /// [`BuildError`]; the builder is left unchanged.
+    /// [`BuildError`]; the builder is then unchanged.
     pub fn apply(&mut self, map: &IndexMap) -> Result<(), BuildError> {
         if self.demands.strides.is_some() {
             return Err(BuildError::AfterStrides);
@@ -215,8 +222,9 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Extent of the storage axis of map item `k`, by the rules of section 3 of the language reference.
-    /// `explained` becomes true if the extent states padding.
+    /// Extent of the storage axis of map item `k`: the stated extent, or the greatest value of the index plus 1.
+    /// Checks that the index stays in `0..extent`. `index` is the index over `Var::Axis`. `explained` becomes true
+    /// if the stated extent accounts for padding.
     fn extent(
         &self,
         k: usize,
@@ -258,8 +266,8 @@ impl LayoutBuilder {
         Some(Interval { low: Poly::zero(), high: extent.plus(-1).ok()? })
     }
 
-    /// Positions and extents of the logical axes that an index reads, and of those that conditions connect to
-    /// them; `None` if an extent is symbolic.
+    /// Positions and extents of the logical axes that an index reads, and of all axes that conditions of the domain
+    /// connect to them; `None` if the index reads a symbol or an extent is symbolic.
     fn box_of(&self, index: &Expr) -> Option<(Vec<usize>, Vec<i128>)> {
         let (mut axes, mut extents) = (Vec::new(), Vec::new());
         for var in index.vars() {
@@ -345,7 +353,8 @@ impl LayoutBuilder {
         }
     }
 
-    /// Puts a separator after each of the storage axes at these positions.
+    /// Puts an axis separator after each of the storage axes at the positions `after`, so that each group becomes a
+    /// physical axis. An empty list changes nothing.
     ///
     /// # Errors
     /// [`BuildError::EmptyGroup`], [`BuildError::AfterStrides`], [`BuildError::AfterSeparators`].
@@ -364,7 +373,7 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Rounds the last physical extent up to a multiple of `multiple`, which is in elements and at least 1.
+    /// Rounds the last physical extent up to a multiple of `multiple` elements, at least 1.
     ///
     /// # Errors
     /// [`BuildError::AfterSwizzle`], [`BuildError::AfterStrides`].
@@ -380,8 +389,8 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Swizzles the index along the last physical axis. The extent of that axis is rounded up so that every
-    /// swizzled index is inside; see [`Swizzle::reach`].
+    /// Swizzles the index along the last physical axis. The extent of that axis is rounded up so that every swizzled
+    /// index is inside the axis (see [`Swizzle::reach`]).
     ///
     /// # Errors
     /// [`BuildError::AfterSwizzle`]; [`BuildError::AfterAlign`] if the first element is aligned.
@@ -400,7 +409,8 @@ impl LayoutBuilder {
     /// physical axis.
     ///
     /// # Errors
-    /// [`BuildError::StrideCount`], [`BuildError::NegativeStride`], [`BuildError::AfterSeparators`].
+    /// [`BuildError::StrideCount`], [`BuildError::NegativeStride`], [`BuildError::AfterSeparators`],
+    /// [`BuildError::AfterStrides`], [`BuildError::AfterSwizzle`].
     pub fn strides(&mut self, strides: &[Expr]) -> Result<(), BuildError> {
         if self.demands.swizzle.is_some() {
             return Err(BuildError::AfterSwizzle);
@@ -426,8 +436,8 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Aligns the first element by leading slots, so that its byte offset becomes a multiple of `bytes`, a power
-    /// of two.
+    /// Aligns the first element by unused slots before it, so that its byte offset in the buffer becomes a multiple
+    /// of `bytes`, a power of two. The largest alignment of several calls applies.
     ///
     /// # Errors
     /// [`BuildError::AfterSwizzle`].
@@ -440,7 +450,7 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Rounds the stride of the storage axis `name` up to a multiple of `bytes`.
+    /// Rounds the stride of the storage axis `name` up to a multiple of `bytes` bytes.
     ///
     /// # Errors
     /// [`StepError::UnknownAxis`] through [`BuildError::Step`]; [`BuildError::AfterStrides`].
@@ -463,8 +473,8 @@ fn current(var: Var, map: &[Expr]) -> Option<Expr> {
     }
 }
 
-/// Logical indices at corners of the shape: all axes at 0, each axis alone at its last index, and all axes at
-/// their last.
+/// Logical indices at corners of the shape `extents` under the values `symbols`: all axes at 0, each axis alone at
+/// its last index, and all axes at their last index.
 fn corner_elements(extents: &[Expr], symbols: &[i128]) -> Vec<Vec<i128>> {
     let last = |extent: &Expr| extent.evaluate(&|var| value_of(var, &[], symbols));
     let last: Vec<i128> = extents.iter().map(|extent| last(extent).unwrap_or(1) - 1).collect();
@@ -477,7 +487,8 @@ fn corner_elements(extents: &[Expr], symbols: &[i128]) -> Vec<Vec<i128>> {
     all
 }
 
-/// Checks that separators after the axes at the positions `after`, among `rank` axes, leave no group empty.
+/// Checks that separators after the axes at the positions `after`, among `rank` axes, are ascending and leave no
+/// group empty.
 fn check_separators(after: &[usize], rank: usize) -> Result<(), BuildError> {
     let ascending = after.windows(2).all(|pair| pair.first() < pair.last());
     let inside = after.last().is_none_or(|last| last + 1 < rank);
@@ -488,7 +499,8 @@ fn at_least_zero(extent: &Expr, facts: &Facts) -> Result<Expr, ExprError> {
     facts.simplify(&Expr::binary(BinOp::Max, extent, &Expr::constant(0))?)
 }
 
-/// Checks that the number of elements and the number of bytes fit 64 bits for all values of the symbols.
+/// Checks that the product of the extents, and the size of that many elements in bytes, fit 64 bits for all values
+/// of the symbols.
 fn check_size<'a>(
     extents: impl Iterator<Item = &'a Expr>,
     element_bits: u32,

@@ -1,5 +1,5 @@
-//! Reinterpretation of memory with another element size: joins adjacent elements into wider ones, or splits
-//! elements into narrower ones.
+//! Reinterpretation of memory with another element size ([`LayoutBuilder::regroup_elements`]): joins adjacent
+//! elements into wider ones, or splits elements into narrower ones.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use crate::layout::physical::{MemoryPlacement, groups};
 use crate::normal_form::simplify::Facts;
 use crate::symbol::Axis;
 
-/// Change of the element size of a layout.
+/// Change of the element size: join or split of elements, with the number of narrow elements per wide element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementRegroup {
     /// Joins this number of adjacent elements into one wider element.
@@ -25,31 +25,34 @@ pub enum ElementRegroup {
 /// Error from joining or splitting elements. `lanes` is the number of narrow elements per wide element.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RegroupError {
-    /// No logical axis is contiguous in memory.
+    /// No storage axis has stride 1, or no step along a logical axis advances the index along that storage axis by
+    /// 1.
     #[error("no axis is contiguous in memory")]
     NoAxis,
     /// The extent of the contiguous logical axis is not a multiple of the number of lanes.
     #[error("the extent of axis {axis} is not a multiple of {lanes}")]
     Extent {
-        /// Position of the logical axis.
+        /// Position of the contiguous logical axis.
         axis: usize,
         /// Number of narrow elements per wide element.
         lanes: i128,
     },
-    /// Elements to be joined are not always adjacent, or not aligned to a wide element.
+    /// Elements to be joined are not adjacent for some index, or start at an offset that is not a multiple of the
+    /// number of lanes.
     #[error("the elements along axis {axis} are not contiguous runs of {lanes}")]
     NotContiguous {
-        /// Position of the logical axis.
+        /// Position of the contiguous logical axis.
         axis: usize,
         /// Number of narrow elements per wide element.
         lanes: i128,
     },
-    /// A stride, in narrow elements, is not a multiple of the number of lanes.
+    /// A stride in narrow elements is not a multiple of the number of lanes, so that it is no whole number of wide
+    /// elements.
     #[error("the stride of `{axis}` is not a multiple of {lanes}")]
     Stride {
         /// Name of the storage axis.
         axis: String,
-        /// Stride of the axis in elements, over symbols.
+        /// Stride of the axis in narrow elements, over symbols.
         stride: Expr,
         /// Number of narrow elements per wide element.
         lanes: i128,
@@ -60,12 +63,12 @@ pub enum RegroupError {
     StorageExtent {
         /// Name of the contiguous storage axis.
         axis: String,
-        /// Extent in elements, over symbols.
+        /// Extent in narrow elements, over symbols.
         extent: Expr,
         /// Number of narrow elements per wide element.
         lanes: i128,
     },
-    /// A swizzle separates elements that would be joined into one.
+    /// A swizzle moves elements apart that would be joined into one.
     #[error("a swizzle separates runs of {lanes} elements")]
     Swizzled {
         /// Number of narrow elements per wide element.
@@ -80,9 +83,9 @@ pub enum RegroupError {
 }
 
 impl LayoutBuilder {
-    /// Reinterprets the memory with wider or narrower elements. Also returns the position of the logical axis
-    /// whose extent changes, the one along the last storage axis of stride 1. When four f32 are joined, `c` of
-    /// extent 128 becomes extent 32, and index `c` covers the former indices `4 * c` to `4 * c + 3`.
+    /// Reinterprets the memory with wider or narrower elements. Returns the new layout, and the position of the
+    /// logical axis whose extent changes, the one along the last storage axis of stride 1. When four f32 are joined,
+    /// `c` of extent 128 becomes extent 32, and index `c` covers the former indices `4 * c` to `4 * c + 3`.
     ///
     /// # Errors
     /// [`RegroupError`].
@@ -157,8 +160,8 @@ impl LayoutBuilder {
         Ok((LayoutBuilder { demands, ..changed }, axis))
     }
 
-    /// Builder with `value` substituted for `axis` in every index. The extents of `axis` and of the storage axis
-    /// `run` are replaced by `extent` of them, and the index of `run` by `index` of it. The placement options are
+    /// Builder with `value` substituted for the logical axis `axis` in every index. `extent` is applied to the
+    /// extents of `axis` and of the storage axis `run`, and `index` to the index of `run`. The placement options are
     /// unchanged.
     fn with_axis_replaced(
         &self,
@@ -197,7 +200,7 @@ impl LayoutBuilder {
         Ok(changed)
     }
 
-    /// Positions of the logical axes that the index of a storage axis reads.
+    /// Positions of the logical axes that occur in the index of a storage axis, ascending.
     fn axes_of(&self, storage: usize) -> Vec<usize> {
         let vars = self.map.get(storage).map(Expr::vars).unwrap_or_default();
         let axis = |var: Var| match var {
@@ -207,8 +210,8 @@ impl LayoutBuilder {
         vars.into_iter().filter_map(axis).collect()
     }
 
-    /// Checks that every aligned run of `lanes` elements along the logical axis `axis` is an aligned run along
-    /// the storage axis `run`.
+    /// Checks that `lanes` consecutive elements along the logical axis `axis`, from a multiple of `lanes` on, are
+    /// consecutive along the storage axis `run`, also from a multiple of `lanes` on.
     fn check_contiguous(&self, axis: usize, run: usize, lanes: i128) -> Result<(), RegroupError> {
         let extent =
             self.logical.get(axis).map(|a| a.extent.clone()).ok_or(RegroupError::NoAxis)?;
@@ -248,8 +251,8 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Position of the logical axis whose step from index 0 to 1 advances the index of the storage axis by 1; if
-    /// the storage index is constant, of a logical axis of extent 1. `None` if there is none.
+    /// Position of the logical axis whose step from index 0 to 1 advances the index of the storage axis by 1. If the
+    /// storage index is constant, position of the last logical axis of extent 1. `None` if there is no such axis.
     fn unit_stride_axis(&self, storage: usize) -> Result<Option<usize>, ExprError> {
         let Some(index) = self.map.get(storage) else { return Ok(None) };
         let facts = Facts::new(&self.symbols);

@@ -1,5 +1,5 @@
-//! Placement in memory of joined or split elements: conversion of strides, pitches and extents between
-//! element sizes.
+//! Placement in memory of joined or split elements: conversion of strides, pitches (strides of physical axes) and
+//! extents between element sizes.
 
 use super::LayoutBuilder;
 use super::regroup::{RegroupError, is_multiple, quotient, times};
@@ -15,8 +15,9 @@ impl LayoutBuilder {
         self.storage.get(storage).is_some_and(|axis| axis.extent.as_const() == Some(1))
     }
 
-    /// Checks that the strides other than that of `run`, the extent of `run` and the last physical extent are
-    /// multiples of `lanes`.
+    /// Checks that the strides of all storage axes except `run`, the extent of `run` and the last physical extent
+    /// are multiples of `lanes`, so that they are whole numbers of wide elements. `run` is the contiguous storage
+    /// axis.
     pub(super) fn check_divisible(
         &self,
         placement: &MemoryPlacement,
@@ -52,8 +53,8 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Checks that two placements agree: `longer` for wide elements, and `shorter` for `lanes` times as many
-    /// narrow ones.
+    /// Checks that two placements describe the same memory: `longer` in wide elements, and `shorter` in narrow
+    /// elements, `lanes` per wide one. `run` is the position of the contiguous storage axis.
     pub(super) fn check_placements_agree(
         &self,
         shorter: &MemoryPlacement,
@@ -96,8 +97,8 @@ impl LayoutBuilder {
 }
 
 impl PlacementOptions {
-    /// Placement options for elements `lanes` times as wide; `run` is the position of the contiguous storage
-    /// axis.
+    /// Placement options in elements `lanes` times as wide. `run` is the position of the contiguous storage axis,
+    /// whose stride remains 1.
     pub(super) fn widened(
         &self,
         run: usize,
@@ -111,8 +112,8 @@ impl PlacementOptions {
         Ok(Self { swizzle, ..self.with_element_bits(run, bits, tail, &change)? })
     }
 
-    /// Placement options for elements that are split into `lanes` narrower ones each; `run` is the position of
-    /// the contiguous storage axis.
+    /// Placement options in narrower elements, `lanes` per former element. `run` is the position of the contiguous
+    /// storage axis, whose stride remains 1.
     pub(super) fn narrowed(
         &self,
         run: usize,
@@ -126,8 +127,8 @@ impl PlacementOptions {
         Ok(Self { swizzle, ..self.with_element_bits(run, bits, tail, &change)? })
     }
 
-    /// Swizzle for another element size: its base is moved by the base-2 logarithm of `lanes`. `None` without a
-    /// swizzle.
+    /// Swizzle for another element size: `moved` computes the new base from the old base and log2 of `lanes`. `None`
+    /// if there is no swizzle; an error if `lanes` is not a power of two or the base leaves its range.
     fn rescaled_swizzle(
         &self,
         lanes: i128,

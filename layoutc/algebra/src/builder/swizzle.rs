@@ -6,7 +6,7 @@ use crate::layout::swizzle::Swizzle;
 use crate::layout::{Layout, ProofMethod};
 use crate::prove::{InjectivityError, check};
 
-/// Layout `before` with its last physical index swizzled, verified by the checker.
+/// Layout `before` with the index along its last physical axis swizzled, verified by the proof checker.
 pub(super) fn swizzle_layout(before: &Layout, swizzle: Swizzle) -> Result<Layout, FinishError> {
     let axes = before.facts()?;
     let slots = physical_facts(&before.symbols, &before.physical_shape)?;
@@ -22,8 +22,8 @@ pub(super) fn swizzle_layout(before: &Layout, swizzle: Swizzle) -> Result<Layout
     Ok(layout)
 }
 
-/// Layout `before` with its last physical index swizzled, without a check. `index` rewrites expressions over
-/// logical axes, `slot` expressions over physical indices.
+/// Layout `before` with the index along its last physical axis swizzled, without a check. `index` simplifies
+/// expressions over logical axes, `slot` expressions over physical indices.
 pub(super) fn with_swizzle(
     before: &Layout,
     swizzle: Swizzle,

@@ -1,4 +1,5 @@
-//! Windows: views of selected or repeated elements of a layout, with logical axes of their own.
+//! Windows: views of selected or repeated elements of a layout, such as every second row, with logical axes of their
+//! own.
 
 use alloc::vec::Vec;
 

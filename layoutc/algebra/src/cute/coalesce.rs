@@ -22,8 +22,9 @@ pub fn coalesce(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     Ok(CuteOutcome { layout: CuteLayout::of_modes(&modes)?, notes: Vec::new() })
 }
 
-/// Coalesces separately each part of the layout for which the profile has an integer: `(1,1)` coalesces two
-/// modes separately. Modes beyond the profile are unchanged.
+/// Coalesces each part of the layout for which the profile has an integer, separately from the other parts: the
+/// profile `(1,1)` coalesces two modes, each alone. The values of the integers have no meaning. Modes beyond the
+/// profile are unchanged.
 ///
 /// # Errors
 /// [`CuteError::Rank`] if the profile has more modes than the layout.
@@ -37,8 +38,8 @@ pub fn coalesce_by(a: &CuteLayout, profile: &IntTuple) -> Result<CuteOutcome, Cu
     }
 }
 
-/// Modes without those of extent 1, where each mode is fused with the mode before it if it continues that
-/// one.
+/// Modes without those of extent 1, where a mode is fused with the mode before it if its stride is `extent * stride`
+/// of that mode: `2:1` and `3:2` become `6:1`.
 pub(super) fn fused(modes: &[CuteMode]) -> Vec<CuteMode> {
     let mut fused: Vec<CuteMode> = Vec::new();
     for mode in modes.iter().filter(|mode| mode.extent > 1) {
@@ -52,8 +53,8 @@ pub(super) fn fused(modes: &[CuteMode]) -> Vec<CuteMode> {
     fused
 }
 
-/// True if two lists of modes give the same offset for every index, by comparing a common refinement. May be
-/// false for equal maps whose extents have no common refinement.
+/// True if two lists of modes give the same offset for every index. The lists are split at common extents and
+/// compared; the result may be false for equal maps if the extents have no common refinement.
 fn is_same(first: &[CuteMode], second: &[CuteMode]) -> bool {
     let long = |modes: &[CuteMode]| -> Vec<CuteMode> {
         modes.iter().copied().filter(|mode| mode.extent > 1).rev().collect()

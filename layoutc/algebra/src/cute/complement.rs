@@ -1,4 +1,5 @@
-//! Complement of a CuTe layout A: the layout of the offsets at which copies of A tile the cotarget.
+//! Complement of a CuTe layout A: the layout of the offsets at which copies of A fill the elements from 0 up to the
+//! cotarget, a number of elements.
 //!
 //! The modes of A and of the complement, sorted by stride, form a chain. Each stride is at least the end
 //! `extent * stride` of the mode before (so that copies are disjoint and ordered), and equal to it as far as
@@ -15,9 +16,9 @@ use super::error::{CuteError, CuteNote};
 use super::flat::CuteMode;
 use super::layout::CuteLayout;
 
-/// Complement of A: the offsets of copies of A, ascending, that cover `cotarget` elements. Without a
-/// cotarget, the copies fill the holes of A itself, with a note if some holes remain. Modes of stride 0 are
-/// ignored.
+/// Complement of A: the offsets of copies of A, ascending, that cover the elements `0..cotarget`: `(2,3):(1,8)` for
+/// `4:2` and 24. Without a cotarget, the copies fill the holes between the offsets of A itself, and a note reports a
+/// hole that remains. Modes of stride 0 are ignored.
 ///
 /// # Errors
 /// [`CuteError::Overlap`] if two modes of A interleave, [`CuteError::Uncovered`] if a hole remains below the cotarget,
@@ -41,7 +42,8 @@ pub fn complement(a: &CuteLayout, cotarget: Option<i128>) -> Result<CuteOutcome,
     Ok(CuteOutcome { layout, notes })
 }
 
-/// Complement as CuTe computes it: every hole is filled with as many copies of A as fit.
+/// Complement as CuTe computes it, without a check: every gap between the modes of A, and the space up to
+/// `cotarget`, is filled with as many copies of A as fit.
 pub(super) fn places(a: &CuteLayout, cotarget: i128) -> Result<CuteLayout, CuteError> {
     if cotarget < 1 {
         return Err(CuteError::Cotarget { cotarget });
@@ -61,8 +63,8 @@ pub(super) fn places(a: &CuteLayout, cotarget: i128) -> Result<CuteLayout, CuteE
     CuteLayout::of_modes(&fused(&modes))
 }
 
-/// Number of elements, from 0 on, that copies of A at the offsets `places` cover without a hole; an error if
-/// two copies share an element.
+/// Number of elements from 0 on that copies of A at the offsets of `places` cover without a hole; an error if two
+/// copies share an element.
 pub(super) fn covered(a: &CuteLayout, places: &CuteLayout) -> Result<i128, CuteError> {
     let mut chain = by_stride(a);
     chain.extend(places.flat().into_iter().filter(|mode| mode.extent > 1));
@@ -85,7 +87,7 @@ pub(super) fn covered(a: &CuteLayout, places: &CuteLayout) -> Result<i128, CuteE
     Ok(covered)
 }
 
-/// Modes with extent above 1 and stride above 0, sorted by ascending stride.
+/// Modes of A with extent above 1 and stride above 0, sorted by ascending stride.
 pub(super) fn by_stride(a: &CuteLayout) -> Vec<CuteMode> {
     let mut modes = a.flat();
     modes.retain(|mode| mode.extent > 1 && mode.stride > 0);

@@ -1,10 +1,10 @@
-//! Composition of CuTe layouts, R(c) = A(B(c)). The result R has the shape of B, with modes split where A
-//! requires it.
+//! Composition of CuTe layouts: R with R(c) = A(B(c)) for every index c. R has the shape of B, with modes split
+//! where A requires a split.
 //!
-//! A mode of B advances in A with a constant step until a digit of the index in A carries. There the mode
-//! must be split, so the number of steps must divide its extent; the remainder is a mode with a longer
-//! stride. Hence each mode has at most one possible split. The modes together are correct if their sums carry
-//! in no digit of A; see `composition_check`.
+//! A mode of B advances in A with a constant step until a digit of the index in A carries. There the mode must be
+//! split, so the number of steps must divide its extent; the remainder is a mode with a longer stride. Hence each
+//! mode has at most one possible split. R is correct for all modes together if the sum of their digits carries in no
+//! digit of A; see `composition_check`.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -39,7 +39,7 @@ pub fn compose(a: &CuteLayout, b: &CuteLayout) -> Result<CuteOutcome, CuteError>
     }
 }
 
-/// Composition of A after a tiler, mode by mode if the tiler consists of modes.
+/// Composition of A after a tiler. A tiler of modes is applied to the modes of A one by one.
 ///
 /// # Errors
 /// Errors of [`compose`], and [`CuteError::Rank`].
@@ -50,7 +50,8 @@ pub fn compose_by(a: &CuteLayout, tiler: &Tiler) -> Result<CuteOutcome, CuteErro
     }
 }
 
-/// Applies `one` to each mode of the layout and its part of a tiler; modes without a part are unchanged.
+/// Applies `one` to each top-level mode of the layout and the entry of `parts` at its position. Modes whose entry is
+/// `None` or absent are unchanged.
 pub(super) fn by_mode<T>(
     a: &CuteLayout,
     parts: &[Option<T>],
@@ -89,7 +90,8 @@ pub(super) fn composed(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, Cut
     }
 }
 
-/// Modes of B, each split where A requires it, with strides in the offsets of A.
+/// Mode tree of the result: the modes of B, each split where A (`outer`) requires a split, with strides in the
+/// offsets of A.
 fn cut(outer: &[CuteMode], node: &ModeTree) -> Result<ModeTree, CuteError> {
     match node {
         ModeTree::List(list) => {
@@ -116,8 +118,8 @@ fn cut_mode(outer: &[CuteMode], mode: CuteMode) -> Result<Vec<CuteMode>, CuteErr
     Ok(modes)
 }
 
-/// Number of leading indices of a mode for which A advances by a constant step. The mode has at least two
-/// indices.
+/// Number of leading indices of a mode over which the offset of A (`outer`) grows by a constant step. The mode has
+/// at least two indices.
 fn run(outer: &[CuteMode], mode: CuteMode) -> Result<i128, CuteError> {
     let step = value(outer, mode.stride).ok_or(CuteError::Size)?;
     let is_even = |c: i128| {
@@ -139,7 +141,8 @@ fn run(outer: &[CuteMode], mode: CuteMode) -> Result<i128, CuteError> {
     Ok(c.min(mode.extent))
 }
 
-/// Collects the modes of the result, each with the stride of its mode in the index of A.
+/// Adds to `leaves` the modes of `result`, each with its extent, its stride in the index of A (from `inner`, the
+/// modes of B) and its stride in the result.
 fn pair(inner: &ModeTree, result: &ModeTree, leaves: &mut Vec<InnerMode>) {
     match (inner, result) {
         (ModeTree::List(inner), ModeTree::List(result)) => {
@@ -157,7 +160,8 @@ fn pair(inner: &ModeTree, result: &ModeTree, leaves: &mut Vec<InnerMode>) {
     }
 }
 
-/// Composition of A after B as a step of another operation, whose error names A and B.
+/// Composition of A after B for use in another operation; its error is [`CuteError::InnerComposition`], which
+/// contains A and B.
 pub(super) fn inner_composition(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     composed(a, b).map_err(|error| CuteError::InnerComposition {
         outer: Box::new(a.clone()),
@@ -166,8 +170,8 @@ pub(super) fn inner_composition(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLa
     })
 }
 
-/// Error extended by the result of CuTe itself, if that is wrong, and by a coalesced B for which a
-/// composition exists.
+/// Error of a composition of A after B, with two additions: the result of CuTe itself, if it is wrong, and a
+/// coalesced B for which the composition exists.
 fn explain_failure(error: CuteError, a: &CuteLayout, b: &CuteLayout) -> CuteError {
     let peer = || reference::wrong_reference_result(a, b).map(Box::new);
     let merged = || {

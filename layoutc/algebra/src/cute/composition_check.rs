@@ -1,4 +1,5 @@
-//! Verification of a composition: R(c) = A(B(c)) for all indices c.
+//! Verification of a composition: R(c) = A(B(c)) for all indices c. A is the outer layout, B the inner layout and R
+//! the result.
 //!
 //! Each digit of B(c) in the modes of A is a sum with one summand per mode of B. While no sum reaches the
 //! extent of its digit, A is additive, and R is correct if it is correct for one step of each mode. The first
@@ -10,10 +11,10 @@ use alloc::vec::Vec;
 use super::error::CuteError;
 use super::flat::{CuteMode, digits, places, value};
 
-/// Maximum number of indices that are enumerated if carries do not decide.
+/// Maximum number of indices that are enumerated to verify a result for which carries between digits do not decide.
 pub const ENUMERATED: i128 = 1 << 20;
 
-/// Mode of the inner layout B, with its strides in A and in the result.
+/// Mode of the inner layout B, with its strides in the index of A and in the offset of R.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InnerMode {
     pub(super) extent: i128,
@@ -26,16 +27,18 @@ pub(super) struct InnerMode {
 /// Result of verifying a composition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Agreement {
-    /// The result of the composition is correct for all indices.
+    /// The result R is correct for all indices.
     Equal,
-    /// The result is wrong, first at this index: A(B(index)) is `right`, but R(index) is `given`.
+    /// The result R is wrong, first at this index: A(B(index)) is `right`, but R(index) is `given`.
     Differs { index: i128, right: i128, given: i128 },
-    /// Undecided, because the `size` indices are more than [`ENUMERATED`].
+    /// The comparison is undecided: carries do not decide it, and the number of indices, `size`, exceeds
+    /// [`ENUMERATED`].
     Unknown { size: i128 },
 }
 
-/// Compares the offsets of the outer layout after `leaves` with the sum of their strides in the result.
-/// `outer` is merged and not empty.
+/// Compares, for all coordinates, the offset in `outer` of the index that the `reach` strides give with the offset
+/// that the `adds` strides give. `outer` consists of the modes of A, merged and not empty; `leaves` of the modes of
+/// B.
 pub(super) fn check_composition(
     outer: &[CuteMode],
     leaves: &[InnerMode],
@@ -58,15 +61,15 @@ pub(super) fn check_composition(
     Ok(Agreement::Equal)
 }
 
-/// Number of steps of stride `reach` after which a digit of the index first carries; `None` if none ever
-/// does.
+/// Number of steps of stride `reach` in the index of `outer` after which one of its digits, except the last, carries
+/// first; `None` if no digit ever carries.
 pub(super) fn steps_to_carry(outer: &[CuteMode], reach: i128) -> Option<i128> {
     let bounded = outer.split_last().map_or(&[][..], |(_, bounded)| bounded);
     let pairs = bounded.iter().zip(digits(outer, reach));
     pairs.filter(|(_, digit)| *digit > 0).map(|(mode, digit)| ceil(mode.extent, digit)).min()
 }
 
-/// Compares A(B(c)) and R(c) at one coordinate `at`, which has one entry per mode of B.
+/// Compares A(B(c)) and R(c) at the coordinate c = `at`, which has one entry per mode of B.
 fn compare(outer: &[CuteMode], leaves: &[InnerMode], at: &[i128]) -> Result<Agreement, CuteError> {
     let total = |of: fn(&InnerMode) -> i128| {
         leaves
@@ -86,8 +89,8 @@ fn compare(outer: &[CuteMode], leaves: &[InnerMode], at: &[i128]) -> Result<Agre
     Ok(Agreement::Differs { index, right, given })
 }
 
-/// First coordinate, in colexicographic order, at which a digit of the index in A carries; `None` if none
-/// ever does.
+/// First coordinate of B, in colexicographic order, at which the sum of the digits in A of its modes carries; `None`
+/// if no coordinate has a carry.
 fn first_carry(outer: &[CuteMode], leaves: &[InnerMode]) -> Option<Vec<i128>> {
     let bounded = outer.split_last().map_or(&[][..], |(_, bounded)| bounded);
     let columns: Vec<Vec<i128>> = leaves.iter().map(|leaf| digits(outer, leaf.reach)).collect();
@@ -117,8 +120,8 @@ fn first_carry(outer: &[CuteMode], leaves: &[InnerMode]) -> Option<Vec<i128>> {
     Some(coordinate)
 }
 
-/// Adds the digits `column` to `sums`, `times` times. Sums are at most the largest offset of the inner
-/// layout, which fits 64 bits.
+/// Adds `times * column[k]` to each `sums[k]`, saturating. Sums are at most the largest offset of the inner layout,
+/// which fits 64 bits.
 fn add(sums: &mut [i128], column: &[i128], times: i128) {
     for (sum, digit) in sums.iter_mut().zip(column) {
         *sum = sum.saturating_add(digit.saturating_mul(times));

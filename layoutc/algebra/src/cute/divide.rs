@@ -11,10 +11,10 @@ use super::error::{CuteError, CuteNote};
 use super::layout::{CuteLayout, ModeTree};
 use super::{CuteOutcome, Tiler};
 
-/// How the modes of a division are grouped, for A with modes M, N and tiles of m, n.
+/// Grouping of the modes of a division, for A with modes M, N and tiles of extents m, n.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DivisionGrouping {
-    /// Tile and rest of each mode together: `((m,M/m),(n,N/n))`.
+    /// Tile and grid of each mode together: `((m,M/m),(n,N/n))`.
     Logical,
     /// Modes of the tile in one group, modes of the grid in another: `((m,n),(M/m,N/n))`.
     Zipped,
@@ -24,17 +24,19 @@ pub enum DivisionGrouping {
     Flat,
 }
 
-/// How a tiler that does not divide the extent is treated.
+/// Treatment of a tiler whose tiles do not divide the number of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemainderPolicy {
-    /// The division fails with an error.
+    /// The division fails with [`CuteError::Rounds`].
     Refuse,
-    /// The last tile is extended past the existing elements, as in CuTe, and a note reports it.
+    /// The last tile is extended past the existing elements, as in CuTe, and a [`CuteNote::Rounded`] reports the
+    /// extension.
     Pad,
 }
 
-/// Divides A by a tiler. The result is a permutation of the elements of A if the tiler divides them. Modes
-/// without a tiler belong to the grid of tiles.
+/// Divides A into tiles. The modes of the result are those of the tile and those of the grid of tiles, grouped as
+/// `kind` says. The result is a permutation of the elements of A if the tiler divides their number. Modes without a
+/// tiler belong to the grid.
 ///
 /// # Errors
 /// [`CuteError::Rounds`] if tiles would cover elements that do not exist, [`CuteError::Repeats`] for a tiler with a
@@ -106,7 +108,8 @@ fn by_layout(
 
 type DivisionResult = ((ModeTree, ModeTree), Vec<CuteNote>);
 
-/// Modes of the tile, and modes of the grid of tiles, in one group each.
+/// Mode trees `(tile, grid)` of a division, with the modes of the tile in one and those of the grid of tiles in the
+/// other, and notes.
 fn zipped(
     a: &CuteLayout,
     tiler: &Tiler,
@@ -142,7 +145,8 @@ fn zipped(
     Ok(((ModeTree::List(tiles), ModeTree::List(rests)), notes))
 }
 
-/// Tile and grid of a layout that `by_layout` divided.
+/// Mode trees `(tile, grid)` of a layout that `by_layout` divided; the grid is `1:0` if the layout does not consist
+/// of two modes.
 fn halves(node: &ModeTree) -> (ModeTree, ModeTree) {
     match node.parts() {
         [tile, rest] => (tile.clone(), rest.clone()),

@@ -29,13 +29,13 @@ pub struct CuteReferenceResult {
 /// Reason why an operation on CuTe layouts has no result.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CuteError {
-    /// Shape and strides are not nested alike.
+    /// Shape and strides have different nesting, such as `(4,2)` and `1`.
     #[error("the strides do not nest as the shape does")]
     Congruence,
     /// A mode has an extent below 1, or a stride below 0.
     #[error("`{mode}` is not a mode: extents are at least 1, strides at least 0")]
     Extent {
-        /// Mode with that extent or stride.
+        /// Mode with the invalid extent or stride.
         mode: CuteMode,
     },
     /// The parameters do not form a swizzle.
@@ -44,10 +44,10 @@ pub enum CuteError {
     /// The size or the largest offset plus 1 of a layout does not fit 64 bits.
     #[error("the size or the largest offset does not fit 64 bits")]
     Size,
-    /// Modes are nested too deep, or a list of modes is empty.
+    /// Modes are nested deeper than 64 levels in an input or 128 levels in a result, or a list of modes is empty.
     #[error("the modes nest too deep, or a list of them is empty")]
     Depth,
-    /// A coordinate is outside the shape, or not nested like it.
+    /// A coordinate is outside the shape, or not nested like the shape.
     #[error("`{coordinate}` is not a coordinate of the shape `{shape}`")]
     Coordinate {
         /// Coordinate as it was given.
@@ -63,7 +63,7 @@ pub enum CuteError {
         /// Number of top-level modes of the layout.
         modes: usize,
     },
-    /// A tiler of modes is given where one layout is required.
+    /// A tiler with one layout per mode is given for a blocked or raked product, which requires one layout.
     #[error("a blocked or raked product takes one layout, not a tiler of modes")]
     Tiler,
     /// The cotarget of a complement is below 1.
@@ -72,7 +72,8 @@ pub enum CuteError {
         /// Cotarget as it was given.
         cotarget: i128,
     },
-    /// A maps a mode of B to offsets that are not a chain of modes.
+    /// A mode of B cannot be split for A: the offsets of A along the mode grow by a constant step for a number of
+    /// indices that does not divide the extent of the mode.
     #[error(
         "A after B has no layout of the shape of B: {} has a constant step for {run} indices, and {run} does not divide {}",
         within(*mode, *part),
@@ -81,17 +82,19 @@ pub enum CuteError {
     Uneven {
         /// Mode of B that cannot be composed.
         mode: CuteMode,
-        /// Remainder of the mode after the splits that A needs.
+        /// Part of the mode that remains after the splits that A needs; equal to `mode` if there are none.
         part: CuteMode,
-        /// Number of leading indices of `part` over which the offsets of A grow by one constant step. It would be the
-        /// extent of the next mode, but does not divide the extent of `part`.
+        /// Number of leading indices of `part` over which the offsets of A grow by one constant step. The next mode
+        /// of the result would need this extent, but it does not divide the extent of `part`.
         run: i128,
-        /// Result of CuTe; `None` if CuTe has none or it is correct.
+        /// Result of CuTe itself for A after B; `None` if CuTe has no result, or its result is not proven wrong.
         peer: Option<Box<CuteReferenceResult>>,
-        /// Coalesced B, and the composition of A after that; `None` if it does not exist either.
+        /// Pair of the coalesced B and the composition of A after the coalesced B; `None` if that composition does
+        /// not exist either, or B is coalesced already.
         merged: Option<Box<(CuteLayout, CuteLayout)>>,
     },
-    /// The offsets of several modes of B cannot be added, because their sum carries in A.
+    /// Several modes of B cannot be composed together: the sum of their digits carries in A, so that their offsets
+    /// in A cannot be added.
     #[error(
         "A after B has no layout of the shape of B: at {index} it is {right}, but the sum of the modes is {given}"
     )]
@@ -102,12 +105,13 @@ pub enum CuteError {
         right: i128,
         /// Offset that the only possible result gives at `index`.
         given: i128,
-        /// Result of CuTe; `None` if CuTe has none or it is correct.
+        /// Result of CuTe itself for A after B; `None` if CuTe has no result, or its result is not proven wrong.
         peer: Option<Box<CuteReferenceResult>>,
-        /// Coalesced B, and the composition of A after that; `None` if it does not exist either.
+        /// Pair of the coalesced B and the composition of A after the coalesced B; `None` if that composition does
+        /// not exist either, or B is coalesced already.
         merged: Option<Box<(CuteLayout, CuteLayout)>>,
     },
-    /// A composition that another operation needs fails.
+    /// A composition that another operation, such as a division, needs has no result.
     #[error("{error}; with A = `{outer}` and B = `{inner}`")]
     InnerComposition {
         /// Outer layout A of the composition.
@@ -117,7 +121,8 @@ pub enum CuteError {
         /// Reason why the composition fails.
         error: Box<CuteError>,
     },
-    /// The result cannot be verified: carries do not decide, and there are too many indices to enumerate.
+    /// The result cannot be verified: carries between digits do not decide, and there are more indices than are
+    /// enumerated.
     #[error(
         "the result could not be verified: carries cancel so far, and {size} indices are too many to enumerate"
     )]
@@ -133,7 +138,7 @@ pub enum CuteError {
         /// Mode with the larger stride.
         second: CuteMode,
     },
-    /// No copy of the layout can fill a hole below the cotarget.
+    /// No copy of the layout can fill an element below the cotarget.
     #[error(
         "copies of the layout cannot cover {cotarget} elements: element {element} remains free"
     )]
@@ -142,7 +147,7 @@ pub enum CuteError {
         element: i128,
         /// Number of elements that should be covered.
         cotarget: i128,
-        /// Result that CuTe returns, with the hole.
+        /// Complement that CuTe returns, which leaves the element free.
         peer: Box<CuteLayout>,
     },
     /// A tiler has a mode of stride 0, which visits each element several times.
@@ -161,7 +166,7 @@ pub enum CuteError {
         /// Offset of both indices.
         offset: i128,
     },
-    /// Neither of two strides is a multiple of the other.
+    /// Neither of two strides is a multiple of the other, and no left inverse is known for such a layout.
     #[error("the strides of `{first}` and `{second}` do not divide each other")]
     Strides {
         /// Mode with the smaller stride.
@@ -169,19 +174,20 @@ pub enum CuteError {
         /// Mode with the larger stride.
         second: CuteMode,
     },
-    /// The tiles of a division cover elements that do not exist.
+    /// The tiles of a division cover elements that do not exist (see
+    /// [`RemainderPolicy::Refuse`](super::RemainderPolicy::Refuse)).
     #[error("`{tiler}` does not divide {size_in} elements: its tiles cover {size_out}")]
     Rounds {
         /// Number of elements of the layout.
         size_in: i128,
-        /// Number of elements that the result of CuTe covers.
+        /// Number of elements that the tiles cover, which is the size of the result of CuTe.
         size_out: i128,
         /// Tiler that does not divide the number of elements.
         tiler: Box<CuteLayout>,
     },
 }
 
-/// Description of a part of a mode of B, which may be the whole mode, for a message.
+/// Text that names `part`, which is a part of the mode `mode` of B or the whole mode, in a message.
 fn within(mode: CuteMode, part: CuteMode) -> String {
     if mode == part {
         return format!("mode `{mode}`");
@@ -232,10 +238,10 @@ impl CuteError {
     }
 }
 
-/// Note on an unexpected property of a result.
+/// Note on a property of a correct result that may be unexpected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CuteNote {
-    /// B reaches offsets that are not indices of A, where A continues with its last mode.
+    /// B has offsets that are not below the size of A. The result continues A there by extending its last mode.
     PastEnd {
         /// Largest offset of B.
         reach: i128,
@@ -244,9 +250,9 @@ pub enum CuteNote {
     },
     /// CuTe itself computes a different result, which is wrong.
     Reference(CuteReferenceResult),
-    /// A and its complement leave holes below the end of A.
+    /// A and its complement leave elements uncovered below the largest offset of A.
     Hole {
-        /// First element that neither A nor a copy of it covers.
+        /// First element that neither A nor a copy of A covers.
         element: i128,
     },
     /// A and its complement cover more elements than the cotarget.
@@ -256,14 +262,15 @@ pub enum CuteNote {
         /// Number of elements that should be covered.
         cotarget: i128,
     },
-    /// Two modes of a product that was taken mode by mode interleave.
+    /// Two modes of a product with a tiler of modes interleave, so that copies overlap.
     Overlap {
         /// Mode with the smaller stride.
         first: CuteMode,
         /// Mode with the larger stride.
         second: CuteMode,
     },
-    /// The tiles of a division cover elements that do not exist.
+    /// The tiles of a division cover elements that do not exist (see
+    /// [`RemainderPolicy::Pad`](super::RemainderPolicy::Pad)).
     Rounded {
         /// Number of elements of the layout.
         size_in: i128,

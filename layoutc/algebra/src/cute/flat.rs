@@ -1,4 +1,5 @@
-//! CuTe layouts as flat lists of modes, the first one fastest, and the digits of an index in these modes.
+//! CuTe layouts as flat lists of modes ([`CuteMode`]), the first one fastest, and the digits of an index in these
+//! modes.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -20,7 +21,7 @@ impl CuteMode {
         Self { extent, stride }
     }
 
-    /// First offset past the mode, `extent * stride`; `None` if it overflows.
+    /// Stride `extent * stride` of a mode that would continue this mode; `None` if it overflows.
     pub(super) fn end(self) -> Option<i128> {
         self.extent.checked_mul(self.stride)
     }
@@ -32,8 +33,9 @@ impl fmt::Display for CuteMode {
     }
 }
 
-/// Modes merged to as few as possible for the same map, also for indices past the size: a last mode of extent
-/// 1 is dropped only if it continues the mode before it. No mode of the result continues the mode before it.
+/// Modes merged into as few as possible, with the same offset for every index, also past the size. A mode is merged
+/// into the mode before it if its stride is `extent * stride` of that mode; modes of extent 1 are dropped, except a
+/// last one that is not merged.
 pub(super) fn merged(modes: &[CuteMode]) -> Vec<CuteMode> {
     let last = modes.len().saturating_sub(1);
     let mut merged: Vec<CuteMode> = Vec::new();
@@ -51,7 +53,8 @@ pub(super) fn merged(modes: &[CuteMode]) -> Vec<CuteMode> {
     merged
 }
 
-/// Digits of an index in the modes, one per mode. The last digit is not reduced by its extent.
+/// Digits of an index in the modes, one per mode: `[1, 2]` for index 9 in modes of extents 4 and 3. The last digit
+/// is not reduced by its extent.
 pub(super) fn digits(modes: &[CuteMode], index: i128) -> Vec<i128> {
     let last = modes.len().saturating_sub(1);
     let mut rest = index;
@@ -63,7 +66,7 @@ pub(super) fn digits(modes: &[CuteMode], index: i128) -> Vec<i128> {
     digits
 }
 
-/// Offset of an index; `None` if it overflows 128 bits.
+/// Offset of an index in the modes, the sum of `digit * stride`; `None` if it overflows 128 bits.
 pub(super) fn value(modes: &[CuteMode], index: i128) -> Option<i128> {
     digits(modes, index)
         .iter()
@@ -71,7 +74,8 @@ pub(super) fn value(modes: &[CuteMode], index: i128) -> Option<i128> {
         .try_fold(0_i128, |sum, (digit, mode)| sum.checked_add(digit.checked_mul(mode.stride)?))
 }
 
-/// Weight of the digit of each mode in the index: the product of the extents before it.
+/// Weight of the digit of each mode in the index, the product of the extents of the modes before it: `[1, 4, 12]`
+/// for extents 4, 3 and 2.
 pub(super) fn places(modes: &[CuteMode]) -> Vec<i128> {
     let mut next = 1_i128;
     let mut places = Vec::with_capacity(modes.len());

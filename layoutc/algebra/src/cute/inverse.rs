@@ -38,7 +38,7 @@ pub fn right_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     Err(CuteError::Unverified { size: layout.size() })
 }
 
-/// Left inverse R with `R(A(i)) = i` for all `i` below the size of A.
+/// Left inverse R with `R(A(i)) = i` for all indices `i` of A.
 ///
 /// # Errors
 /// [`CuteError::NotInjective`] if two indices share an offset, [`CuteError::Strides`] if two strides do not divide each
@@ -54,8 +54,8 @@ pub fn left_inverse(a: &CuteLayout) -> Result<CuteOutcome, CuteError> {
     Err(CuteError::Unverified { size: a.size() })
 }
 
-/// Left inverse as CuTe constructs it: the right inverse of A together with its complement. `None` if they
-/// leave a hole.
+/// Left inverse as CuTe constructs it: the right inverse of A extended by its complement. `None` if A and its
+/// complement leave a hole, modes of A overlap, or a mode has stride 0.
 fn by_complement(a: &CuteLayout) -> Result<Option<CuteLayout>, CuteError> {
     if a.flat().iter().any(|mode| mode.extent > 1 && mode.stride == 0) {
         return Ok(None);
@@ -74,7 +74,7 @@ fn by_complement(a: &CuteLayout) -> Result<Option<CuteLayout>, CuteError> {
     right_inverse(&whole).map(|answer| Some(answer.layout))
 }
 
-/// Left inverse of a layout A with holes, for strides that divide each other. Its extents are the ratios of
+/// Left inverse of a layout A with holes, for strides each of which divides the next. Its extents are the ratios of
 /// adjacent strides of A, and its strides are the weights of the modes of A in the index.
 fn by_ratios(a: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let sorted = sorted(a)?;
@@ -96,7 +96,8 @@ fn by_ratios(a: &CuteLayout) -> Result<CuteLayout, CuteError> {
     CuteLayout::of_modes(&modes)
 }
 
-/// Modes of A with their weights in the index, sorted by stride; an error if two modes share an offset.
+/// Pairs of a mode of A, with extent above 1, and its weight in the index, sorted by stride; an error if two indices
+/// share an offset because of one or two modes.
 fn sorted(a: &CuteLayout) -> Result<Vec<(CuteMode, i128)>, CuteError> {
     let modes = a.flat();
     let mut sorted: Vec<(CuteMode, i128)> =
@@ -121,7 +122,8 @@ fn sorted(a: &CuteLayout) -> Result<Vec<(CuteMode, i128)>, CuteError> {
     Ok(sorted)
 }
 
-/// Error with two indices of the same offset; `None` if there are none or too many indices to enumerate.
+/// Error with two indices of A that have the same offset; `None` if there are none, or more than [`ENUMERATED`]
+/// indices.
 fn shared(a: &CuteLayout) -> Result<Option<CuteError>, CuteError> {
     if a.size() > ENUMERATED {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! CuTe layouts of nested modes.
+//! CuTe layouts of nested modes, [`CuteLayout`], with conversion between coordinates, indices and offsets.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -7,7 +7,7 @@ use super::error::CuteError;
 use super::flat::{self, CuteMode};
 use super::tuple::IntTuple;
 
-/// Maximum nesting depth of modes.
+/// Maximum nesting depth of modes in an input. Results may nest twice as deep.
 pub(super) const MAX_DEPTH: usize = 64;
 
 /// Tree of nested modes: a single mode, or a list of trees.
@@ -18,7 +18,7 @@ pub(super) enum ModeTree {
 }
 
 impl ModeTree {
-    /// Tree of a flat list of modes: the mode itself if there is one, a list of several, and `1:0` for none.
+    /// Tree of a flat list of modes: a list, the mode itself if there is only one, and `1:0` if there are none.
     pub(super) fn of(modes: &[CuteMode]) -> Self {
         match modes {
             [] => Self::Mode(CuteMode::UNIT),
@@ -41,7 +41,7 @@ impl ModeTree {
         }
     }
 
-    /// Children of a list; a single mode is its own only child.
+    /// Trees of the top-level modes; a single mode is the only one.
     pub(super) fn parts(&self) -> &[Self] {
         match self {
             Self::Mode(_) => core::slice::from_ref(self),
@@ -91,13 +91,15 @@ impl CuteLayout {
     /// Creates a layout from a shape and strides in elements.
     ///
     /// # Errors
-    /// [`CuteError::Congruence`] if they do not nest alike, [`CuteError::Extent`] for an extent below 1 or a stride
-    /// below 0, [`CuteError::Size`] if size or cosize does not fit 64 bits, [`CuteError::Depth`].
+    /// [`CuteError::Congruence`] if shape and strides have different nesting, [`CuteError::Extent`] for an extent
+    /// below 1 or a stride below 0, [`CuteError::Size`] if size or cosize does not fit 64 bits,
+    /// [`CuteError::Depth`].
     pub fn new(shape: &IntTuple, stride: &IntTuple) -> Result<Self, CuteError> {
         Self::from_node(pair(shape, stride, MAX_DEPTH)?)
     }
 
-    /// Creates a layout from a flat list of modes, the first one fastest. A single mode is not nested in a list.
+    /// Creates a layout from a flat list of modes, the first one fastest: `(4,2):(2,1)` for two modes, `4:2` for
+    /// one, `1:0` for none.
     ///
     /// # Errors
     /// Errors of [`CuteLayout::new`].
@@ -133,17 +135,17 @@ impl CuteLayout {
         self.root.flat()
     }
 
-    /// Top-level modes of the layout, as layouts. A layout without nesting is its only mode.
+    /// Top-level modes of the layout, each as a layout. A layout of a single mode is its own only mode.
     pub fn modes(&self) -> Vec<Self> {
         self.root.parts().iter().map(|node| Self { root: node.clone() }).collect()
     }
 
-    /// Extents of the modes, nested like them.
+    /// Extents of the modes, in the nesting of the modes.
     pub fn shape(&self) -> IntTuple {
         self.root.tuple(|mode| mode.extent)
     }
 
-    /// Strides of the modes in elements, nested like them.
+    /// Strides of the modes in elements, in the nesting of the modes.
     pub fn stride(&self) -> IntTuple {
         self.root.tuple(|mode| mode.stride)
     }
@@ -160,10 +162,10 @@ impl CuteLayout {
         })
     }
 
-    /// Offset of a coordinate, which is an integer, or a tuple with an integer or tuple per mode.
+    /// Offset in elements of a coordinate: an integer below the size, or a tuple with an integer or tuple per mode.
     ///
     /// # Errors
-    /// [`CuteError::Coordinate`] if it is outside the shape, or not congruent to it.
+    /// [`CuteError::Coordinate`] if the coordinate is outside the shape, or not nested like the shape.
     pub fn index(&self, coordinate: &IntTuple) -> Result<i128, CuteError> {
         index(&self.root, coordinate).ok_or_else(|| CuteError::Coordinate {
             coordinate: coordinate.clone(),
@@ -171,7 +173,7 @@ impl CuteLayout {
         })
     }
 
-    /// Coordinate of an index, nested like the shape.
+    /// Coordinate of an index, nested like the shape: `(1,2)` for index 9 of the shape `(4,3)`.
     ///
     /// # Errors
     /// [`CuteError::Coordinate`] if the index is negative or not below the size.

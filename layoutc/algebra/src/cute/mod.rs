@@ -1,10 +1,10 @@
 //! CuTe's algebra of layouts: composition, complement, inverses, division and products.
 //!
-//! A layout is a shape with congruent strides, the first mode fastest: `(4,(2,2)):(1,(4,8))`. Extents are at
-//! least 1 and strides at least 0; sizes and cosizes fit 64 bits. As in CuTe, an index past the size extends
-//! the last mode. Every result is verified against the definition of its operation: by carries (see
-//! [`compose`]), at a cost independent of the size, or otherwise by enumeration of up to [`ENUMERATED`]
-//! indices. An operation without a correct result is an error with the figures.
+//! A layout is a shape with congruent strides, the first mode fastest: `(4,(2,2)):(1,(4,8))`. Extents are at least 1
+//! and strides at least 0; sizes and cosizes fit 64 bits. As in CuTe, an index past the size extends the last mode.
+//! Every result is verified against the definition of its operation: by carries between digits (see [`compose`]), at
+//! a cost independent of the size, or otherwise by enumeration of up to [`ENUMERATED`] indices. An operation without
+//! a correct result returns an error with the indices and offsets that prove it.
 //!
 //! ```
 //! use layoutc_algebra::Error;
@@ -56,16 +56,17 @@ pub use tuple::IntTuple;
 pub struct CuteOutcome {
     /// Resulting layout.
     pub layout: CuteLayout,
-    /// Notes on unexpected properties of the result.
+    /// Notes on properties of the result that may be unexpected; empty in the usual case.
     pub notes: Vec<CuteNote>,
 }
 
-/// Divisor of a division, or selector of a composition: one layout for all indices, or one tiler per leading
-/// mode.
+/// Second operand of a composition, division or product with A: one layout for all indices of A, or one tiler per
+/// leading mode of A.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tiler {
-    /// Layout that applies to the index of the whole layout.
+    /// Layout whose offsets are indices of the whole layout A, such as `4:1`.
     Whole(CuteLayout),
-    /// Tilers that apply mode by mode. Modes with `None` or beyond the list are unchanged.
+    /// Tilers of the leading modes of A, one by one, such as `[4:1;_]`. Modes of A with `None` or beyond the list
+    /// are unchanged.
     Modes(Vec<Option<Tiler>>),
 }

@@ -1,4 +1,4 @@
-//! Products of CuTe layouts: copies of A, side by side, in the order of B.
+//! Products of CuTe layouts: disjoint copies of A, in the order of B.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,12 +10,12 @@ use super::error::{CuteError, CuteNote};
 use super::layout::{CuteLayout, ModeTree};
 use super::{CuteOutcome, Tiler};
 
-/// How the modes of a product are grouped, for A with modes m, n and B with modes M, N.
+/// Grouping of the modes of a product, for A with modes m, n and B with modes M, N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProductGrouping {
-    /// Modes of A in one group, modes of the copies in another: `((m,n),(M,N))`.
+    /// Modes of A in one group, modes of the copies in a second one: `((m,n),(M,N))`.
     Logical,
-    /// Same grouping as `Logical`. With a tiler of modes, `((m,M),(n,N))` is regrouped as `((m,n),(M,N))`.
+    /// Modes of A in one group, modes of the copies in a second one, also for a tiler of modes: `((m,n),(M,N))`.
     Zipped,
     /// Modes of A in one group, followed by the modes of the copies: `((m,n),M,N)`.
     Tiled,
@@ -25,9 +25,9 @@ pub enum ProductGrouping {
     Raked,
 }
 
-/// Product of A and B: A, and a copy of A for each index of B. The copies are disjoint unless B repeats an
-/// index. With a tiler of modes, each mode is multiplied separately, and a note reports an overlap between
-/// modes.
+/// Product of A and B: index `i` of B selects copy number `B(i)` of A, where copy 0 is A and all copies are
+/// disjoint. Two indices of B with the same offset select the same copy. With a tiler of modes, each mode of A is
+/// multiplied separately, and a note reports an overlap between modes.
 ///
 /// # Errors
 /// [`CuteError::Overlap`] if copies of A would share elements, [`CuteError::Rank`], [`CuteError::Tiler`], and those of
@@ -74,7 +74,7 @@ fn logical(a: &CuteLayout, b: &Tiler) -> Result<CuteOutcome, CuteError> {
     }
 }
 
-/// Layout of the offsets of the copies of A, in the order of B.
+/// Layout of the offsets of the copies of A: index `i` of B is mapped to the offset of the copy number `B(i)`.
 fn copies(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let cotarget = a.size().checked_mul(b.cosize()).ok_or(CuteError::Size)?;
     let mut places = places(a, cotarget)?;
@@ -116,7 +116,8 @@ fn zipped(a: &CuteLayout, b: &Tiler) -> Result<(ModeTree, ModeTree), CuteError> 
     Ok((ModeTree::List(blocks), ModeTree::List(rests)))
 }
 
-/// Pairs of a mode of A and a mode of the copies, ordered by `order`. The shorter list is padded with `1:0`.
+/// Layout whose mode `k` is the coalesced pair of mode `k` of A and mode `k` of the copies, in the order that
+/// `order` returns. The shorter list of modes is padded with `1:0`.
 fn by_rank(
     a: &CuteLayout,
     b: &CuteLayout,

@@ -1,4 +1,4 @@
-//! Result that CuTe itself computes for a composition, correct or not.
+//! Result that CuTe itself computes for a composition of A after B, correct or not.
 //!
 //! Source: CUTLASS, `composition_impl` of cute/layout.hpp. It splits each mode of B along the modes of A,
 //! with quotients rounded up. It requires that a stride is below an extent or a multiple of it, and that a
@@ -12,7 +12,7 @@ use super::error::CuteReferenceResult;
 use super::flat::{CuteMode, merged};
 use super::layout::{CuteLayout, ModeTree};
 
-/// Result that CuTe computes for A after B; `None` if CuTe has none, or it is not proven wrong.
+/// Result that CuTe computes for A after B, if it is proven wrong; `None` if it is not, or CuTe has no result.
 pub(super) fn wrong_reference_result(
     a: &CuteLayout,
     b: &CuteLayout,

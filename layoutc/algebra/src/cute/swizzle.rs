@@ -1,4 +1,4 @@
-//! CuTe layouts with a swizzle, which XORs bits of the offset with other bits of it.
+//! CuTe layouts with a swizzle, which XORs bits of the offset into lower or higher bits of the same offset.
 
 use core::fmt;
 
@@ -8,9 +8,9 @@ use crate::layout::swizzle::Swizzle;
 /// Swizzled layout `S<B,M,S> o offset o layout`: applies the layout, adds the offset, then swizzles the sum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SwizzledLayout {
-    /// Swizzle of the sum of both offsets; `None` if there is none.
+    /// Swizzle of the sum of `offset` and the offset in `layout`; `None` if there is none.
     pub swizzle: Option<Swizzle>,
-    /// Offset added to that of the layout, in elements.
+    /// Offset in elements that is added to the offset in `layout`, before the swizzle.
     pub offset: i128,
     /// Layout that is applied before the offset and the swizzle.
     pub layout: CuteLayout,

@@ -1,4 +1,4 @@
-//! Text forms of CuTe: layouts `(4,(2,2)):(1,(4,8))`, tilers `[4:1;_]`, and swizzles
+//! Parsers of the text forms of CuTe: layouts `(4,(2,2)):(1,(4,8))`, tilers `[4:1;_]`, and swizzles
 //! `S<3,4,3> o 0 o (8,64):(64,1)`.
 //!
 //! C++ prefixes compile-time values with `_`. A shape without strides is compact, the first mode fastest. `Sw<…>` and
@@ -33,7 +33,7 @@ impl SpannedTuple {
         }
     }
 
-    /// All integers of the tuple in order, with their byte ranges.
+    /// All integers of the tuple, from left to right at all levels, with their byte ranges.
     pub fn leaves(&self) -> Vec<(i128, Span)> {
         let mut leaves = Vec::new();
         self.collect(&mut leaves);
@@ -56,16 +56,17 @@ impl SpannedTuple {
     }
 }
 
-/// Parsed layout text, with extents of at least 1 and congruent strides of at least 0.
+/// Parsed text of a layout, such as `S<3,4,3> o 0 o (8,64):(64,1)`, with extents of at least 1 and strides of at
+/// least 0 that nest like the extents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CuteLayoutText {
     /// Leading swizzle with its byte range; `None` if there is none.
     pub swizzle: Option<(Swizzle, Span)>,
-    /// Offset between the swizzle and the layout, in elements.
+    /// Offset between the swizzle and the layout, in elements; 0 if none is written.
     pub offset: i128,
     /// Extents of the modes.
     pub shape: SpannedTuple,
-    /// Strides of the modes, in elements.
+    /// Strides of the modes, in elements; compact, the first mode fastest, if the text has none.
     pub stride: SpannedTuple,
 }
 
@@ -89,7 +90,7 @@ impl CuteLayoutText {
     }
 }
 
-/// Parses a layout with an optional swizzle.
+/// Parses a layout with an optional swizzle: `(8,64):(64,1)` or `S<3,4,3> o 0 o (8,64):(64,1)`.
 ///
 /// # Errors
 /// [`NotationFault`], with its span in the text.
@@ -101,15 +102,16 @@ pub fn parse(text: &str) -> Result<CuteLayoutText, NotationFault> {
     Ok(written)
 }
 
-/// Parses a layout that has no swizzle.
+/// Parses a layout without a swizzle, such as `(4,(2,2)):(1,(4,8))`.
 ///
 /// # Errors
-/// Errors of [`parse`]; a swizzle is [`NotationFaultKind::Unsupported`](crate::notation::NotationFaultKind::Unsupported).
+/// Errors of [`parse`]; a swizzle is
+/// [`NotationFaultKind::Unsupported`](crate::notation::NotationFaultKind::Unsupported).
 pub fn parse_layout(text: &str) -> Result<CuteLayout, NotationFault> {
     plain(&parse(text)?)
 }
 
-/// Parses a shape, whose extents are at least 1.
+/// Parses a shape such as `(4,(2,2))`, whose extents are at least 1.
 ///
 /// # Errors
 /// Errors of [`parse`].
@@ -298,7 +300,8 @@ fn tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<SpannedTuple, NotationF
     }
 }
 
-/// Compact strides of a shape, the first mode fastest. `next` is the next stride.
+/// Compact strides of a shape, the first mode fastest: `(1,(4,8))` for `(4,(2,2))`. `next` is the stride of the
+/// first mode, and is set to that of a mode after the last one.
 fn compact(shape: &SpannedTuple, next: &mut i128) -> Result<SpannedTuple, NotationFault> {
     match shape {
         SpannedTuple::Integer(size, span) => {

@@ -1,4 +1,4 @@
-//! Nested integers, which represent shapes, strides and coordinates of CuTe.
+//! Nested integers, [`IntTuple`], which represent shapes, strides and coordinates of CuTe.
 
 use alloc::vec::Vec;
 use core::fmt;

@@ -1,4 +1,4 @@
-//! Bounds of weighted sums of digits.
+//! Bounds of weighted sums of digits, over all values of the digits and symbols.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use super::{Chain, LinearForm};
 use crate::expr::ExprError;
 
 impl DigitReader<'_> {
-    /// Least and greatest value of a linear form, with its digits treated as independent.
+    /// Least and greatest value of a linear form if every digit takes all values below its extent independently.
     pub(super) fn span(&self, form: &LinearForm) -> Result<(i128, i128), ExprError> {
         let mut span = (form.constant, form.constant);
         for (digit, weight) in &form.terms {
@@ -16,8 +16,8 @@ impl DigitReader<'_> {
         Ok(span)
     }
 
-    /// Least and greatest value of a linear form, where leading digits of a chain together do not exceed the
-    /// range of the chain.
+    /// Least and greatest value of a linear form, tighter than [`Self::span`]: the leading digits of a chain
+    /// together do not exceed the greatest value that the chain encodes.
     pub(super) fn tight_span(&self, form: &LinearForm) -> Result<(i128, i128), ExprError> {
         let mut span = (form.constant, form.constant);
         let mut left = form.terms.clone();
@@ -33,8 +33,9 @@ impl DigitReader<'_> {
         Ok(span)
     }
 
-    /// Two or more leading digits of a chain that occur in `terms` with proportional weights; `None` if there are
-    /// fewer. Returns the digits, and the weight of the least significant of them in the chain and in `terms`.
+    /// Longest run of leading digits of a chain that occur in `terms` with weights proportional to those in the
+    /// chain; `None` for fewer than two. Returns the digits, and the weights of the last of them in the chain and in
+    /// `terms`.
     fn high_run(&self, chain: &Chain, terms: &[(usize, i128)]) -> Option<(Vec<usize>, i128, i128)> {
         let mut run = Vec::new();
         let mut lowest: Option<(i128, i128)> = None;
@@ -58,7 +59,8 @@ impl DigitReader<'_> {
     }
 }
 
-/// Widens a span by the values `weight * value` for `value` in `0..=most`.
+/// Widens the bounds `span`, least and greatest value, of a sum by a term `weight * value` with `value` in
+/// `0..=most`.
 fn reach(span: &mut (i128, i128), most: i128, weight: i128) -> Result<(), ExprError> {
     let reach = most.checked_mul(weight).ok_or(ExprError::Overflow)?;
     let side = if reach < 0 { &mut span.0 } else { &mut span.1 };

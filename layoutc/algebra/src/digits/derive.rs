@@ -14,14 +14,15 @@ use crate::expr::{BinOp, Expr, ExprError};
 /// Maximum number of bits of a value that is decomposed into bit fields.
 const MAX_BITS: u32 = 120;
 
-/// Bit field of a value: the XOR of digits, optionally complemented. Without digits, the field is constant.
+/// Bit field of a value: the XOR of digits, with all bits inverted if `turned` is true. Without digits, all bits of
+/// the field are 0, or 1 if `turned` is true.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct BitField {
     /// Position of the lowest bit of the field in the value.
     start: u32,
     /// Number of bits of the field.
     bits: u32,
-    /// Digits whose XOR is the field, ascending.
+    /// Positions of the digits whose XOR is the field, ascending.
     of: Vec<usize>,
     turned: bool,
 }
@@ -37,7 +38,7 @@ impl BitField {
     }
 }
 
-/// Number whose lowest `bits` bits are 1: `2^bits - 1`.
+/// Number whose lowest `bits` bits are 1, `2^bits - 1`, for at most [`MAX_BITS`] bits.
 fn ones(bits: u32) -> i128 {
     (1_i128 << bits.min(MAX_BITS)) - 1
 }
@@ -48,7 +49,8 @@ fn bits_of(value: i128) -> u32 {
 }
 
 impl DigitReader<'_> {
-    /// `a & b` or `a ^ b` as a weighted sum of digits, for operands that decompose into bit fields.
+    /// `a & b` or `a ^ b` as a weighted sum of digits, for operands that are sums of disjoint bit fields. Otherwise
+    /// a request to split a digit, or [`Refinement::Impossible`].
     pub(super) fn bitwise(&mut self, op: BinOp, a: &LinearForm, b: &LinearForm) -> RefineResult {
         let (above, a) = self.beyond(a, self.span(b)?)?;
         let (over, b) = self.beyond(b, self.span(&a)?)?;
@@ -79,8 +81,9 @@ impl DigitReader<'_> {
         Ok(Ok(sum(&form, &above, 1)?))
     }
 
-    /// Splits a sum into `(high, low)`, where `high` consists of the terms above all bits of a value with the
-    /// given span. A bitwise operation with that value affects `low` alone.
+    /// Splits `form` into `(high, low)` with `form = high + low`, where all terms of `high` are above the highest
+    /// bit of `most`. A bitwise operation of `form` with a value in `least..=most` changes `low` alone. Returns
+    /// `(0, form)` if `form` has no such split.
     fn beyond(
         &self,
         form: &LinearForm,
@@ -102,7 +105,7 @@ impl DigitReader<'_> {
         Ok((LinearForm { constant: above, terms: high }, low))
     }
 
-    /// Disjoint bit fields that make up a sum; `None` if it does not decompose into bit fields.
+    /// Disjoint bit fields whose sum is `form`, lowest first; `None` if `form` is not such a sum.
     fn fields(&self, form: &LinearForm) -> Result<Option<Vec<BitField>>, ExprError> {
         let mut form = form.clone();
         // Subdivided digits are replaced by their parts.
@@ -147,7 +150,7 @@ impl DigitReader<'_> {
         Ok(apart.then_some(fields))
     }
 
-    /// Digits whose XOR is the given digit; the digit alone if it is not an XOR.
+    /// Positions of the digits whose XOR is the digit at position `digit`; `digit` alone if it is not an XOR.
     fn members(&self, digit: usize) -> Vec<usize> {
         match self.derived.iter().find(|(made, _)| *made == digit) {
             Some((_, DerivedDigit::Parity(of))) => of.clone(),
@@ -155,8 +158,8 @@ impl DigitReader<'_> {
         }
     }
 
-    /// Splits constant fields at the bit positions `edges`. A field of digits that contains an edge requests a
-    /// split of its first digit instead.
+    /// Splits constant fields at the bit positions `edges`. If an edge is inside a field that is not constant,
+    /// returns a request to split the first digit of that field there.
     fn aligned(&self, fields: &[BitField], edges: &[u32]) -> Result<Vec<BitField>, Refinement> {
         let mut out = Vec::new();
         for field in fields {
@@ -173,7 +176,7 @@ impl DigitReader<'_> {
         Ok(out)
     }
 
-    /// Value of a bit field as a weighted sum of digits.
+    /// Value of a bit field, at its position in the whole value, as a weighted sum of digits.
     fn field_form(&mut self, field: &BitField) -> Result<LinearForm, ExprError> {
         let weight = 1_i128 << field.start;
         let reach = ones(field.bits).checked_mul(weight).ok_or(ExprError::Overflow)?;
@@ -190,7 +193,8 @@ impl DigitReader<'_> {
         Ok(form)
     }
 
-    /// Remainder `form % k`: the reduced form if it stays below `k`, otherwise a derived digit.
+    /// Remainder `form % k`: `form` with constant and weights reduced modulo `k` if that is always below `k`,
+    /// otherwise a derived digit.
     pub(super) fn residue(&mut self, form: &LinearForm, k: i128) -> Result<LinearForm, ExprError> {
         let rest = modulo(form, k, &self.derived)?;
         let (_, high) = self.tight_span(&rest)?;
@@ -201,8 +205,8 @@ impl DigitReader<'_> {
         Ok(LinearForm { constant: 0, terms: alloc::vec![(digit, 1)] })
     }
 
-    /// Quotient `form // k`, with a derived digit for the terms that `k` does not divide; `None` if the extent of
-    /// that digit overflows.
+    /// Quotient `form // k`: the terms that `k` divides, plus a derived digit for the quotient of the other terms.
+    /// `None` if the extent of the derived digit overflows.
     pub(super) fn quotient(
         &mut self,
         form: &LinearForm,
@@ -238,7 +242,8 @@ impl DigitReader<'_> {
         Ok(Some(LinearForm { constant: 0, terms: alloc::vec![(digit, 1)] }))
     }
 
-    /// Position of the derived digit with this definition, which is added at its first use.
+    /// Position of the derived digit with the definition `made` and `extent` values, which is added if there is none
+    /// yet.
     pub(super) fn made_digit(
         &mut self,
         made: DerivedDigit,
@@ -253,8 +258,8 @@ impl DigitReader<'_> {
     }
 }
 
-/// Form congruent to `form` modulo `k`, with its constant and weights reduced to `0..k`. A remainder in it is
-/// replaced by its dividend where that is congruent.
+/// Form congruent to `form` modulo `k`, with its constant and weights in `0..k`. A derived digit of `made` that is a
+/// remainder `x % m` is replaced by its dividend `x` if the result stays congruent.
 pub(crate) fn modulo(
     form: &LinearForm,
     k: i128,
@@ -280,7 +285,8 @@ pub(crate) fn modulo(
     Ok(rest)
 }
 
-/// Field that results from `a op b` for two fields over the same bits; `None` if it is not an XOR of digits.
+/// Field `a op b` for two fields over the same bits, where `op` is `&` or `^`; `None` if the result is not an XOR of
+/// digits, as for `&` of two different digits.
 fn combined(op: BinOp, a: BitField, b: &BitField) -> Option<BitField> {
     if op == BinOp::And {
         let zero = BitField { of: Vec::new(), turned: false, ..a.clone() };

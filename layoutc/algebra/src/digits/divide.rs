@@ -1,4 +1,4 @@
-//! Division of weighted sums of digits, and the refinements of digits that enable it.
+//! Division of weighted sums of digits by constants, and the refinements of the chain plans that enable it.
 
 use alloc::vec::Vec;
 
@@ -9,8 +9,9 @@ use crate::expr::{BinOp, ExprError};
 use crate::normal_form::poly::Poly;
 
 impl DigitReader<'_> {
-    /// Quotient `form // k` or remainder `form % k`, from the current digits, or as a derived digit if no
-    /// refinement helps. `x` is the dividend that `form` represents, if it may get a chain of its own.
+    /// `form // k` or `form % k` as a weighted sum of digits, depending on `op`. If the current digits do not
+    /// suffice, returns the refinement that would help, or adds a derived digit if none would. `x` is the polynomial
+    /// that equals `form`, or `None` if it must not get a chain of its own.
     pub(super) fn part(
         &mut self,
         op: BinOp,
@@ -45,9 +46,9 @@ impl DigitReader<'_> {
         Ok(Ok(if op == BinOp::Mod { rest } else { quotient }))
     }
 
-    /// Decomposes a form over one axis with a weight above `k` into `(whole, rest)` with
-    /// `form = k * whole + rest`, if a split of the axis then linearizes `rest`: `9*i // 2 = 4*i + i // 2`.
-    /// `None` otherwise.
+    /// Decomposes a form over the digits of one axis, one of whose weights exceeds `k`, into `(whole, rest)` with
+    /// `form = k * whole + rest`, if splitting the axis then makes `rest // k` a sum of digits:
+    /// `9*i // 2 = 4*i + i // 2`. `None` otherwise.
     fn scaled_axis(&self, form: &LinearForm, k: i128) -> Option<(LinearForm, LinearForm)> {
         let plan = self.plan_of(form.terms.first()?.0)?;
         let is_of_axis = |digit: usize| {
@@ -69,8 +70,9 @@ impl DigitReader<'_> {
         Some((part(constant.div_euclid(k), &|w| w / k), part(constant.rem_euclid(k), &|w| w % k)))
     }
 
-    /// True if no split or reflection of the digits makes the quotient by `k` of the terms that `k` does not
-    /// divide constant.
+    /// True if the terms of `form` whose weights `k` does not divide can reach `k` however their digits are split or
+    /// reflected, so that `request` cannot make the quotient of these terms by `k` constant. False if a fusion
+    /// applies.
     fn is_unsplittable(&self, request: &Refinement, form: &LinearForm, k: i128) -> bool {
         if matches!(request, Refinement::Fuse(_))
             || !matches!(self.fusion(form), Refinement::Impossible)
@@ -86,12 +88,12 @@ impl DigitReader<'_> {
         rest.len() > 1 && least.fold(0_i128, i128::saturating_add) >= k
     }
 
-    /// True if the refinement would change the plans of the chains.
+    /// True if the refinement changes the plans of the chains.
     pub(super) fn is_effective(&self, request: &Refinement) -> bool {
         refine(&mut self.plans.to_vec(), request, self.extents)
     }
 
-    /// Quotient and remainder `(form // k, form % k)`, or the refinement that would make the division possible.
+    /// Pair `(form // k, form % k)` in the current digits, or the refinement that would make the division possible.
     fn divide(&self, form: &LinearForm, k: i128) -> RefineResult<(LinearForm, LinearForm)> {
         if k < 1 {
             return Err(ExprError::Divisor);
@@ -115,7 +117,8 @@ impl DigitReader<'_> {
         }
     }
 
-    /// True if the refinement is a split at a weight that nests in the weights of its chain.
+    /// True if the refinement is a split at a weight that is a multiple of the next smaller weight of its chain and
+    /// divides the next larger one.
     fn nests(&self, request: &Refinement) -> bool {
         match request {
             Refinement::Split(plan, weight) => {
@@ -125,8 +128,9 @@ impl DigitReader<'_> {
         }
     }
 
-    /// Form with the subdivided digit of largest weight that `k` does not divide replaced by its parts; `None` if
-    /// there is no such digit.
+    /// `form` with one subdivided digit replaced by the digits of the chain that subdivides it: the digit of largest
+    /// weight among those whose weight `k` does not divide. `None` if `form` has no subdivided digit of such a
+    /// weight.
     pub(super) fn expand_heaviest_digit(
         &self,
         form: &LinearForm,
@@ -145,8 +149,8 @@ impl DigitReader<'_> {
         Ok(Some(sum(&without, &self.chain_form(chain), *weight)?))
     }
 
-    /// Refinement that would make `rest // k` constant, where `rest` consists of the terms of `form` that `k`
-    /// does not divide.
+    /// Refinement that would make `rest // k` constant, where `rest` is the sum of the terms of `form` that `k` does
+    /// not divide; [`Refinement::Impossible`] if there is none.
     fn request(&self, form: &LinearForm, rest: &LinearForm, k: i128) -> Refinement {
         if let Some((digit, _)) = rest.terms.iter().find(|(_, weight)| *weight < 0) {
             return self.plan_of(*digit).map_or(Refinement::Impossible, Refinement::Reflect);
@@ -191,12 +195,14 @@ impl DigitReader<'_> {
         self.fusion(form)
     }
 
-    /// Position of the plan whose chain contains the digit; `None` for a derived digit.
+    /// Position in `plans` of the plan whose chain contains the digit at position `digit`; `None` for a derived
+    /// digit.
     fn plan_of(&self, digit: usize) -> Option<usize> {
         self.planned.get(self.owner.get(digit).copied().flatten()?).copied()
     }
 
-    /// Request to split a digit at the weight `factor` within it; for an XOR, to split its first operand.
+    /// Request to split the digit at position `digit` into `digit // factor` and `digit % factor`. For an XOR of
+    /// digits, the request is to split the first of them; for other derived digits it is [`Refinement::Impossible`].
     pub(super) fn cut(&self, digit: usize, factor: i128) -> Refinement {
         if let (Some(found), Some(plan)) = (self.digits.get(digit), self.plan_of(digit)) {
             return Refinement::Split(plan, found.weight.saturating_mul(factor));
@@ -209,7 +215,9 @@ impl DigitReader<'_> {
         }
     }
 
-    /// Request to fuse the chains that occur in `form` with row-major weights; impossible if fewer than two do.
+    /// Request to fuse the longest sequence of chains whose weights in `form` are row-major: the weight of each
+    /// chain is the weight times the number of values of the next. [`Refinement::Impossible`] for fewer than two
+    /// chains.
     fn fusion(&self, form: &LinearForm) -> Refinement {
         let mut units: Vec<(usize, i128)> = (0..self.chains.len())
             .filter_map(|chain| Some((chain, self.unit(form, chain)?)))
@@ -234,8 +242,8 @@ impl DigitReader<'_> {
         if plans.len() > 1 { Refinement::Fuse(plans) } else { Refinement::Impossible }
     }
 
-    /// Weight of a chain in `form`, if all its digits occur with proportional weights and the chain counts up
-    /// from 0.
+    /// Positive factor `u` such that every digit of the chain has weight `u * w` in `form`, where `w` is its weight
+    /// in the chain. `None` if there is no such factor, or the chain does not count up from 0.
     fn unit(&self, form: &LinearForm, chain: usize) -> Option<i128> {
         if !self.plans.get(*self.planned.get(chain)?)?.is_plain() {
             return None;
@@ -249,7 +257,8 @@ impl DigitReader<'_> {
         (all && unit > 0).then_some(unit)
     }
 
-    /// Product of the extents of the axes that a chain encodes; `None` if an extent is symbolic.
+    /// Number of values of a chain: the product of the extents of the axes that it encodes. `None` if an extent is
+    /// symbolic.
     fn count(&self, chain: usize) -> Option<i128> {
         let axes = &self.chains.get(chain)?.axes;
         axes.iter().try_fold(1_i128, |n, axis| n.checked_mul(self.extents.get(*axis)?.as_const()?))

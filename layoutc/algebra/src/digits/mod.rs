@@ -1,13 +1,13 @@
 //! Mixed-radix normal form: every axis index is a weighted sum of digits, and every target is a weighted sum
 //! of the same digits.
 //!
-//! The digits are computed by refinement. Every axis starts as one digit. A quotient or remainder that
-//! crosses a digit requests a split of it. One of `x + 5` requests that `x` be counted from an offset, a
-//! negative weight requests that `x` be counted backwards, and one across two axes requests their fusion. The
-//! targets are then read again, until every one is a weighted sum or no request makes progress. Values that
-//! no split linearizes become derived digits: the XOR of bit fields, and the quotient and remainder of a sum
-//! (see [`DerivedDigit`]). An intermediate value that is divided in several ways, such as `(i + j) % 7`,
-//! becomes a digit with a chain of its own.
+//! The digits are computed by refinement. Every axis starts as one digit. A quotient or remainder that crosses a
+//! digit requests a split of the digit. A division of `x + 5` requests that `x` be counted from an offset, a
+//! negative weight of `x` requests that `x` be counted backwards, and a division of a sum over two axes requests the
+//! fusion of the axes. The targets are then read again, until every target is a weighted sum or no request makes
+//! progress. Values that no split linearizes become derived digits: the XOR of bit fields, and the quotient and
+//! remainder of a sum (see [`DerivedDigit`]). An intermediate value that is divided in several ways, such as
+//! `(i + j) % 7`, becomes a digit with a chain of its own.
 
 mod bounds;
 mod derive;
@@ -32,7 +32,7 @@ use shared_dividends::SharedDividends;
 /// `digit * weight` to the number that its chain encodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Digit {
-    /// Weight of the digit in the number that its chain encodes.
+    /// Factor of the digit in the number that its chain encodes; 1 for a derived digit.
     pub weight: i128,
     /// Number of values of the digit; symbolic only for the most significant digit of a chain.
     pub extent: Expr,
@@ -53,11 +53,11 @@ pub struct Chain {
     /// Positions of the logical axes that this chain encodes, outermost first. There are several if the axes are
     /// fused, and none if the chain subdivides a digit.
     pub axes: Vec<usize>,
-    /// Position of the digit that this chain subdivides; `None` if the chain encodes axes. The digit is split at
-    /// a weight that does not nest, as in `x % 3 // 2`, or it is derived. It never exceeds its own extent, even
-    /// if the sum of its parts could.
+    /// Position in [`Digits::digits`] of the digit that this chain subdivides; `None` if the chain encodes axes. The
+    /// digit is derived, or is split at a weight that does not nest in the weights of its own chain, as in
+    /// `x % 3 // 2`. It stays below its extent, even if the sum of this chain could exceed it.
     pub of_digit: Option<usize>,
-    /// Sign of `m` in the index: `1`, or `-1` for an axis that the layout stores reversed.
+    /// Factor of `m` in the index: `1`, or `-1` for an axis that the layout stores in reverse order.
     pub sign: i128,
     /// Constant added to `sign * m` to obtain the index.
     pub constant: i128,
@@ -76,8 +76,8 @@ pub struct LinearForm {
 }
 
 impl LinearForm {
-    /// Division by `k`: `(quotient, rest)` with `self = k * quotient + rest`. The quotient receives the terms
-    /// that `k` divides.
+    /// Pair `(quotient, rest)` with `self = k * quotient + rest`: the quotient receives the terms whose weights `k`
+    /// divides, and the constant divided by `k`.
     pub(crate) fn split(&self, k: i128) -> (Self, Self) {
         let mut whole = Self { constant: self.constant.div_euclid(k), terms: Vec::new() };
         let mut rest = Self { constant: self.constant.rem_euclid(k), terms: Vec::new() };
@@ -91,12 +91,13 @@ impl LinearForm {
     }
 }
 
-/// Definition of a digit that is not a digit of an axis.
+/// Definition of a derived digit in terms of other digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DerivedDigit {
-    /// Intermediate value with a chain of its own, equal to this non-negative sum.
+    /// Value of this non-negative sum, which a chain of its own subdivides: `i + j` where the targets contain
+    /// `(i + j) // 6` and `(i + j) % 6`.
     Sum(LinearForm),
-    /// XOR of two or more digits at these positions, ascending. Each has as many bits as the derived digit.
+    /// XOR of the two or more digits at these positions, ascending. Each has as many bits as the derived digit.
     Parity(Vec<usize>),
     /// Remainder `form % modulus`. The constant and the weights of the form are in `0..modulus`.
     Residue(LinearForm, i128),
@@ -122,13 +123,14 @@ pub enum DerivedDigit {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::struct_field_names, reason = "it is what the field holds")]
 pub struct Digits {
-    /// All digits, of axes and derived ones.
+    /// All digits, of axes and derived ones: `Var::Digit(k)` is `digits[k]`.
     pub digits: Vec<Digit>,
-    /// All chains. Each logical axis is encoded by exactly one.
+    /// All chains. Each logical axis is encoded by exactly one chain.
     pub chains: Vec<Chain>,
-    /// Positions of the derived digits with their definitions, in dependency order.
+    /// Pairs of a position in `digits` and the definition of the derived digit there. A definition uses no derived
+    /// digit that comes later.
     pub derived: Vec<(usize, DerivedDigit)>,
-    /// Weighted sums of digits that the targets equal, in the order of the targets (for a layout, see
+    /// Weighted sum of digits that equals each target, in the order of the targets (for a layout, see
     /// `Layout::digit_targets`).
     pub targets: Vec<LinearForm>,
 }
@@ -136,18 +138,19 @@ pub struct Digits {
 /// Maximum number of refinements; each adds a split, shift, reflection, fusion or dividend.
 const MAX_ROUNDS: usize = 256;
 
-/// Treatment of an axis whose bits are operands of an XOR and which is also divided by a number that is not a
-/// power of two.
+/// Treatment of an axis whose bits are operands of an XOR and which is also divided by a number that is not a power
+/// of two, as `i` in `i ^ j` and `i // 3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BitSplit {
     /// Splits the axis at its divisors.
     AtDivisors,
-    /// Splits the axis into bits, and treats its dividend as a derived digit.
+    /// Splits the axis at powers of two only. A value that contains the axis and is divided by another number
+    /// becomes a derived digit.
     AtBits,
 }
 
-/// Computes the normal form of `targets`, index expressions over the axes at the positions `axes` in
-/// `extents`; `None` if they have no normal form.
+/// Computes the normal form of `targets`, index expressions over the axes at the positions `axes` in `extents`.
+/// `None` if there is no normal form, or if `bits` is [`BitSplit::AtBits`] and no bits of an axis are operands.
 ///
 /// # Errors
 /// [`ExprError`] when a constant leaves the integer range.

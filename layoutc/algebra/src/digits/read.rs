@@ -1,5 +1,5 @@
-//! One pass over the targets with the current digits. It yields their weighted sums, or a request to refine
-//! the digits.
+//! One attempt to write the targets (index expressions) as weighted sums of the digits of the current chain plans.
+//! [`DigitReader`] returns the sums, or a [`Refinement`] of the plans to apply before the next attempt.
 
 use alloc::vec::Vec;
 
@@ -17,20 +17,20 @@ pub(super) struct DigitReader<'a> {
     facts: &'a Facts,
     /// True while an operand of an XOR or of a bit mask is read.
     pub(super) is_bitwise: bool,
-    /// Divisions of intermediate values in the targets.
+    /// Intermediate values of the targets that are divided in several ways, and so need digits of their own.
     pub(super) uses: &'a SharedDividends,
     pub(super) digits: Vec<Digit>,
-    /// Greatest value of each digit over all values of the symbols.
+    /// Greatest value of each digit over all values of the symbols, indexed like `digits`.
     greatest: Vec<i128>,
     pub(super) chains: Vec<Chain>,
-    /// Position of the plan of each chain.
+    /// Position in `plans` of the plan of each chain, indexed like `chains`.
     pub(super) planned: Vec<usize>,
-    /// Greatest value that each chain encodes, over all values of the symbols. The sum of its digits may exceed
-    /// it.
+    /// Greatest value that each chain encodes over all values of the symbols, indexed like `chains`. The weighted
+    /// sum of the digits of a chain may exceed this value.
     pub(super) most: Vec<i128>,
-    /// Position of the chain of each digit; `None` for derived digits.
+    /// Position in `chains` of the chain of each digit, indexed like `digits`; `None` for derived digits.
     pub(super) owner: Vec<Option<usize>>,
-    /// Positions of the derived digits with their definitions.
+    /// Pairs of a position in `digits` and the definition of the derived digit there.
     pub(super) derived: Vec<(usize, DerivedDigit)>,
 }
 
@@ -68,8 +68,8 @@ impl<'a> DigitReader<'a> {
         Ok(reader)
     }
 
-    /// Adds the chain that subdivides the digit of weight `weight` in the chain of plan `of`, if that chain
-    /// exists already.
+    /// Adds the chain of `plan`, the plan at `position`, which subdivides the digit of weight `weight` in the chain
+    /// of plan `of`. Adds nothing if plan `of` has no chain yet.
     pub(super) fn add_parts(
         &mut self,
         position: usize,
@@ -81,7 +81,8 @@ impl<'a> DigitReader<'a> {
         self.add_chain(position, plan, Some(digit))
     }
 
-    /// Adds the chain of a plan, which encodes axes, or subdivides the digit `of_digit`.
+    /// Adds the chain of `plan`, the plan at `position`. If `of_digit` is `None`, the chain encodes axes; otherwise
+    /// it subdivides the digit at position `of_digit`.
     pub(super) fn add_chain(
         &mut self,
         position: usize,
@@ -125,7 +126,8 @@ impl<'a> DigitReader<'a> {
         Ok(())
     }
 
-    /// Adds a digit with this weight in its chain `owner`, and returns its position.
+    /// Adds a digit with this weight in the chain at position `owner` (`None` for a derived digit), and returns the
+    /// position of the digit.
     pub(super) fn add_digit(
         &mut self,
         weight: i128,
@@ -143,13 +145,15 @@ impl<'a> DigitReader<'a> {
         self.greatest.get(digit).copied().unwrap_or(0)
     }
 
-    /// Position of the digit that the chain of a plan subdivides; `None` if there is no such chain yet.
+    /// Position of the digit that the chain of plan `plan` subdivides; `None` if the plan has no chain yet, or its
+    /// chain encodes axes.
     pub(super) fn number_of(&self, plan: usize) -> Option<usize> {
         let chain = self.planned.iter().position(|own| *own == plan)?;
         self.chains.get(chain)?.of_digit
     }
 
-    /// Position of the digit with this weight in a chain; `None` if the chain has none.
+    /// Position in `digits` of the digit of weight `weight` in the chain at position `chain`; `None` if there is
+    /// none.
     fn digit_at(&self, (chain, weight): (usize, i128)) -> Option<usize> {
         let digits = &self.chains.get(chain)?.digits;
         digits
@@ -162,7 +166,7 @@ impl<'a> DigitReader<'a> {
         Digits { digits: self.digits, chains: self.chains, derived: self.derived, targets }
     }
 
-    /// Weighted sum of digits that equals a polynomial, or the refinement of digits that it needs.
+    /// Weighted sum of digits that equals `poly`, or the refinement of the chain plans without which there is none.
     pub(super) fn form(&mut self, poly: &Poly) -> RefineResult {
         let mut form = LinearForm::default();
         let mut direct: Vec<(usize, i128)> = Vec::new();
@@ -222,8 +226,9 @@ impl<'a> DigitReader<'a> {
         self.add_axes(form, direct)
     }
 
-    /// Adds the undivided axes `direct` with their coefficients to a form. Each axis is replaced by its chain,
-    /// and all axes of a fused chain together by the number that it encodes.
+    /// Adds `coefficient * index` to `form` for each pair `(axis, coefficient)` of `direct`. The index of an axis is
+    /// written in the digits of its chain. If all axes of a fused chain occur with row-major coefficients, their sum
+    /// is the number that the chain encodes, times a factor.
     fn add_axes(&mut self, mut form: LinearForm, mut direct: Vec<(usize, i128)>) -> RefineResult {
         while let Some((axis, coefficient)) = direct.pop() {
             let Some(chain) = self.chains.iter().position(|chain| chain.axes.contains(&axis))
@@ -263,8 +268,9 @@ impl<'a> DigitReader<'a> {
         LinearForm { constant: chain.constant, terms }
     }
 
-    /// Common factor and axes of a fused chain whose axes all occur undivided, each with `unit` times its
-    /// row-major weight: `(unit, axes used)`. `None` if they do not.
+    /// Pair `(unit, axes)` if all axes of a fused chain occur undivided with coefficients of `unit` times their
+    /// row-major weights; `None` otherwise. `coefficient` is that of `axis`, and `others` contains the pairs
+    /// `(axis, coefficient)` of the remaining axes.
     fn whole_number(
         &self,
         chain: &Chain,
@@ -288,7 +294,8 @@ impl<'a> DigitReader<'a> {
         Ok(Some((unit, weights.into_iter().map(|(a, _)| a).collect())))
     }
 
-    /// Row-major weights of the axes of a fused chain, as pairs of axis and weight, innermost first.
+    /// Row-major weights of the axes of a fused chain as pairs `(axis, weight)`, innermost first: `[(1, 1), (0, 8)]`
+    /// if axis 1 is inside axis 0 and has extent 8.
     fn row_major(&self, chain: &Chain) -> Result<Vec<(usize, i128)>, ExprError> {
         let mut weights = Vec::new();
         let mut weight = 1_i128;
@@ -303,7 +310,8 @@ impl<'a> DigitReader<'a> {
         Ok(weights)
     }
 
-    /// Index of one axis of a fused chain that encodes `m`: `m // weight % extent`.
+    /// Index of one axis of the fused chain at position `chain`, which encodes `m`: `m // weight % extent`, where
+    /// `weight` is the row-major weight of the axis and `extent` its extent.
     fn fused_axis(&mut self, chain: usize, axis: usize) -> RefineResult {
         let Some(found) = self.chains.get(chain) else { return Ok(Err(Refinement::Impossible)) };
         let weights = self.row_major(found)?;

@@ -1,4 +1,4 @@
-//! Refinements of chains and their application: splits, shifts, reflections, fusions and new dividends.
+//! Refinements of chain plans and their application: splits, shifts, reflections, fusions and new dividends.
 
 use alloc::vec::Vec;
 
@@ -6,23 +6,24 @@ use crate::expr::Expr;
 use crate::expr::gcd;
 use crate::normal_form::poly::Poly;
 
-/// Maximum number of shifts of a chain. Two remainders that need different offsets would otherwise shift it
-/// forever.
+/// Maximum number of shifts of a chain. Without a limit, two remainders that need different offsets would shift the
+/// chain forever.
 const MAX_SHIFTS: u8 = 3;
 /// Maximum number of intermediate values that get a chain of their own.
 const MAX_NUMBERS: usize = 16;
-/// Maximum common multiple of the divisors of an intermediate value. The chain of the value starts at a
-/// multiple of it.
+/// Maximum common multiple of the numbers by which an intermediate value is divided. The chain of the value starts
+/// at a multiple of that number.
 const MAX_BLOCK: i128 = 1 << 40;
 
-/// Kind of value that a chain encodes.
+/// Value that a chain decomposes into digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ChainSource {
-    /// Index of the axes in [`ChainPlan::axes`].
+    /// Index of the axis in [`ChainPlan::axes`], or the row-major index of several axes.
     Axes,
-    /// Digit of another chain, given by the position of the plan of that chain and the weight of the digit in it.
+    /// Digit of another chain: the position of the plan of that chain, and the weight of the digit in it.
     Digit(usize, i128),
-    /// Intermediate value, with the common multiple of its divisors.
+    /// Intermediate value, such as `(i + j) % 7`, and the common multiple of the numbers by which the value is
+    /// divided.
     Number(Poly, i128),
 }
 
@@ -56,8 +57,8 @@ impl ChainPlan {
         self.sign == 1 && self.constant == 0 && self.of == ChainSource::Axes
     }
 
-    /// Position in `cuts` at which a split at this weight would be inserted; `None` if the weight does not nest
-    /// in its neighbors.
+    /// Position in `cuts` at which `weight` would be inserted; `None` unless it is a multiple of the next smaller
+    /// weight and a proper divisor of the next larger one.
     pub(super) fn split_position(&self, weight: i128) -> Option<usize> {
         let at = self.cuts.partition_point(|cut| *cut < weight);
         let below = at.checked_sub(1).and_then(|k| self.cuts.get(k));
@@ -71,25 +72,26 @@ impl ChainPlan {
     }
 }
 
-/// Change of chain plans, given by their positions, that reading the targets requires.
+/// Change of the chain plans without which a target is not a weighted sum of digits. Chains are given by the
+/// positions of their plans.
 #[derive(Debug, Clone)]
 pub(super) enum Refinement {
-    /// Chain `.0` needs a digit of weight `.1`.
+    /// Chain `.0` needs a digit of weight `.1`: weight 4 for `x // 4`.
     Split(usize, i128),
-    /// Chain `.0` must start `.1` lower.
+    /// Chain `.0` must start `.1` lower: its digits add up to `x + 5` in place of `x`, for `(x + 5) // 8`.
     Shift(usize, i128),
-    /// Chain `.0` must count its index backwards.
+    /// Chain `.0` must count its index backwards, from `extent - 1` down to 0.
     Reflect(usize),
     /// The chains of these plans, outermost first, must be fused into one row-major index.
     Fuse(Vec<usize>),
-    /// The intermediate value `number`, whose minimum is `least`, needs a chain of its own because it is divided
-    /// by `by`.
+    /// The intermediate value `number`, whose minimum is `least`, needs a chain of its own because it is divided by
+    /// `by`.
     NewDividend { number: Poly, least: i128, by: i128 },
-    /// No refinement makes the target a weighted sum.
+    /// No refinement makes the target a weighted sum of digits.
     Impossible,
 }
 
-/// Applies a refinement to the plans; false if it is inapplicable or changes nothing.
+/// Applies a refinement to the plans; false if the refinement is inapplicable or changes nothing.
 pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: &[Expr]) -> bool {
     match request {
         Refinement::Impossible => false,
@@ -164,8 +166,8 @@ pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: 
     }
 }
 
-/// Adds a chain for the intermediate value `number`, or lowers the start of its chain; false if nothing
-/// changes.
+/// Adds a plan for a chain of the intermediate value `number`, whose minimum is `least` and which is divided by
+/// `by`, or lowers the start of its existing chain. False if the limits are exceeded or nothing changes.
 fn add_dividend(plans: &mut Vec<ChainPlan>, number: &Poly, least: i128, by: i128) -> bool {
     let numbers = plans.iter().filter(|plan| matches!(plan.of, ChainSource::Number(..))).count();
     let at = plans.iter().position(|plan| plan.counts(number));

@@ -1,5 +1,5 @@
-//! Intermediate values that are divided in several ways, such as `z // 6` and `z % 6` for `z = (i + j) % 7`.
-//! Each becomes a digit with a chain of its own, so that its parts split and join like those of an axis.
+//! Intermediate values that are divided in several ways, such as `z // 6` and `z % 6` for `z = (i + j) % 7`. Each of
+//! these values becomes a digit with a chain of its own, whose parts split and join like those of an axis.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -12,25 +12,27 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::Atom;
 use crate::normal_form::simplify::Facts;
 
-/// Maximum divisor whose own divisors are searched for dividends that are quotients of others.
+/// Largest divisor of a dividend `x` whose proper divisors `g` are tried to find other dividends that equal
+/// `x // g`.
 const MAX_DIVISOR: i128 = 4096;
 
-/// Divisions of intermediate values that occur in a list of targets.
+/// Dividends of the divisions in a list of targets that need chains or special treatment.
 #[derive(Debug, Default)]
 pub(super) struct SharedDividends {
-    /// Dividends that are divided in more than one way.
+    /// Dividends with more than one division, such as `z // 6` and `z % 6`.
     shared: BTreeSet<Poly>,
-    /// Dividends that are quotients of other dividends, with that dividend and divisor: `2*i + j//4` is
-    /// `(8*i + j) // 4`.
+    /// For each dividend that equals `x // g` for another dividend `x`: the pair `(x, g)`. For example, `2*i + j//4`
+    /// is `(8*i + j) // 4`.
     quotients: BTreeMap<Poly, (Poly, i128)>,
     /// Axes whose bits are operands of an XOR or a mask; empty except under [`BitSplit::AtBits`].
     bits: BTreeSet<Var>,
 }
 
-/// Divisions of each dividend, as pairs `(is_remainder, divisor)`.
+/// Divisions of each dividend, as pairs `(is_remainder, divisor)`: `(true, 6)` for `z % 6`.
 type Divisions<'a> = BTreeMap<&'a Poly, BTreeSet<(bool, &'a Poly)>>;
 
-/// Dividends that equal a quotient of another dividend, each with that dividend and the divisor.
+/// Pair `(x, g)` for each dividend that equals `x // g` for another dividend `x`, where `g` is a proper divisor of a
+/// number by which `x` is divided.
 fn quotients(
     divisions: &Divisions<'_>,
     facts: &Facts,
@@ -86,7 +88,8 @@ impl SharedDividends {
     }
 }
 
-/// Collects every dividend of `poly` with its divisions, and every axis whose bits are used.
+/// Collects the divisions of every dividend in `poly`, and in `bits` every axis whose bits are operands of `&` or
+/// `^`. `is_bitwise` is true if `poly` itself is such an operand.
 fn collect<'a>(
     poly: &'a Poly,
     divisions: &mut Divisions<'a>,
@@ -117,7 +120,8 @@ fn collect<'a>(
 }
 
 impl DigitReader<'_> {
-    /// Linear form of the dividend `x` that is divided by `k`; the digit of its own chain if it has one.
+    /// Linear form of the dividend `x` that is divided by `k`. If a chain encodes `x`, the form is the digit that
+    /// this chain subdivides.
     pub(super) fn dividend_form(&mut self, x: &Poly, k: i128) -> RefineResult {
         // An XOR operand is split into the bits of the axis itself.
         let is_power = k & (k - 1) == 0;
@@ -168,7 +172,7 @@ impl DigitReader<'_> {
         Ok(Ok(number(digit)))
     }
 
-    /// True if the plan at position `plan` encodes the value of plan `number`, or subdivides one of its digits.
+    /// True if plan `plan` is plan `number`, or subdivides a digit of its chain, directly or through other plans.
     fn is_of_number(&self, plan: usize, number: usize) -> bool {
         match self.plans.get(plan).map(|plan| &plan.of) {
             // A subdivision comes after the plan that it subdivides.
@@ -177,7 +181,7 @@ impl DigitReader<'_> {
         }
     }
 
-    /// True for a derived digit that no chain subdivides.
+    /// True if the digit at position `digit` is derived and no chain subdivides it.
     fn is_whole(&self, digit: usize) -> bool {
         self.derived.iter().any(|(made, _)| *made == digit)
             && self.chains.iter().all(|chain| chain.of_digit != Some(digit))
@@ -199,8 +203,8 @@ impl DigitReader<'_> {
         }
     }
 
-    /// Request for a chain that encodes the dividend `x`, or the dividend of which `x` is a quotient; `None` if
-    /// it needs none or has one already.
+    /// Request for a chain of the dividend `x`, or of the dividend of which `x` is a quotient; `None` if `x` needs
+    /// no chain or has one already. `form` is the linear form of `x`, and `k` its divisor.
     pub(super) fn name_dividend(
         &self,
         x: &Poly,

@@ -1,17 +1,18 @@
 //! Hilbert curves of rectangular grids of any size: a path that visits every cell once and preserves
 //! locality.
 //!
-//! In a box of `length` by `breadth`, the path starts at `(0, 0)` and ends at the far end of the length. A box with
-//! `2 * length > 3 * breadth` splits into two along its length; any other splits into three: the first half of the length
-//! in one half of the breadth, the whole length in the other half of the breadth, then the second half of the length
-//! back. The first split is at an even position where possible, so that each block ends next to the start of the
-//! following one. For a square whose side is a power of two, this is Hilbert's order.
+//! In a box of `length` by `breadth` cells, the path starts at `(0, 0)` and ends at the far end of the length. A box
+//! with `2 * length > 3 * breadth` splits into two along its length. Any other box splits into three: the first half
+//! of the length in one half of the breadth, the whole length in the other half of the breadth, then the second half
+//! of the length back. The first split is at an even position where possible, so that each block ends next to the
+//! start of the following one. For a square whose side is a power of two, this is Hilbert's order.
 //!
 //! Source: Hilbert, 1891, for squares; the generalization to rectangles is known as "gilbert".
 //!
-//! Consecutive cells are 4-neighbors. If the longer side is odd and the shorter one even, no such path reaches the far
-//! end of the longer side: the path then has one diagonal step, or, for a shorter side of 2, ends one cell early. Both
-//! directions are iterative, descend into the one block that holds the cell, and neither fail nor leave the box.
+//! Consecutive cells are 4-neighbors. If the longer side is odd and the shorter one even, no such path reaches the
+//! far end of the longer side: the path then has one diagonal step, or, for a shorter side of 2, ends one cell
+//! early. [`CurveGrid::distance`] and [`CurveGrid::cell`] are iterative and descend into the one block that holds
+//! the cell. They clamp their arguments to the grid, so that they never fail.
 
 /// Maximum number of cells of a grid: 2^22.
 pub const MAX_CELLS: u32 = 1 << 22;
@@ -23,21 +24,22 @@ pub struct CurveGrid {
     columns: u32,
 }
 
-/// Block of the recursion along the curve: `length` cells in the direction of the path, `breadth` across it.
+/// Rectangle of cells in the recursion of the curve: `length` cells in the direction of the path, `breadth` cells
+/// across it.
 #[derive(Debug, Clone, Copy)]
 struct CurveBlock {
     length: i64,
     breadth: i64,
 }
 
-/// How a block of the curve is subdivided.
+/// Subdivision of a block of the curve into one, two or three blocks that the path visits in sequence.
 enum CurveSplit {
-    /// The block is one row or one column and is not subdivided.
+    /// No subdivision: the block is one row or one column of cells.
     Line,
-    /// Two blocks in sequence. Contains the length of the first one.
+    /// Two blocks one after the other along the length. Contains the length of the first block.
     Two(i64),
-    /// Three blocks: one there, one across and one back. Contains the breadth of the outer two, and the length of
-    /// the first.
+    /// Three blocks: out, across and back. Contains the breadth of the first and third block (the second has the
+    /// rest of the breadth and the whole length), and the extent of the first block along the length.
     Three(i64, i64),
 }
 
@@ -54,7 +56,7 @@ impl CurveBlock {
     }
 }
 
-/// Value rounded up to an even integer.
+/// Smallest even integer that is at least `n`.
 fn even(n: i64) -> i64 {
     n + n % 2
 }
@@ -81,8 +83,8 @@ impl CurveGrid {
         self.rows * self.columns
     }
 
-    /// Block that covers the whole grid, along the longer side (the columns of a square), and true if that side
-    /// is the columns.
+    /// Block that covers the whole grid, with its length along the longer side. The flag is true if the length
+    /// counts columns, as for a square, and false if it counts rows.
     fn whole(self) -> (bool, CurveBlock) {
         let (rows, columns) = (i64::from(self.rows), i64::from(self.columns));
         if columns >= rows {
@@ -170,7 +172,7 @@ impl CurveGrid {
     }
 }
 
-/// Index clamped to `0..extent`.
+/// Value of `index` clamped to `0..extent`.
 fn inside(index: i128, extent: u32) -> i64 {
     let last = i64::from(extent) - 1;
     i64::try_from(index.clamp(0, i128::from(last))).unwrap_or(last)

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// Bit at position `bit` of the value `x`, which has `bits` bits.
+/// Bit `bit` of `x`, counted from 0 for the least significant bit, as an expression. `x` is below `2^bits`.
 fn bit_of(x: &Expr, bit: u32, bits: u32) -> Result<Expr, ExprError> {
     let high = match bit {
         0 => x.clone(),
@@ -17,7 +17,7 @@ fn bit_of(x: &Expr, bit: u32, bits: u32) -> Result<Expr, ExprError> {
     Expr::binary(BinOp::Mod, &high, &Expr::constant(2))
 }
 
-/// Sum of `bit * 2^place` over all pairs `(bit, place)`.
+/// Sum of `bit * 2^place` over all pairs `(bit, place)`, as an expression; 0 without pairs.
 fn join_bits(bits: &[(Expr, u32)]) -> Result<Expr, ExprError> {
     let mut sum: Option<Expr> = None;
     for (bit, place) in bits {
@@ -33,9 +33,9 @@ fn join_bits(bits: &[(Expr, u32)]) -> Result<Expr, ExprError> {
     Ok(sum.unwrap_or_else(|| Expr::constant(0)))
 }
 
-/// Z-order (Morton) index, which interleaves the bits of the arguments, the last argument least significant.
-/// Arguments may differ in width; an argument without bits left is skipped. `parts` contains each argument
-/// with its number of bits, at most 62 in total.
+/// Z-order (Morton) index, which interleaves the bits of the arguments, the last argument least significant. `parts`
+/// contains each argument with its number of bits, at most 62 bits in total. Arguments may differ in width: above
+/// the highest bit of an argument, only the bits of wider arguments are interleaved.
 ///
 /// Source: Morton, 1966. On an 8 by 8 box, (1, 0) maps to 2 and (0, 1) to 1.
 ///

@@ -45,11 +45,12 @@ pub enum ExprError {
 pub enum Var {
     /// Index along a logical axis of the tensor.
     Axis(u32),
-    /// Index along a storage axis, the result of layout steps.
+    /// Index along a storage axis, one of the axes that the layout steps produce.
     Storage(u32),
     /// Index along a physical axis, one per group of storage axes: `p0`, `p1`, ….
     Physical(u32),
-    /// Digit of an axis index, in proofs and loop nests.
+    /// Digit of the mixed-radix form of axis indices, such as `c // 4` of `c`: `Var::Digit(k)` is digit `k` of
+    /// [`Digits`](crate::Digits) in proofs, and of the loops in loop nests.
     Digit(u32),
     /// Symbol, an integer that is known only at run time.
     Symbol(u32),
@@ -86,7 +87,7 @@ pub enum BinOp {
 }
 
 impl BinOp {
-    /// Text of the operator in manifests: its sign, or the name of the function.
+    /// Text of the operator in manifests: a sign such as `//`, or the name of a function such as `hilbert`.
     pub fn sign(self) -> &'static str {
         match self {
             Self::Add => "+",
@@ -104,16 +105,16 @@ impl BinOp {
     }
 }
 
-/// Node of an expression.
+/// Root node of an expression, whose operands are expressions.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExprNode {
     /// Integer constant.
     Const(i128),
-    /// Variable of the expression.
+    /// Variable: an index along an axis, a digit or a symbol.
     Var(Var),
     /// Negation, `-a`.
     Neg(Expr),
-    /// Binary operation on two operands.
+    /// Binary operation `a op b`, as the operator, `a` and `b`.
     Bin(BinOp, Expr, Expr),
 }
 
@@ -140,12 +141,12 @@ struct ExprData {
 pub struct Expr(Arc<ExprData>);
 
 impl Expr {
-    /// Expression that is the constant `value`.
+    /// Expression of one node, the constant `value`.
     pub fn constant(value: i128) -> Self {
         Self::leaf(ExprNode::Const(value))
     }
 
-    /// Expression that is the variable `var`.
+    /// Expression of one node, the variable `var`.
     pub fn var(var: Var) -> Self {
         Self::leaf(ExprNode::Var(var))
     }
@@ -198,7 +199,7 @@ impl Expr {
         self.0.size
     }
 
-    /// Value of an expression that is a single constant (`Some(3)` for `3`, `None` for `1 + 2`).
+    /// Value of an expression whose only node is a constant: `Some(3)` for `3`, `None` for `1 + 2`.
     pub fn as_const(&self) -> Option<i128> {
         match self.node() {
             ExprNode::Const(value) => Some(*value),
@@ -206,7 +207,7 @@ impl Expr {
         }
     }
 
-    /// Variable of an expression that is a single variable; `None` otherwise.
+    /// Variable of an expression whose only node is a variable; `None` for any other expression.
     pub fn as_var(&self) -> Option<Var> {
         match self.node() {
             ExprNode::Var(var) => Some(*var),
@@ -245,7 +246,7 @@ impl Expr {
         }
     }
 
-    /// Expression with every variable replaced by `value(var)`; `None` keeps the variable.
+    /// Expression with every variable replaced by `value(var)`; a variable is kept where `value(var)` is `None`.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].
@@ -284,7 +285,7 @@ pub fn gcd(a: i128, b: i128) -> i128 {
     i128::try_from(a).unwrap_or(i128::MAX)
 }
 
-/// Result of one operation on integers, in checked arithmetic with floor division.
+/// Value of `a op b` for integers, in 128-bit checked arithmetic with floor division.
 ///
 /// # Errors
 /// [`ExprError::Overflow`]; [`ExprError::Divisor`] for a divisor below 1.
@@ -343,7 +344,8 @@ impl ExprComparison {
         })
     }
 
-    /// Expressions that are all non-negative exactly where the comparison holds, such as `b - a - 1` for `a < b`.
+    /// Expressions that are all non-negative exactly where the comparison holds: `b - a - 1` for `a < b`, `a - b`
+    /// for `a >= b`, and both `a - b` and `b - a` for `a == b`.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].
@@ -361,7 +363,7 @@ impl ExprComparison {
     }
 }
 
-/// Predicate: a conjunction of comparisons, true if there are none.
+/// Conjunction of comparisons, which is true if there are none.
 ///
 /// ```
 /// use layoutc_algebra::{CompareOp, Error, Expr, ExprComparison, Predicate, Var};
@@ -393,7 +395,7 @@ impl Predicate {
         Ok(true)
     }
 
-    /// Predicate with every variable replaced by `value(var)`; `None` keeps the variable.
+    /// Predicate with every variable replaced by `value(var)`; a variable is kept where `value(var)` is `None`.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].
@@ -408,7 +410,8 @@ impl Predicate {
         Ok(Self { all: self.all.iter().map(replaced).collect::<Result<_, ExprError>>()? })
     }
 
-    /// Expressions that are all non-negative exactly where the predicate holds.
+    /// Expressions that are all non-negative exactly where the predicate holds: the margins of all comparisons, in
+    /// order.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].

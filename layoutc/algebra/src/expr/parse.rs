@@ -15,7 +15,7 @@ use crate::expr::BinOp;
 
 /// Maximum nesting depth of parentheses, signs and calls.
 pub const MAX_NESTING: usize = 256;
-/// Maximum number of consecutive operators without parentheses.
+/// Maximum number of operators that follow each other without parentheses, as in `a + b + c`.
 pub const MAX_TERMS: usize = 512;
 /// Maximum length of a map or expression, in bytes.
 pub const MAX_BYTES: usize = 1 << 16;
@@ -28,13 +28,13 @@ pub type Span = Range<usize>;
 pub struct IndexAst {
     /// Byte range of the expression, parentheses included.
     pub span: Span,
-    /// Kind of the root node, with its operands.
+    /// Operation, name or literal at the root of the expression, with its operands.
     pub kind: IndexAstKind,
-    /// Number of nodes from this one to the deepest leaf, at most [`MAX_TERMS`].
+    /// Number of nodes on the longest path from this node to a leaf, at most [`MAX_TERMS`].
     depth: usize,
 }
 
-/// Kind of a node of an [`IndexAst`], with its operands.
+/// Operation, name or literal at a node of an [`IndexAst`], with its operands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IndexAstKind {
     /// Integer literal, at most `2^63 - 1`.
@@ -60,10 +60,10 @@ pub struct MapParam {
     pub span: Span,
 }
 
-/// Item on the right side of a map.
+/// Item of the right side of a map as parsed, with unresolved names: `c // 4`, `b = c // 4 : 32` or `*outer`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MapItemText {
-    /// Storage axis, written as `name = expr : extent`; name and extent are optional.
+    /// Storage axis, written as `name = index : extent`, such as `b = c // 4 : 32`; name and extent are optional.
     Expr {
         /// Name of the storage axis with its byte range; `None` if none is written.
         name: Option<(String, Span)>,
@@ -72,22 +72,23 @@ pub enum MapItemText {
         /// Stated extent of the storage axis; `None` if none is written.
         extent: Option<IndexAst>,
     },
-    /// All axes of the `*` parameter with this name, such as `*outer`.
+    /// Axes that the `*` parameter of this name takes, written as `*outer`. Contains the name without `*` and the
+    /// byte range with it.
     Star(String, Span),
 }
 
 /// Parsed text of a map, with unresolved names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapText {
-    /// Parameters of the map; `None` if it has no arrow.
+    /// Parameters of the map, in the order of the text; `None` if the text has no `->`, only items.
     pub params: Option<Vec<MapParam>>,
-    /// Items on the right side of the map.
+    /// Items of the right side of the map, outermost first.
     pub items: Vec<MapItemText>,
     /// Separators `|`, each as the number of items before it and its byte range.
     pub separators: Vec<(usize, Span)>,
 }
 
-/// Kind of a syntax error in a map or expression.
+/// Cause of a syntax error in a map or expression.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ParseErrorKind {
     /// A token is found where another one is expected.
@@ -130,13 +131,13 @@ pub enum ParseErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{kind}")]
 pub struct ParseError {
-    /// Kind of the syntax error.
+    /// Cause of the syntax error.
     pub kind: ParseErrorKind,
     /// Byte range of the syntax error in the text.
     pub span: Span,
 }
 
-/// Parses a map such as `(n, c) -> (n, c // 4 | c % 4)`, or the items of a map alone.
+/// Parses a map such as `(n, c) -> (n, c // 4 | c % 4)`, or its items alone, such as `n, c // 4 | c % 4`.
 ///
 /// # Errors
 /// The first syntax error.
@@ -155,7 +156,7 @@ pub fn map(text: &str) -> Result<MapText, ParseError> {
     Ok(MapText { params, items, separators })
 }
 
-/// Parses an index expression.
+/// Parses an index expression such as `(n * 32 + c) // 4`.
 ///
 /// # Errors
 /// The first syntax error.
@@ -169,7 +170,7 @@ pub fn expression(text: &str) -> Result<IndexAst, ParseError> {
     }
 }
 
-/// Items of a map, and the separators between them.
+/// Items of a map and its separators, the latter as in [`MapText::separators`].
 type MapItemList = (Vec<MapItemText>, Vec<(usize, Span)>);
 
 struct MapParser<'a> {
@@ -333,7 +334,8 @@ impl MapParser<'_> {
         Ok(MapItemText::Expr { name, expr, extent })
     }
 
-    /// Parses an expression of operators with precedence `least` or higher, by precedence climbing.
+    /// Parses an expression whose operators outside of parentheses have precedence `least` or higher: 1 for `^`, 2
+    /// for `&`, 3 for `+ -`, 4 for `* // %`. With `least` 0, parses any expression.
     fn expr(&mut self, least: u8) -> Result<IndexAst, ParseError> {
         let mut left = self.unary()?;
         while let Some(MapTokenKind::Op(op)) = self.peek() {

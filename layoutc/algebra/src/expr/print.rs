@@ -6,10 +6,11 @@ use alloc::string::{String, ToString};
 
 use crate::expr::{BinOp, CompareOp, Expr, ExprNode, Predicate, Var};
 
-/// Name of each variable in printed text.
+/// Function that returns the name of a variable in the printed text, such as `c` for `Var::Axis(1)`.
 pub type VarNames<'a> = &'a dyn Fn(Var) -> String;
 
-/// Precedence of an operator, as in Python; an operator of higher precedence binds tighter.
+/// Precedence of an operator, as in Python: 1 for `^`, 2 for `&`, 3 for `+ -`, 4 for `* // %`, and 6 for function
+/// calls. An operator of higher precedence binds tighter.
 fn level(op: BinOp) -> u8 {
     match op {
         BinOp::Xor => 1,

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::BinOp;
 use super::parse::{MAX_BYTES, ParseError, ParseErrorKind, Span};
 
-/// Kind of a token of a map, with its value.
+/// Token of a map or expression without its position: an integer, a name, an operator or a punctuation mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum MapTokenKind {
     Int(i128),
@@ -21,14 +21,15 @@ pub(super) enum MapTokenKind {
     Colon,
 }
 
-/// Token of a map, with its byte range.
+/// Token of a map or expression, with its byte range in the text.
 #[derive(Debug, Clone)]
 pub(super) struct MapToken {
     pub(super) kind: MapTokenKind,
     pub(super) span: Span,
 }
 
-/// Tokens of a map or an expression, in their order.
+/// Tokens of a map or an expression, in the order of the text. Fails on an unknown character, an invalid integer
+/// literal, or a text of more than [`MAX_BYTES`] bytes.
 pub(super) fn tokenize(text: &str) -> Result<Vec<MapToken>, ParseError> {
     if text.len() > MAX_BYTES {
         return Err(ParseError { kind: ParseErrorKind::TooDeep, span: 0..text.len() });

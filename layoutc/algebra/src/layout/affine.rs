@@ -6,18 +6,18 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::layout::Layout;
 use crate::normal_form::simplify::Facts;
 
-/// Offset of the form `origin + i0 * strides[0] + i1 * strides[1] + …`, in elements. Origin and strides are
-/// over symbols.
+/// Offset of the form `origin + i0 * strides[0] + i1 * strides[1] + …`, in elements, where `i0`, `i1`, … are the
+/// logical indices. The origin and the strides are expressions over symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AffineOffset {
-    /// Offset of the first element, in elements.
+    /// Offset of the element whose logical indices are all 0, in elements.
     pub origin: Expr,
     /// Strides of the logical axes, in elements, one per axis; 0 for an axis of extent 1.
     pub strides: Vec<Expr>,
 }
 
-/// Weight and constant `(w, c)`, if `index` has the syntactic form of a linear function `w * var + c`; `None`
-/// otherwise.
+/// Pair `(w, c)` if `index` is equal to `w * var + c` and consists of `var`, constants, `+`, `-` and products with
+/// constants: `(2, 3)` for `2 * var + 3`. `None` for any other expression, or if a coefficient overflows.
 pub(crate) fn linear_coefficients(index: &Expr, var: Var) -> Option<(i128, i128)> {
     let sum =
         |(a, b): (i128, i128), (c, d): (i128, i128)| Some((a.checked_add(c)?, b.checked_add(d)?));
@@ -43,7 +43,8 @@ pub(crate) fn linear_coefficients(index: &Expr, var: Var) -> Option<(i128, i128)
 }
 
 impl Layout {
-    /// Origin and strides of the offset over the logical axes; `None` if the offset is not proven affine.
+    /// Origin and strides of the offset as an affine function of the logical indices; `None` if the offset is not
+    /// proven affine.
     ///
     /// # Errors
     /// [`ExprError`] when a constant leaves the integer range.
@@ -74,8 +75,8 @@ impl Layout {
 }
 
 impl Layout {
-    /// True if the offset is a sum of terms that read at most one logical axis each. Then elements at regular
-    /// indices of an axis are at regular distances in memory.
+    /// True if the offset is a sum of terms that read at most one logical axis each. Elements at equidistant indices
+    /// of one axis are then equidistant in memory, wherever they start along the other axes.
     pub fn is_separable(&self) -> bool {
         is_separable(&self.offset)
     }

@@ -13,7 +13,8 @@ use crate::layout::physical::PlacementOptions;
 use crate::layout::swizzle::Swizzle;
 use crate::symbol::{Axis, Symbol};
 
-/// Verdict of the proof about the slots of a layout.
+/// Result of the proof of a layout: no two elements share a slot, and the slots are all filled (bijective) or not
+/// (padded).
 ///
 /// ```
 /// use layoutc_algebra::{Error, Expr, Layout, Verdict};
@@ -30,7 +31,7 @@ use crate::symbol::{Axis, Symbol};
 pub enum Verdict {
     /// Every slot of the physical shape holds exactly one element: no padding.
     Bijective,
-    /// Injective: every element has its own slot, and some slots are padding.
+    /// No two elements share a slot, and some slots hold no element (padding).
     Padded,
 }
 
@@ -47,11 +48,13 @@ impl Verdict {
 /// Proof technique that established a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProofMethod {
-    /// Mixed-radix normal form, whose digits the storage indices determine.
+    /// Mixed-radix normal form: every axis index is a weighted sum of digits, and the storage indices determine all
+    /// digits.
     Digits,
-    /// Mixed-radix normal form, together with linear algebra over `GF(2)` for bits combined by XOR.
+    /// Mixed-radix normal form, with linear algebra over `GF(2)` for bits that are combined by XOR, such as those of
+    /// a swizzle.
     Gf2,
-    /// Enumeration of all elements in at least one independent component of axes.
+    /// Enumeration of all index tuples of at least one set of axes that shares no storage index with other axes.
     Enumeration,
 }
 
@@ -65,7 +68,8 @@ impl ProofMethod {
         }
     }
 
-    /// Technique to report for a proof that combines two: enumeration before `GF(2)` before digits.
+    /// Technique to report for a proof that uses `self` and `other`: `Enumeration` if one of them is, otherwise
+    /// `Gf2` if one of them is, otherwise `Digits`.
     pub(crate) fn with(self, other: Self) -> Self {
         match (self, other) {
             (Self::Enumeration, _) | (_, Self::Enumeration) => Self::Enumeration,
@@ -75,21 +79,21 @@ impl ProofMethod {
     }
 }
 
-/// Indices that the digits of a layout decompose.
+/// Expressions that the normal form [`Layout::digits`] represents as weighted sums of digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DigitTargets {
-    /// The storage indices: one target per storage axis.
+    /// The storage indices: one expression per storage axis.
     Storage,
-    /// The offset in the flat buffer as the single target, for explicit strides, with which only the offset can
-    /// be injective.
+    /// The offset in the flat buffer alone, for explicit strides that are not proven to nest: the offset must be
+    /// injective, not the storage indices.
     Offset,
 }
 
 /// Requested alignment of the first element, the one at index 0 along every logical axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlignedOrigin {
-    /// Offset of the first element in the flat buffer, in elements over symbols. The element is aligned if the
-    /// base address is.
+    /// Offset of the first element in the flat buffer, in elements, over symbols. The element is aligned to
+    /// `alignment_bytes` if the base address of the buffer is.
     pub offset: Expr,
     /// Alignment in bytes, which divides the byte offset of the first element.
     pub alignment_bytes: u64,
@@ -140,7 +144,8 @@ pub struct Layout {
     pub(crate) alignment_bytes: u64,
     pub(crate) lead: Expr,
     pub(crate) origin: Option<AlignedOrigin>,
-    /// Placement options that the steps requested; `None` where several shards are in one memory.
+    /// Strides, alignments, rounding and swizzle that the steps requested; `None` for a layout of several shards in
+    /// one memory.
     pub(crate) demands: Option<PlacementOptions>,
 }
 
@@ -165,7 +170,8 @@ impl Layout {
         &self.storage_map
     }
 
-    /// Positions of the axis separators: the last storage axis of every group except the last group.
+    /// Positions of the storage axes that an axis separator `|` follows, ascending: the last storage axis of every
+    /// group except the last group, so `[1]` for `(c // 4, h | w)`.
     pub fn separators(&self) -> &[usize] {
         &self.separators
     }
@@ -175,7 +181,8 @@ impl Layout {
         &self.physical_shape
     }
 
-    /// Stride of each physical axis in the flat buffer, in elements, including the pitch.
+    /// Stride of each physical axis in the flat buffer, in elements. It exceeds the product of the inner physical
+    /// extents where an alignment pads the rows.
     pub fn physical_strides(&self) -> &[Expr] {
         &self.physical_strides
     }
@@ -213,7 +220,8 @@ impl Layout {
         self.valid.as_ref()
     }
 
-    /// Proven verdict of the layout.
+    /// Verdict of the proof: bijective, or injective with padding. A read-only view whose elements may share slots
+    /// is also [`Verdict::Padded`].
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
@@ -223,17 +231,20 @@ impl Layout {
         self.proof
     }
 
-    /// Mixed-radix normal form of the layout; `None` if it has none. Every chain of it encodes logical axes.
+    /// Mixed-radix normal form of the layout, all of whose chains encode logical axes; `None` if the proof found
+    /// none, or needed derived or subdivided digits.
     pub fn digits(&self) -> Option<&Digits> {
         self.digits.as_ref()
     }
 
-    /// Indices that the digits of the normal form decompose: the storage indices, or the offset.
+    /// Expressions that [`Layout::digits`] represents as weighted sums of digits: the storage indices, or the
+    /// offset.
     pub fn digit_targets(&self) -> DigitTargets {
         self.digit_targets
     }
 
-    /// Swizzle of the index along the last physical axis, applied after the strides; `None` if there is none.
+    /// Swizzle of the index along the last physical axis, applied after the storage indices are multiplied by their
+    /// strides; `None` if there is none.
     pub fn swizzle(&self) -> Option<Swizzle> {
         self.swizzle
     }
@@ -243,7 +254,7 @@ impl Layout {
         &self.logical_elements
     }
 
-    /// Number of slots of the flat buffer, over symbols, including the pitch.
+    /// Number of slots of the flat buffer, an expression over symbols, including all padding.
     pub fn physical_elements(&self) -> &Expr {
         &self.physical_elements
     }
@@ -253,8 +264,8 @@ impl Layout {
         self.alignment_bytes
     }
 
-    /// Number of leading slots along the last physical axis, over symbols. It is added to the index that the
-    /// storage axes give.
+    /// Number of unused slots at the start of the last physical axis, an expression over symbols; 0 unless the first
+    /// element is aligned. The last index of [`Layout::physical_map`] includes these slots.
     pub fn lead(&self) -> &Expr {
         &self.lead
     }
@@ -306,8 +317,8 @@ impl Layout {
         })
     }
 
-    /// This layout with another alignment of its base address, in bytes. The alignment of the first element is
-    /// dropped unless the base address has it, too.
+    /// Layout with the base address aligned to `alignment_bytes`. Its [`Layout::origin`] becomes `None` unless the
+    /// alignment of the first element divides `alignment_bytes`.
     #[must_use]
     pub fn at_base(self, alignment_bytes: u64) -> Self {
         let is_aligned =
@@ -315,9 +326,9 @@ impl Layout {
         Self { origin: self.origin.filter(is_aligned), alignment_bytes, ..self }
     }
 
-    /// This layout over another list of symbols, so that `Var::Symbol(k)` of the result is `symbols[k]`. The list
-    /// must contain each symbol of the layout, matched by name, and allow no other values for it than those that
-    /// the proof covers.
+    /// Layout over another list of symbols: `Var::Symbol(k)` of the result is `symbols[k]`. `symbols` must contain
+    /// each symbol of the layout, matched by name, and must not allow a value that the symbol of the layout
+    /// excludes.
     ///
     /// # Errors
     /// [`ExprError::Unbound`] if `symbols` lacks a symbol of the layout, or allows it further values.

@@ -1,4 +1,5 @@
-//! Placement of storage axes in memory: groups of axes between separators, strides, physical shape and pitch.
+//! Placement of storage axes in memory: groups of axes between separators, strides, and the physical shape with the
+//! pitch (stride) of each physical axis.
 //!
 //! Source: TVM RFC 0039, buffers and flattening. The axes between two separators form one physical axis in
 //! row-major order; without a separator there is one physical axis.
@@ -12,8 +13,8 @@ use crate::layout::swizzle::Swizzle;
 use crate::normal_form::simplify::Facts;
 use crate::symbol::Axis;
 
-/// Ranges of positions of the storage axes, one range per separated group. Without storage axes there is one
-/// empty group.
+/// Ranges of positions of the `rank` storage axes, one range per group, outermost first. A group ends after each
+/// position in `separators`: `groups(4, &[1])` is `[0..2, 2..4]`. Without storage axes there is one empty group.
 pub fn groups(rank: usize, separators: &[usize]) -> Vec<Range<usize>> {
     let mut groups = Vec::new();
     let mut start = 0;
@@ -34,25 +35,26 @@ pub(crate) struct MemoryPlacement {
     pub(crate) shape: Vec<Expr>,
     /// Stride of each physical axis in the flat buffer.
     pub(crate) pitches: Vec<Expr>,
-    /// Number of leading slots along the last physical axis.
+    /// Number of unused slots at the start of the last physical axis.
     pub(crate) lead: Expr,
 }
 
-/// Placement options that the steps request.
+/// Requests of the layout steps for the placement in memory: strides, alignments, rounding and swizzle.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PlacementOptions {
     /// Explicit strides of all storage axes, in elements. The axes then form one group. `None` for row-major
     /// strides.
     pub(crate) strides: Option<Vec<Expr>>,
-    /// Pairs of a storage axis and a number of bytes: the stride of the axis must be a multiple of that many
-    /// bytes.
+    /// Pairs `(axis, bytes)` of the position of a storage axis and a number of bytes, to a multiple of which the
+    /// stride of the axis is rounded up.
     pub(crate) alignments: Vec<(usize, i128)>,
-    /// The last physical extent is rounded up to a multiple of this number of elements, and of the reach of the
-    /// swizzle if there is one; 0 and 1 have no effect.
+    /// Number of elements to a multiple of which the last physical extent is rounded up; 0 and 1 have no effect. A
+    /// swizzle rounds the extent up further, to a multiple of [`Swizzle::reach`].
     pub(crate) tail: i128,
     /// Alignment of the byte offset of the first element, in bytes; 0 if none is requested.
     pub(crate) origin: i128,
-    /// Fixed number of leading slots, which a window inherits from its base layout; `None` to compute it.
+    /// Fixed number of unused slots at the start of the last physical axis, which a window inherits from its base
+    /// layout; `None` to compute the number from `origin`.
     pub(crate) lead: Option<Expr>,
     /// Swizzle of the index along the last physical axis; `None` if there is none.
     pub(crate) swizzle: Option<Swizzle>,
@@ -60,8 +62,8 @@ pub(crate) struct PlacementOptions {
     pub(crate) element_bits: u32,
 }
 
-/// Places the storage axes in memory. `first` contains the index of the first element along each storage axis
-/// if that element must be aligned, and is empty otherwise.
+/// Computes the strides, the physical shape and the leading slots of the storage axes `axes`. `first` contains the
+/// index of the first element along each storage axis if that element must be aligned, and is empty otherwise.
 pub(crate) fn place(
     axes: &[Axis],
     separators: &[usize],
@@ -147,7 +149,8 @@ fn local_stride(strides: &[Expr], k: usize) -> Expr {
 }
 
 impl PlacementOptions {
-    /// Explicit strides and the fixed number of leading slots, which are expressions over symbols.
+    /// Mutable references to all expressions of the options: the explicit strides and the fixed number of leading
+    /// slots.
     pub(crate) fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
         self.strides.iter_mut().flatten().chain(&mut self.lead)
     }
@@ -156,9 +159,9 @@ impl PlacementOptions {
         self.alignments.iter().find(|(k, _)| *k == axis).map(|(_, bytes)| *bytes)
     }
 
-    /// Number of leading slots before the first element that align its byte offset to `origin`, where the element
-    /// has index `first` along axes with these strides. A fixed number of leading slots takes precedence;
-    /// otherwise 0 if no alignment is requested or the extent is 0.
+    /// Number of unused slots at the start of an axis that make the byte offset of the first element a multiple of
+    /// `origin`. The first element has the indices `first` along storage axes with the strides `strides`. Returns
+    /// the fixed number `self.lead` if it is set; otherwise 0 if no alignment is requested or `extent` is 0.
     fn lead(
         &self,
         extent: &Expr,
@@ -184,7 +187,7 @@ impl PlacementOptions {
         facts.simplify(&Expr::binary(BinOp::Sub, &last, &rest)?)
     }
 
-    /// Last physical extent rounded up to a multiple of `tail` and of the reach of the swizzle.
+    /// Smallest multiple of `tail` and of the reach of the swizzle that is at least `extent`, in elements.
     fn rounded(&self, extent: &Expr, facts: &Facts) -> Result<Expr, ExprError> {
         let mut multiple = self.tail.max(1);
         let mut rounded = round_up(extent, multiple, facts)?;
@@ -219,7 +222,8 @@ fn round_up(value: &Expr, multiple: i128, facts: &Facts) -> Result<Expr, ExprErr
     facts.simplify(&Expr::binary(BinOp::Mul, &blocks, &k)?)
 }
 
-/// Largest offset of an element plus 1 (`cosize` in CuTe), in elements; 0 if an axis has extent 0.
+/// Largest offset of an element plus 1 (`cosize` in CuTe), in elements, for the given strides; 0 if an axis has
+/// extent 0.
 fn cosize(axes: &[Axis], strides: &[Expr], facts: &Facts) -> Result<Expr, ExprError> {
     if axes.iter().any(|axis| axis.extent.as_const() == Some(0)) {
         return Ok(Expr::constant(0));

@@ -9,9 +9,9 @@ use thiserror::Error;
 
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// Swizzle of element offsets. It XORs `bits` source bits into the `bits` destination bits from `base` up;
-/// the source is `shift` bit positions above the destination. A negative shift XORs the bits from `base` up
-/// into those `|shift|` positions above.
+/// Swizzle of element offsets: XORs `bits` source bits into the `bits` destination bits from position `base` up. The
+/// source is `shift` bit positions above the destination. With a negative shift, the bits from `base` up are the
+/// source, and the destination is `|shift|` positions above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Swizzle {
     bits: u32,
@@ -27,10 +27,10 @@ pub enum SwizzleError {
     Overlap {
         /// Number of source bits.
         bits: u32,
-        /// Distance from destination to source bits.
+        /// Distance from the destination bits up to the source bits, in bit positions.
         shift: i32,
     },
-    /// A parameter is negative, or bits, base and shift together exceed 62.
+    /// `bits` or `base` is negative, or `bits + base + |shift|` exceeds 62.
     #[error("bits and base must be at least 0, and at most 62 together with the shift")]
     Range,
     /// The lowest swizzled bit of a byte offset does not stand for a power-of-two number of elements.
@@ -46,7 +46,7 @@ pub enum SwizzleError {
 }
 
 impl Swizzle {
-    /// Creates a swizzle from parameters that count bits of an element offset.
+    /// Creates a swizzle from `B`, `M` and `S` of `Swizzle<B,M,S>`, which count bits of an element offset.
     ///
     /// # Errors
     /// [`SwizzleError::Overlap`], [`SwizzleError::Range`].
@@ -63,11 +63,11 @@ impl Swizzle {
         }
     }
 
-    /// Creates a swizzle from parameters that count bits of a byte offset: for 16-bit elements, 3, 4, 3 becomes
-    /// 3, 3, 3.
+    /// Creates a swizzle of element offsets from parameters that count bits of a byte offset: for 16-bit elements,
+    /// 3, 4, 3 becomes 3, 3, 3.
     ///
     /// # Errors
-    /// [`SwizzleError`].
+    /// [`SwizzleError::Overlap`], [`SwizzleError::Range`], [`SwizzleError::Unit`].
     pub fn of_bytes(
         bits: i128,
         base: i128,
@@ -97,18 +97,20 @@ impl Swizzle {
         self.shift
     }
 
-    /// Period of the swizzle in elements: 2^(bits + base + |shift|).
+    /// Period of the swizzle in elements, 2^(bits + base + |shift|): offsets that differ by a multiple of it are
+    /// XORed alike.
     pub fn block(self) -> i128 {
         1 << (self.bits + self.base + self.shift.unsigned_abs())
     }
 
-    /// Multiple to which an extent must be rounded up so that every swizzled index stays inside; `None` stands
-    /// for a symbolic extent.
+    /// Number of elements to a multiple of which `extent` must be rounded up, so that every index below `extent` is
+    /// swizzled to an index below the rounded extent; 1 if no rounding is needed. `None` stands for a symbolic
+    /// extent.
     ///
-    /// With a positive shift, only indices in the last block of 2^(base + shift) can leave the extent. They share
-    /// their source bits, a value of n bits, and stay within runs of 2^(base + n). For example, 4 rows of 64
-    /// under `S<3,3,3>` stay within their 256 elements. A negative shift needs whole blocks if any source bit can
-    /// be set.
+    /// With a positive shift, only indices in the last block of 2^(base + shift) elements can leave the extent.
+    /// Their source bits are equal, a value of n bits, and the reach is 2^(base + n): 32 for `S<3,3,3>` and extent
+    /// 256, whose last block of 64 has the source bits 3. With a negative shift, the reach is [`Swizzle::block`] if
+    /// a source bit can be set.
     pub fn reach(self, extent: Option<i128>) -> i128 {
         if self.bits == 0 {
             return 1;
@@ -122,7 +124,7 @@ impl Swizzle {
         if folded == 0 { 1 } else { 1 << (onto + 128 - folded.leading_zeros()) }
     }
 
-    /// Positions of the lowest source bit and of the lowest destination bit.
+    /// Bit positions `(source, destination)` of the lowest source bit and of the lowest destination bit, from 0.
     pub(crate) fn fields(self) -> (u32, u32) {
         let far = self.base + self.shift.unsigned_abs();
         if self.shift >= 0 { (far, self.base) } else { (self.base, far) }
@@ -134,7 +136,7 @@ impl Swizzle {
         offset ^ (((offset >> from) & ((1 << self.bits) - 1)) << onto)
     }
 
-    /// Swizzled value of an offset expression. A swizzle is its own inverse.
+    /// Swizzled value of a non-negative offset expression. Applying the same swizzle twice gives the offset again.
     ///
     /// # Errors
     /// [`ExprError::TooLarge`].

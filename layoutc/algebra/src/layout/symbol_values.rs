@@ -1,11 +1,13 @@
-//! Legal values of symbols, and sample assignments of values to all symbols.
+//! Legal values of symbols (multiples of `multiple` from `min` to `max`), and sample assignments of values to all
+//! symbols.
 
 use alloc::vec::Vec;
 
 use crate::expr::{Expr, Var};
 use crate::symbol::Symbol;
 
-/// Number of smallest legal values that are tried per symbol, indexed by the number of symbols minus 1.
+/// Number of smallest legal values that are tried per symbol, indexed by the number of symbols minus 1; 1 for more
+/// than four symbols.
 const SMALL: [i128; 4] = [17, 6, 3, 2];
 
 impl Symbol {
@@ -26,7 +28,7 @@ impl Symbol {
         (self.max - self.max.rem_euclid(self.multiple.max(1))).max(self.least())
     }
 
-    /// Legal value of the symbol, if there is only one; `None` otherwise.
+    /// Only legal value of the symbol; `None` if there are several.
     #[must_use]
     pub fn only(&self) -> Option<i128> {
         let least = self.least();
@@ -39,7 +41,7 @@ impl Symbol {
         self.name == other.name && self.min >= other.min && self.max <= other.max && whole
     }
 
-    /// Legal value `steps` multiples above `from`, limited to the greatest legal value.
+    /// Legal value `steps` multiples above the legal value `from`, limited to the greatest legal value.
     fn above(&self, from: i128, steps: i128) -> i128 {
         from.saturating_add(self.multiple.max(1).saturating_mul(steps)).min(self.greatest())
     }
@@ -50,8 +52,9 @@ impl Symbol {
     }
 }
 
-/// Sample assignments of legal values to all symbols for which every extent is at least 1. They combine small
-/// values, the greatest values of all symbols and of each alone, and values one multiple below the greatest.
+/// Lists of sample values with one legal value per symbol, in the order of `symbols`, for which every extent is at
+/// least 1. The lists combine small values, the greatest values of all symbols and of each alone, and values one
+/// multiple below the greatest.
 pub(crate) fn samples(symbols: &[Symbol], extents: &[Expr]) -> Vec<Vec<i128>> {
     let mut found: Vec<Vec<i128>> = Vec::new();
     let small: Vec<i128> = symbols.iter().map(Symbol::small).collect();
@@ -79,7 +82,8 @@ pub(crate) fn samples(symbols: &[Symbol], extents: &[Expr]) -> Vec<Vec<i128>> {
     found
 }
 
-/// Combinations of the first `near` legal values of every symbol from `small` up, smallest first.
+/// Combinations of legal values, one list per combination in the order of `symbols`: each symbol takes its first
+/// `near` legal values from its value in `small` up. Combinations with the fewest steps above `small` come first.
 fn grid(symbols: &[Symbol], small: &[i128], near: i128) -> Vec<Vec<i128>> {
     let mut all: Vec<(i128, Vec<i128>)> = alloc::vec![(0, Vec::new())];
     for (symbol, from) in symbols.iter().zip(small) {
@@ -96,7 +100,7 @@ fn grid(symbols: &[Symbol], small: &[i128], near: i128) -> Vec<Vec<i128>> {
     all.into_iter().map(|(_, values)| values).collect()
 }
 
-/// True if every extent is at least 1 for these values of the symbols.
+/// True if every extent is at least 1 where `Var::Symbol(k)` is `values[k]`; false if an extent cannot be evaluated.
 fn has_elements(extents: &[Expr], values: &[i128]) -> bool {
     let value = |var: Var| match var {
         Var::Symbol(k) => values.get(usize::try_from(k).ok()?).copied(),

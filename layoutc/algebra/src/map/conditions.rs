@@ -15,16 +15,16 @@ use crate::map::{MapError, MapScope, resolve_index};
 /// Reason why a text is not a condition of a domain.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConditionError {
-    /// A side of a comparison does not parse as an expression.
+    /// A side of a comparison has a syntax error, such as `i +` in `i + < 4`.
     #[error("{0}")]
     Parse(ParseError),
     /// A side of a comparison contains an unknown name, or violates another rule of index expressions.
     #[error("{0}")]
     Map(MapError),
-    /// An expression stands alone, without a comparison operator.
+    /// A condition has no comparison operator, such as `i + j`. Contains its byte range.
     #[error("condition without a comparison")]
     Lone(Span),
-    /// A comparison operator or connective of another language is used, such as `!=`, `&&` or `or`.
+    /// An operator or connective of another language is used, such as `!=`, `&&` or `or`.
     #[error("`{sign}` is not an operator of conditions")]
     Sign {
         /// Operator as it is written.
@@ -32,27 +32,27 @@ pub enum ConditionError {
         /// Byte range of the operator.
         span: Span,
     },
-    /// A comparison is inside parentheses.
+    /// A comparison is inside parentheses, such as `(i < j)`. Contains the byte range of its operator.
     #[error("comparison inside parentheses")]
     Enclosed(Span),
-    /// A side is not affine: it has an index in a quotient, a remainder or an exclusive or, or a product of
-    /// indices.
+    /// A side of a comparison is not affine: it has an index in a quotient, a remainder or an exclusive or, or a
+    /// product of indices, such as `i * j < 4`.
     #[error("condition is not affine in the indices")]
     NotAffine(Span),
-    /// Neither side of a comparison contains an index.
+    /// Neither side of a comparison contains an index, such as `3 < 4`.
     #[error("neither side of the comparison has an index")]
     NoAxis {
-        /// Byte range of both sides.
+        /// Byte range from the start of the left side to the end of the right side.
         span: Span,
-        /// True if one of the sides contains a symbol.
+        /// True if one of the two sides contains a symbol.
         has_symbols: bool,
     },
-    /// An expression of the condition is too large.
+    /// An expression of the condition exceeds the size limits.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// Comparison operator of a condition.
+/// Comparison operator as it is written in a condition: `<`, `<=`, `==`, `>=` or `>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Relation {
     Less,
@@ -62,7 +62,7 @@ enum Relation {
     More,
 }
 
-/// Texts of the comparison operators, longer ones first so that they match first.
+/// Texts of the comparison operators, in the order in which they are matched: `<=` before `<`.
 const RELATIONS: [(&str, Relation); 5] = [
     ("<=", Relation::AtMost),
     (">=", Relation::AtLeast),
@@ -71,10 +71,11 @@ const RELATIONS: [(&str, Relation); 5] = [
     (">", Relation::More),
 ];
 
-/// Operators of other languages that are reported as errors, longer ones first.
+/// Operators of other languages that are reported as errors, in the order in which they are matched.
 const FOREIGN: [&str; 8] = ["!=", "<<", ">>", "&&", "||", "=>", "=<", "="];
 
-/// Parses a condition and resolves its names. The result is a predicate over `Var::Axis`.
+/// Parses conditions such as `i - 2 <= j <= i and j < 8` and resolves their names. The result is a predicate over
+/// `Var::Axis` with one entry per comparison: three for this example.
 ///
 /// # Errors
 /// All errors of the text, in its order.
@@ -89,7 +90,7 @@ pub fn conditions(text: &str, scope: MapScope<'_>) -> Result<Predicate, Vec<Cond
     if errors.is_empty() { Ok(Predicate { all }) } else { Err(errors) }
 }
 
-/// Byte ranges of the conditions that the word `and` separates.
+/// Byte ranges of the parts of the text between occurrences of the word `and`, in order.
 fn conjuncts(text: &str) -> Vec<Span> {
     let (mut parts, mut start) = (Vec::new(), 0);
     for at in words(text, "and") {
@@ -110,7 +111,7 @@ fn words<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     })
 }
 
-/// Checks that a condition contains neither of the connectives `or` and `not`.
+/// Returns an error if the condition in the byte range `whole` contains the word `or` or `not`.
 fn no_connective(text: &str, whole: &Span) -> Result<(), ConditionError> {
     let own = text.get(whole.clone()).unwrap_or_default();
     for word in ["or", "not"] {
@@ -165,7 +166,8 @@ fn comparisons(
     if errors.is_empty() { Ok(all) } else { Err(errors) }
 }
 
-/// Byte ranges of the operands of a comparison chain, and the operators between them.
+/// Byte ranges of the operands of a comparison chain, and the operators between them: three ranges and two operators
+/// for `i - 2 <= j < 8`.
 fn sides(text: &str, whole: &Span) -> Result<(Vec<Span>, Vec<Relation>), ConditionError> {
     let (mut spans, mut relations) = (Vec::new(), Vec::new());
     let (mut start, mut at) = (whole.start, whole.start);
@@ -204,7 +206,7 @@ fn sides(text: &str, whole: &Span) -> Result<(Vec<Span>, Vec<Relation>), Conditi
     Ok((spans, relations))
 }
 
-/// Byte range without leading and trailing whitespace of its text.
+/// Byte range `span` without the leading and trailing whitespace of its text.
 fn trimmed(text: &str, span: &Span) -> Span {
     let own = text.get(span.clone()).unwrap_or_default();
     let start = span.start + (own.len() - own.trim_start().len());

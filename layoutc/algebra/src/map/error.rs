@@ -1,4 +1,4 @@
-//! Errors of index maps, with their byte ranges in the text of the map.
+//! Errors of index maps ([`MapError`]), with their byte ranges in the text of the map.
 
 use alloc::format;
 use alloc::string::String;
@@ -27,13 +27,14 @@ pub enum MapErrorKind {
     /// A parameter is declared twice.
     #[error("duplicate parameter `{0}`")]
     DuplicateParameter(String),
-    /// A parameter has the name of a const or of a layout parameter, which it would hide.
+    /// A parameter of the map has the same name as a const or a parameter of the layout, which would become
+    /// inaccessible.
     #[error("`{0}` hides a const or parameter of the same name")]
     Hides(String),
     /// Two items have the same explicit name.
     #[error("two storage axes are called `{0}`")]
     DuplicateName(String),
-    /// A spread `*name` is used without a `*` parameter of that name.
+    /// An item `*name` is used without a `*` parameter of that name.
     #[error("`*{0}` does not name a `*` parameter")]
     UnknownStar(String),
     /// A `*` parameter that matches no axis leaves a group between separators empty.
@@ -51,7 +52,7 @@ pub enum MapErrorKind {
     /// A declared extent contains an axis.
     #[error("an extent cannot read an axis")]
     ExtentHasAxes,
-    /// A function is called that does not exist.
+    /// A function other than `morton`, `bitrev` and `hilbert` is called.
     #[error("unknown function `{0}`")]
     UnknownFunction(String),
     /// A function is called with a wrong number of arguments.
@@ -59,12 +60,12 @@ pub enum MapErrorKind {
     Arguments {
         /// Name of the function.
         name: String,
-        /// Expected arguments, worded for a message.
+        /// Description of the expected arguments for a message, such as "an expression and a number of bits".
         wanted: &'static str,
         /// Number of arguments in the call.
         given: usize,
     },
-    /// An argument of a function can be negative, or is not bounded below 2^62.
+    /// An argument of a function can be negative, or can be 2^62 or more.
     #[error("argument of `{name}` ranges from {low} to {high}, expected 0 to 2^62")]
     ArgumentRange {
         /// Name of the function.
@@ -74,27 +75,28 @@ pub enum MapErrorKind {
         /// Greatest value of the argument.
         high: i128,
     },
-    /// An argument of a function has a symbolic extent, although no box is given and the function needs a
-    /// constant extent.
+    /// An argument of `hilbert(row, column)` has a symbolic extent. A call without a stated box needs constant
+    /// extents.
     #[error("argument of `{name}` has a symbolic extent, expected a constant one")]
     ArgumentExtent {
         /// Name of the function.
         name: String,
-        /// Greatest extent that the ranges of the symbols allow.
+        /// Greatest extent of the argument over all values of the symbols.
         most: i128,
     },
-    /// A declared side of a box is not a positive constant.
+    /// A stated extent of the box of `hilbert(row, column, rows, columns)` is not a positive constant.
     #[error("side of the box is not a positive constant")]
     Side,
-    /// An argument can exceed the declared side of its box.
+    /// An argument of `hilbert(row, column, rows, columns)` can reach or exceed the stated extent, `rows` or
+    /// `columns`.
     #[error("index goes up to {high}, but the box ends at {}", extent.saturating_sub(1))]
     BeyondBox {
         /// Greatest value of the argument.
         high: i128,
-        /// Declared extent of that side of the box.
+        /// Stated extent that the argument must stay below.
         extent: i128,
     },
-    /// A box has more than [`MAX_CELLS`] cells.
+    /// The box of a call of `hilbert` has more than [`MAX_CELLS`] cells.
     #[error("box of {rows} by {columns} has {} cells, but `hilbert` supports at most {MAX_CELLS}", rows.saturating_mul(*columns))]
     Cells {
         /// Number of rows of the box.
@@ -102,10 +104,10 @@ pub enum MapErrorKind {
         /// Number of columns of the box.
         columns: i128,
     },
-    /// A number of bits is not a constant from 0 to 62.
+    /// The second argument of `bitrev` is not a constant from 0 to 62.
     #[error("number of bits is not a constant from 0 to 62")]
     Bits,
-    /// An error of integer arithmetic.
+    /// An expression exceeds the size limits, or a value overflows.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
@@ -114,7 +116,7 @@ pub enum MapErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{kind}")]
 pub struct MapError {
-    /// Rule that is violated.
+    /// Rule of the map language that the text violates.
     pub kind: MapErrorKind,
     /// Byte range of the violation in the text of the map.
     pub span: Span,

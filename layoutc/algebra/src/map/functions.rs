@@ -1,4 +1,5 @@
-//! Calls of functions in a map: `morton`, `bitrev` and `hilbert`, with range checks of their arguments.
+//! Resolution of calls of `morton`, `bitrev` and `hilbert` in a map to expressions, with checks of the ranges of
+//! their arguments.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;
@@ -49,8 +50,9 @@ impl MapResolver<'_> {
         self.ok_or_record(functions::morton(&parts), span)
     }
 
-    /// Resolves a call of `hilbert` to a position on the Hilbert curve of a box. The box is the declared one, or
-    /// has the extents of the arguments.
+    /// Resolves a call `hilbert(row, column)` or `hilbert(row, column, rows, columns)` to a position on the Hilbert
+    /// curve of a box. `sides` contains `rows` and `columns`, or is empty; the box then has the extents of the
+    /// arguments. Records an error and returns `None` if the call is invalid.
     fn hilbert(
         &mut self,
         row: &IndexAst,
@@ -69,8 +71,8 @@ impl MapResolver<'_> {
         self.ok_or_record(Expr::binary(BinOp::Hilbert(grid), &row, &column), span)
     }
 
-    /// Resolves an argument of `hilbert`, with the extent of its side of the box: the declared one, otherwise the
-    /// greatest value of the argument plus 1.
+    /// Resolves an argument of `hilbert`. Returns its expression, and the extent of the box along it: `written` if
+    /// the call states one, otherwise the greatest value of the argument plus 1. `None` after recording an error.
     fn side(&mut self, ast: &IndexAst, written: Option<&IndexAst>) -> Option<(Expr, i128)> {
         let (argument, written) = (self.ranged("hilbert", ast), written.map(|w| (self.expr(w), w)));
         let (expr, found) = argument?;
@@ -97,7 +99,8 @@ impl MapResolver<'_> {
         Some((expr, extent))
     }
 
-    /// Resolves an argument of a function, with the number of bits of its greatest value.
+    /// Resolves an argument of the function `name`. Returns its expression, and the number of bits of its greatest
+    /// value. `None` after recording an error.
     fn argument(&mut self, name: &str, ast: &IndexAst) -> Option<(Expr, u32)> {
         let (expr, found) = self.ranged(name, ast)?;
         let bounds = self.scope.facts.numeric(&found.high);
@@ -105,8 +108,8 @@ impl MapResolver<'_> {
         Some((expr, 128 - high.max(0).leading_zeros()))
     }
 
-    /// Resolves an argument of a function, with the interval of its values as written. Reports an argument
-    /// outside `0..2^62`.
+    /// Resolves an argument of the function `name`. Returns its expression, and the interval of its values before
+    /// simplification. Records an error and returns `None` if a value can be outside `0..2^62`.
     fn ranged(&mut self, name: &str, ast: &IndexAst) -> Option<(Expr, Interval)> {
         let expr = self.expr(ast)?;
         let range = |var| match var {

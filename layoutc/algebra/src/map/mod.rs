@@ -1,5 +1,5 @@
-//! Index maps: resolution of their names, naming of storage axes, and checks of all rules of the language
-//! except those for extents.
+//! Index maps such as `(n, c) -> (c // 4, n, c % 4)`: resolution of their names, naming of storage axes, and checks
+//! of all rules of the map language except those for extents. [`resolve`] turns a parsed text into an [`IndexMap`].
 
 pub mod conditions;
 
@@ -23,8 +23,8 @@ pub use error::{MapError, MapErrorKind};
 pub struct MapItem {
     /// Name of the storage axis, unique within the map.
     pub name: String,
-    /// Index along the storage axis, over the axes that the map is applied to: `Var::Storage(k)` is the k-th of
-    /// them.
+    /// Index along the storage axis, over the axes that the map is applied to: `Var::Storage(k)` is axis `k` of
+    /// them, from 0.
     pub index: Expr,
     /// Declared extent of the storage axis, over symbols; `None` if it follows from the index.
     pub extent: Option<Expr>,
@@ -62,9 +62,9 @@ pub struct IndexMap {
 pub struct MapScope<'a> {
     /// Axes that the map is applied to.
     pub axes: &'a [Axis],
-    /// Value of the const, parameter or symbol with a name; `None` if there is none.
+    /// Function that returns the value of the const, parameter or symbol of a given name; `None` if there is none.
     pub values: &'a dyn Fn(&str) -> Option<Expr>,
-    /// Facts about the ranges of the symbols.
+    /// Declared ranges of the symbols.
     pub facts: &'a Facts,
 }
 
@@ -100,7 +100,8 @@ pub fn resolve(text: &MapText, scope: MapScope<'_>) -> Result<IndexMap, Vec<MapE
     if resolver.errors.is_empty() { Ok(map) } else { Err(resolver.errors) }
 }
 
-/// Resolves an expression that contains no axes, such as a const, an extent or an argument of a step.
+/// Resolves an expression that contains no axes, such as a const, an extent or an argument of a step. `values`
+/// returns the value of a name.
 ///
 /// # Errors
 /// All errors of the expression, in the order of the text.
@@ -117,7 +118,8 @@ pub fn resolve_constant(
     }
 }
 
-/// Resolves an index over the axes of the scope, which are bound by name: `Var::Storage(k)` is the k-th axis.
+/// Resolves an index expression whose names are those of `scope.axes` or `scope.values`. In the result,
+/// `Var::Storage(k)` is `scope.axes[k]`.
 ///
 /// # Errors
 /// All errors of the expression, in the order of the text.
@@ -130,7 +132,7 @@ pub fn resolve_index(ast: &IndexAst, scope: MapScope<'_>) -> Result<Expr, Vec<Ma
     }
 }
 
-/// Identity map of the axes, with their names and extents.
+/// Index map whose item `k` is axis `k` itself, with its name and extent.
 pub fn identity(axes: &[Axis]) -> IndexMap {
     let items = (0_u32..)
         .zip(axes)
@@ -146,11 +148,11 @@ pub fn identity(axes: &[Axis]) -> IndexMap {
 
 struct MapResolver<'a> {
     scope: MapScope<'a>,
-    /// Names bound to axes, each with the position of its axis.
+    /// Names that the map binds to axes, each with the position of its axis in the scope.
     bound: Vec<(String, usize)>,
-    /// Name of the `*` parameter, with the range of positions of the axes that it takes; `None` if there is none.
+    /// Name of the `*` parameter, and the range of positions of the axes that it takes; `None` if the map has none.
     stars: Option<(String, core::ops::Range<usize>)>,
-    /// Meaning, in the current subexpression, of a name that both an axis and a symbol have.
+    /// Meaning of an ambiguous name in the subexpression that is being resolved.
     meaning: NameBinding,
     errors: Vec<MapError>,
 }
@@ -163,7 +165,8 @@ enum NameBinding {
     Symbol,
 }
 
-/// Storage axis whose name is not final yet.
+/// Storage axis before names are made unique: the name written in the map, if any, and the name derived from the
+/// index.
 struct ItemDraft {
     written: Option<(String, Span)>,
     derived: String,
@@ -182,7 +185,8 @@ impl MapResolver<'_> {
         self.errors.push(MapError { kind, span: span.clone() });
     }
 
-    /// Binds the parameters to the axes by position; false if their numbers cannot match.
+    /// Binds the parameters to the axes by position. Returns false after recording an error if the number of
+    /// parameters does not fit the number of axes.
     fn bind(&mut self, params: &[MapParam]) -> bool {
         let axes = self.scope.axes;
         let single = params.iter().filter(|p| !p.star).count();
@@ -287,7 +291,8 @@ impl MapResolver<'_> {
         items
     }
 
-    /// Name of a storage axis without an explicit name, by section 3 of the language definition.
+    /// Name of a storage axis without an explicit name: `c_outer` for `c // 4`, `c_inner` for `c % 4`, `c` for `c`
+    /// or a sum or product with `c` as only axis, and `axis2` for any other index at position 2.
     fn derived_name(&self, index: &Expr, position: usize) -> String {
         use crate::expr::ExprNode;
         let axis_name = |expr: &Expr| match expr.as_var() {
@@ -331,7 +336,7 @@ impl MapResolver<'_> {
         Some(expr)
     }
 
-    /// Resolves an extent or a divisor, in which a name means the symbol if an axis has the same name.
+    /// Resolves an extent or a divisor. A name that both an axis and a symbol have means the symbol.
     fn free_of_axes(&mut self, ast: &IndexAst) -> Option<Expr> {
         let before = core::mem::replace(&mut self.meaning, NameBinding::Symbol);
         let expr = self.expr(ast);
@@ -427,7 +432,7 @@ fn has_axes(expr: &Expr) -> bool {
     expr.mentions(&|var| !matches!(var, Var::Symbol(_)))
 }
 
-/// True if the expression contains no operators except negation, `+`, `-` and `*`.
+/// True if the expression has no operators except negation, `+`, `-` and `*`, so that `i * j` counts as affine.
 fn is_affine(expr: &Expr) -> bool {
     use crate::expr::ExprNode;
     match expr.node() {

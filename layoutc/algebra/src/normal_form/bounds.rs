@@ -1,5 +1,5 @@
-//! Bounds of polynomials over the ranges of their variables: symbolic bounds ([`Facts::range`]) and numeric
-//! bounds ([`Facts::numeric`]).
+//! Bounds of polynomials over the ranges of their variables: symbolic bounds ([`Facts::range`]), polynomials over
+//! symbols, and numeric bounds ([`Facts::numeric`]), integers.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,8 @@ use crate::normal_form::poly::monomial::{Atom, Monomial};
 use crate::normal_form::simplify::{Facts, Interval};
 
 impl Facts {
-    /// Least and greatest value of a polynomial over the ranges of its indices, as polynomials over symbols.
+    /// Inclusive bounds of a polynomial for all indices in their ranges, as polynomials over symbols. The polynomial
+    /// may not attain the bounds.
     pub(crate) fn range(&self, p: &Poly) -> Result<Interval, ExprError> {
         if let Some((low, high)) = self.constant_range(p) {
             return Ok(Interval { low: Poly::constant(low), high: Poly::constant(high) });
@@ -34,7 +35,7 @@ impl Facts {
         Ok(Interval { low, high })
     }
 
-    /// Least and greatest value of `weight` times the product of `indices`, where `weight` is a polynomial over
+    /// Inclusive bounds of `weight` times the product of the atoms `indices`, where `weight` is a polynomial over
     /// symbols.
     fn group_range(&self, indices: &[&Atom], weight: &Poly) -> Result<Interval, ExprError> {
         let [atom] = indices else {
@@ -69,8 +70,9 @@ impl Facts {
         Ok(Interval { low, high })
     }
 
-    /// Constant bounds of a polynomial, equal to those of [`Facts::range`]; `None` if it contains a symbol, a
-    /// product of indices, or an operation other than `//` and `%` by constants.
+    /// Inclusive integer bounds `(low, high)` of a polynomial, equal to those of [`Facts::range`]. `None` if the
+    /// polynomial contains a symbol, a product of indices, or an operation other than `//` and `%` by constants, or
+    /// if arithmetic overflows.
     fn constant_range(&self, p: &Poly) -> Option<(i128, i128)> {
         let (mut low, mut high) = (p.constant_term(), p.constant_term());
         for (monomial, coefficient) in p.terms() {
@@ -162,7 +164,8 @@ impl Facts {
         }
     }
 
-    /// Least and greatest value of a polynomial over symbols, as integers, for all values of the symbols.
+    /// Inclusive integer bounds `(low, high)` of a polynomial over symbols, for all legal values of the symbols: the
+    /// sums of the bounds of its terms.
     pub(crate) fn numeric(&self, p: &Poly) -> Result<(i128, i128), ExprError> {
         let (mut low, mut high) = (0_i128, 0_i128);
         for (monomial, coefficient) in p.terms() {
@@ -208,7 +211,7 @@ impl Facts {
     }
 }
 
-/// Product of an interval and `factor`, where `sign` is the sign of the factor.
+/// Interval `range * factor`, for a factor whose sign is that of `sign`; a negative sign swaps the bounds.
 fn scaled(range: &Interval, factor: &Poly, sign: i128) -> Result<Interval, ExprError> {
     let (low, high) = (range.low.mul(factor)?, range.high.mul(factor)?);
     Ok(if sign < 0 { Interval { low: high, high: low } } else { Interval { low, high } })
@@ -220,8 +223,9 @@ fn multiply_bounds(a: (i128, i128), b: (i128, i128)) -> Result<(i128, i128), Exp
     Ok(corners.iter().fold((corners[0], corners[0]), |(low, high), v| (low.min(*v), high.max(*v))))
 }
 
-/// Least and greatest value of `a & b` or `a ^ b` for operands in these ranges: `0..=min` and `0..2^bits` if
-/// neither is negative.
+/// Inclusive bounds `(low, high)` of `a op b`, where `op` is bitwise, min or max, for operands in the inclusive
+/// ranges `a` and `b`. Non-negative operands give `0..=min(a.1, b.1)` for `&`, and `0..2^n` for other operators,
+/// where `n` is the number of bits of the larger bound.
 pub(crate) fn bitwise_bounds(op: BinOp, a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
     let magnitude = |(low, high): (i128, i128)| low.unsigned_abs().max(high.unsigned_abs());
     let bits = 128 - magnitude(a).max(magnitude(b)).leading_zeros();

@@ -1,5 +1,5 @@
-//! Normal forms of Hilbert curve operations. The position of a cell and the cell at a position cancel as
-//! inverses.
+//! Normal forms of the Hilbert curve operations `hilbert(row, column)`, the position of a cell along the curve, and
+//! `hilbert_cell(position)`, the cell at a position. Inside the grid, the two operations cancel as inverses.
 
 use crate::expr::curve::CurveGrid;
 use crate::expr::{BinOp, ExprError, apply};
@@ -8,8 +8,8 @@ use crate::normal_form::poly::monomial::Atom;
 use crate::normal_form::simplify::Facts;
 
 impl Facts {
-    /// Normal form of `hilbert(row, column)`. It is `d` if `row` and `column` are those of the cell at position
-    /// `d`, and `d` is a position on the curve.
+    /// Normal form of `hilbert(row, column)`, the position of a cell along the curve of `grid`: an integer for
+    /// constant arguments, `d` if the cell is `hilbert_cell(d)` and `0 <= d < cells` is proven, otherwise an atom.
     pub(crate) fn distance(
         &self,
         grid: CurveGrid,
@@ -32,8 +32,9 @@ impl Facts {
         Ok(Poly::op(BinOp::Hilbert(grid), row, column))
     }
 
-    /// Normal form of `hilbert_cell(distance)`. It is `row * columns + column` if `distance` is the position of
-    /// the cell at `row` and `column`, and the cell is inside the grid.
+    /// Normal form of `hilbert_cell(distance)`, the cell at a position along the curve of `grid`: an integer for a
+    /// constant, `row * columns + column` if `distance` is `hilbert(row, column)` and the cell is proven inside the
+    /// grid, otherwise an atom.
     pub(crate) fn cell(&self, grid: CurveGrid, distance: Poly) -> Result<Poly, ExprError> {
         if let Some(distance) = distance.as_constant() {
             return Ok(Poly::constant(apply(BinOp::HilbertCell(grid), distance, 0)?));
@@ -55,8 +56,8 @@ impl Facts {
     }
 }
 
-/// Cell expression and its position `d`, if `p` is the cell at position `d`, or its row (`//`) or column
-/// (`%`); `None` otherwise.
+/// Polynomial `hilbert_cell(d)` and its argument `d`, if `p` is `hilbert_cell(d)`, or a quotient (row) or remainder
+/// (column) of `hilbert_cell(d)`; `None` otherwise.
 fn cell_in(grid: CurveGrid, p: &Poly) -> Option<(Poly, &Poly)> {
     let cell = match p.as_atom()? {
         Atom::Op(BinOp::FloorDiv | BinOp::Mod, x, _) => &**x,

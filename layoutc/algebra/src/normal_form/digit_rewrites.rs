@@ -1,5 +1,5 @@
-//! Rewrites of sums of digits: adjacent digits of one value are joined, and quotients are folded into
-//! remainders.
+//! Rewrites of sums of digits `x // a % b`: adjacent digits of one value are joined, `x % 4 + 4 * (x // 4)` to `x`,
+//! and quotients are folded into remainders, `x - 4 * (x // 4)` to `x % 4`.
 
 use crate::expr::{BinOp, ExprError};
 use crate::normal_form::poly::Poly;
@@ -7,7 +7,8 @@ use crate::normal_form::poly::monomial::{Atom, Monomial};
 use crate::normal_form::simplify::Facts;
 
 impl Facts {
-    /// Joins adjacent digits of one value, and folds quotients into remainders, until nothing changes.
+    /// Joins adjacent digits of one value, such as `x % 4 + 4 * (x // 4)` to `x`, and folds quotients into
+    /// remainders, such as `x - 4 * (x // 4)` to `x % 4`, until no rewrite applies to `p`.
     pub(crate) fn join_digits(&self, mut p: Poly) -> Result<Poly, ExprError> {
         while let Some(joined) = self.join_once(&p)? {
             p = joined;
@@ -38,8 +39,9 @@ impl Facts {
         Ok(None)
     }
 
-    /// Rewrites `c * (x//a % b) + c*b * (x//(a*b) [% d])` to `c * (x//a [% (b*d)])`, where `lower` is the first
-    /// of the two terms; `None` if the second term does not occur.
+    /// Rewrites `c * (x//a % b) + c*b * (x//(a*b) [% d])` in `p` to `c * (x//a [% (b*d)])`. The first term is given
+    /// by its weight `c = coefficient * cofactor`, its monomial `lower`, its `digit` and `b`. `None` if the second
+    /// term does not occur.
     fn join_upper(
         &self,
         p: &Poly,
@@ -91,8 +93,9 @@ impl Facts {
         Ok(None)
     }
 
-    /// Rewrites `c * (x//s) - c*b * (x//(s*b))` to `c * (x//s % b)`; with `s = 1`, `c*x - c*b*(x//b)` to
-    /// `c * (x % b)`. The term `upper` is the one with the larger divisor. `None` if the result is not shorter.
+    /// Rewrites `c * (x//s) - c*b * (x//(s*b))` in `p` to `c * (x//s % b)`; with `s = 1`, `c*x - c*b*(x//b)` to
+    /// `c * (x % b)`. The second term is given by its weight `coefficient * cofactor`, its monomial `upper` and its
+    /// quotient `digit`. `None` if no rewrite makes `p` shorter.
     fn fold_quotient(
         &self,
         p: &Poly,
@@ -126,7 +129,7 @@ impl Facts {
     }
 }
 
-/// Digit of a value: `number // start % count`, or the quotient `number // start` if `count` is `None`.
+/// Digit `number // start % count` of the value `number`, or the quotient `number // start` if `count` is `None`.
 #[derive(Debug, Clone, Copy)]
 struct DigitTerm<'a> {
     number: &'a Poly,
@@ -149,7 +152,7 @@ impl<'a> DigitTerm<'a> {
     }
 }
 
-/// Divisors `s` of all quotients `x // s` that occur in `p`.
+/// Divisors `s` of all quotients `x // s` that are factors in `p`, for the given dividend `x`.
 fn quotient_starts<'a>(p: &'a Poly, x: &'a Poly) -> impl Iterator<Item = &'a Poly> {
     let atoms = p.terms().flat_map(|(monomial, _)| monomial.iter());
     atoms.filter_map(move |atom| match atom {

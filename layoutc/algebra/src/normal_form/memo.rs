@@ -1,4 +1,5 @@
-//! Memoized computation of normal forms, for expressions with shared subtrees.
+//! Cache of normal forms, for expressions in which one subexpression occurs many times: [`MemoizedFacts`] normalizes
+//! each quotient and remainder once.
 
 use alloc::collections::BTreeMap;
 use core::cell::RefCell;
@@ -7,12 +8,12 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode};
 use crate::normal_form::poly::Poly;
 use crate::normal_form::simplify::Facts;
 
-/// Facts together with a cache of the normal forms of quotients and remainders.
+/// [`Facts`] with a cache of the normal forms of expressions whose root is `//` or `%`.
 #[derive(Debug)]
 pub(crate) struct MemoizedFacts<'a> {
     facts: &'a Facts,
-    /// Cached normal forms by [`Expr::identity`]. Each entry keeps its expression alive, so that the address is
-    /// not reused.
+    /// Expression and normal form of each cached expression, by its address [`Expr::identity`]. The entry keeps the
+    /// expression alive, so that the address is not reused.
     known: RefCell<BTreeMap<usize, (Expr, Poly)>>,
 }
 
@@ -25,7 +26,7 @@ impl<'a> MemoizedFacts<'a> {
         self.facts
     }
 
-    /// Normal form of `expr`, equal to that of [`Facts::normalize`].
+    /// Normal form of `expr`, the same polynomial that [`Facts::normalize`] returns.
     pub(crate) fn normalize(&self, expr: &Expr) -> Result<Poly, ExprError> {
         let form = |part: &Expr| self.normalize(part);
         // Only divisions are expensive enough to cache.
@@ -40,7 +41,7 @@ impl<'a> MemoizedFacts<'a> {
         Ok(found)
     }
 
-    /// Simplified form of `expr`, equal to that of [`Facts::simplify`].
+    /// Simplified form of `expr`, the same expression that [`Facts::simplify`] returns.
     pub(crate) fn simplify(&self, expr: &Expr) -> Result<Expr, ExprError> {
         self.facts.render(&self.normalize(expr)?)
     }

@@ -1,4 +1,6 @@
-//! Normal form of index expressions: polynomials over indivisible atoms, with bounds and rewrites.
+//! Normal form of index expressions: `Facts` about the variables turn an expression into a polynomial over atoms
+//! (variables, and operations such as `//` and `%`). From the polynomial follow bounds, proofs of `a == b` and
+//! `a >= b`, and a simplified expression.
 
 mod bounds;
 mod curve_rewrites;

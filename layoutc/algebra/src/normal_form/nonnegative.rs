@@ -11,18 +11,20 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::{Atom, Monomial};
 use crate::normal_form::simplify::Facts;
 
-/// Maximum number of quotients that are replaced by their bounds in one proof.
+/// Maximum number of quotients that are replaced by their bounds in one proof; a proof that needs more fails.
 const MAX_RELAXATIONS: usize = 8;
-/// Maximum number of polynomials that are examined in one proof.
+/// Maximum number of polynomials that are examined in one proof; a proof that needs more fails.
 const MAX_STEPS: u32 = 400;
-/// Maximum number of distinct atoms of a polynomial that is tested at the ends of their ranges.
+/// Maximum number of distinct atoms of a polynomial that is tested at the ends of their ranges; a polynomial with
+/// more atoms is not proven non-negative by this test.
 const MAX_ATOMS: usize = 8;
 
-/// Least and greatest value of each atom of a polynomial.
+/// Inclusive least and greatest value of each atom of a polynomial.
 type AtomBounds<'a> = BTreeMap<&'a Atom, (i128, i128)>;
 
 impl Facts {
-    /// True if a polynomial is proven non-negative for all values of indices and symbols.
+    /// True if a polynomial is proven non-negative for all values of indices and symbols; false if it may be
+    /// negative.
     pub(crate) fn at_least_zero(&self, p: &Poly) -> Result<bool, ExprError> {
         if let Some(value) = p.as_constant() {
             return Ok(value >= 0);
@@ -40,7 +42,8 @@ impl Facts {
         self.is_never_negative(&goal)
     }
 
-    /// True if a polynomial over symbols is proven non-negative, with its atoms treated as independent variables.
+    /// True if a polynomial over symbols is proven non-negative for every combination of values of its atoms within
+    /// their bounds, even if related atoms such as `n` and `n // 2` cannot take them together.
     pub(crate) fn is_never_negative(&self, p: &Poly) -> Result<bool, ExprError> {
         let (least, greatest) = self.numeric(p)?;
         if least >= 0 || greatest < 0 || !repeats(p) {
@@ -59,9 +62,10 @@ impl Facts {
         Ok(is_nonnegative_in_box(p, &bounds, &mut left).unwrap_or(false))
     }
 
-    /// Polynomial whose non-negativity implies that of `p`. The most deeply nested quotient `x // d` is replaced
-    /// by its lower bound `(x - d + 1) / d` where its coefficient is positive, by `x / d` where it is negative,
-    /// and the denominator is cleared. `None` if there is no quotient to replace.
+    /// Polynomial whose non-negativity implies that of `p`. The most deeply nested quotient `x // d` is replaced by
+    /// its lower bound `(x - d + 1) / d` where its coefficient is positive, by its upper bound `x / d` where it is
+    /// negative, and the denominator is cleared. `None` if there is no quotient to replace, or a factor beside the
+    /// quotient may be negative.
     fn weaken_quotient(&self, p: &Poly) -> Result<Option<Poly>, ExprError> {
         let atoms = p.terms().flat_map(|(monomial, _)| monomial.iter());
         let quotients = atoms.filter(|atom| matches!(atom, Atom::Op(BinOp::FloorDiv, ..)));
@@ -98,8 +102,8 @@ impl Facts {
     }
 }
 
-/// True if an atom occurs more than once in a polynomial, so that the bounds of single terms do not add up to
-/// exact bounds.
+/// True if an atom occurs more than once in a polynomial. Then the sum of the minima of the terms may be less than
+/// the minimum of the polynomial.
 fn repeats(p: &Poly) -> bool {
     let mut seen: Vec<&Atom> = Vec::new();
     for atom in p.terms().flat_map(|(monomial, _)| monomial.iter()) {
@@ -111,7 +115,7 @@ fn repeats(p: &Poly) -> bool {
     false
 }
 
-/// Nesting depth of operations in an atom; 0 for a variable.
+/// Nesting depth of operations in an atom: 0 for a variable, 2 for `n // 4 % 3`.
 fn depth(atom: &Atom) -> usize {
     match atom {
         Atom::Var(_) => 0,
@@ -122,7 +126,8 @@ fn depth(atom: &Atom) -> usize {
     }
 }
 
-/// Lower bound of a polynomial within the bounds of its atoms: the sum of the minima of its terms.
+/// Lower bound of a polynomial within the bounds of its atoms: the sum of the minima of its terms. `None` if
+/// arithmetic overflows.
 fn least(p: &Poly, bounds: &AtomBounds<'_>) -> Option<i128> {
     let mut low = 0_i128;
     for (monomial, coefficient) in p.terms() {
@@ -143,8 +148,8 @@ fn least(p: &Poly, bounds: &AtomBounds<'_>) -> Option<i128> {
     Some(low)
 }
 
-/// True if a polynomial is proven non-negative within the bounds of its atoms; `None` if the budget `left`
-/// runs out or arithmetic overflows.
+/// True if a polynomial is proven non-negative for all values of its atoms within `bounds`. `left` is the number of
+/// polynomials that may still be examined; `None` if it runs out or arithmetic overflows.
 fn is_nonnegative_in_box(p: &Poly, bounds: &AtomBounds<'_>, left: &mut u32) -> Option<bool> {
     *left = left.checked_sub(1)?;
     if least(p, bounds)? >= 0 {
@@ -179,7 +184,7 @@ fn is_nonnegative_in_box(p: &Poly, bounds: &AtomBounds<'_>, left: &mut u32) -> O
     )
 }
 
-/// Atom that occurs most often in a polynomial; `None` if each occurs only once.
+/// Atom that occurs most often in a polynomial, where `n * n` counts twice; `None` if each atom occurs only once.
 fn most_frequent<'a>(p: &Poly, bounds: &AtomBounds<'a>) -> Option<&'a Atom> {
     let count = |atom: &Atom| {
         p.terms().map(|(monomial, _)| monomial.iter().filter(|own| *own == atom).count()).sum()
@@ -189,7 +194,8 @@ fn most_frequent<'a>(p: &Poly, bounds: &AtomBounds<'a>) -> Option<&'a Atom> {
     most.filter(|(_, count)| *count > 1).map(|(atom, _)| atom)
 }
 
-/// Coefficients of `p` as a polynomial in `atom`; position `k` belongs to power `k`.
+/// Coefficients of `p` as a polynomial in `atom`: position `k` is the coefficient of `atom^k`. `None` if arithmetic
+/// overflows.
 fn by_powers(p: &Poly, atom: &Atom) -> Option<Vec<Poly>> {
     let mut powers: Vec<Poly> = Vec::new();
     for (monomial, coefficient) in p.terms() {
@@ -203,8 +209,8 @@ fn by_powers(p: &Poly, atom: &Atom) -> Option<Vec<Poly>> {
     Some(powers)
 }
 
-/// Value of the polynomial with coefficients `powers` at `x`:
-/// `powers[0] + powers[1] * x + powers[2] * x^2 + …`.
+/// Value `powers[0] + powers[1] * x + powers[2] * x^2 + …` at `x` of the polynomial with coefficients `powers`;
+/// `None` if arithmetic overflows.
 fn at(powers: &[Poly], x: i128) -> Option<Poly> {
     let mut sum = Poly::zero();
     for part in powers.iter().rev() {
@@ -214,7 +220,7 @@ fn at(powers: &[Poly], x: i128) -> Option<Poly> {
 }
 
 /// Forward difference in `atom` of the polynomial with coefficients `powers`: the sum of
-/// `powers[k] * ((x + 1)^k - x^k)`.
+/// `powers[k] * ((x + 1)^k - x^k)`, where `x` is the atom. `None` if arithmetic overflows.
 fn difference(powers: &[Poly], atom: &Atom) -> Option<Poly> {
     let own = Poly::atom(atom.clone());
     let next = own.plus(1).ok()?;

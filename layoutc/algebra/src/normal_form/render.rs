@@ -1,4 +1,4 @@
-//! Conversion of polynomials to nested expressions such as `(a * 32 + b) * 64 + c`.
+//! Conversion of polynomials to nested expressions, such as `32*64*a + 64*b + c` to `(a * 32 + b) * 64 + c`.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::normal_form::poly::monomial::{Atom, Monomial};
 use crate::normal_form::simplify::Facts;
 
 impl Facts {
-    /// Expression equal to the polynomial, nested by factoring out common factors.
+    /// Expression equal to the polynomial, nested by factoring out common factors: `(a * 32 + b) * 64 + c`.
     pub(crate) fn render(&self, p: &Poly) -> Result<Expr, ExprError> {
         if let Some(value) = p.as_constant() {
             return Ok(Expr::constant(value));
@@ -64,9 +64,9 @@ impl Facts {
         Expr::binary(BinOp::Mul, &product, &Expr::constant(coefficient))
     }
 
-    /// Factors of a term as expressions, and the part of its coefficient that remains. In a monomial a symbol atom
-    /// stands for `symbol / multiple`, an integer. If `multiple` divides the coefficient, it is taken out of it and the
-    /// factor is `symbol`; otherwise the factor is `symbol // multiple`.
+    /// Factors of a term as expressions, one per atom, and the coefficient that remains. A symbol atom stands for the
+    /// integer `symbol / multiple`. If `multiple` divides the coefficient, the factor is `symbol` and the coefficient
+    /// is divided by `multiple`; otherwise the factor is `symbol // multiple`.
     fn factors(
         &self,
         (monomial, coefficient): &(Monomial, i128),
@@ -92,7 +92,8 @@ impl Facts {
         Ok((factors, coefficient))
     }
 
-    /// Expression equal to a term; a term with negative coefficient becomes a negation.
+    /// Expression equal to the term `(monomial, coefficient)`; a negative coefficient gives the negation of a
+    /// product.
     fn signed_product(&self, term: &(Monomial, i128)) -> Result<Expr, ExprError> {
         if term.0.is_empty() {
             return Ok(Expr::constant(term.1));
@@ -147,13 +148,14 @@ impl Facts {
     }
 }
 
-/// Sort key of a term in a rendered sum: symbolic strides first, then larger coefficients, the constant last.
+/// Sort key of a term for a rendered sum, greatest key first: terms with more symbolic atoms, then larger absolute
+/// coefficients, the constant last.
 fn weight_of(term: &(Monomial, i128)) -> (bool, usize, u128) {
     let symbols = term.0.iter().filter(|atom| atom.is_symbolic()).count();
     (!term.0.is_empty(), symbols, term.1.unsigned_abs())
 }
 
-/// Greatest term that divides all terms, made of symbolic atoms and an integer.
+/// Greatest common divisor of `terms` as `(monomial, coefficient)`; the monomial contains only atoms over symbols.
 fn common_factor(terms: &[(Monomial, i128)]) -> (Monomial, i128) {
     let mut atoms: Option<Vec<Atom>> = None;
     let mut coefficient = 0;

@@ -1,9 +1,10 @@
 //! Simplification of index expressions by their normal form, given the ranges of the variables.
 //!
-//! The rules are identities of integer floor division, with side conditions checked on ranges: `(k*q + r) // k = q` and
-//! `(k*q + r) % k = r` for `0 <= r < k`; `(g*a + r) // (g*k) = a // k` for `0 <= r < g`; `x // a // b = x // (a*b)`; `x
-//! % (k*m) // k = x // k % m`; adjacent digits of one value join: `x // a % b + x // (a*b) % c * b = x // a % (b*c)`.
-//! [`Facts::simplify`] renders the result in nested form, `(a * 32 + b) * 64 + c`.
+//! The rules are identities of integer floor division, with side conditions checked on ranges: `(k*q + r) // k = q`
+//! and `(k*q + r) % k = r` for `0 <= r < k`; `(g*a + r) // (g*k) = a // k` for `0 <= r < g`;
+//! `x // a // b = x // (a*b)`; `x % (k*m) // k = x // k % m`; adjacent digits of one value join:
+//! `x // a % b + x // (a*b) % c * b = x // a % (b*c)`. [`Facts::simplify`] renders the result in nested form,
+//! `(a * 32 + b) * 64 + c`.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
@@ -15,14 +16,14 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::{Atom, Monomial};
 use crate::symbol::Symbol;
 
-/// Closed interval whose bounds are polynomials over symbols.
+/// Closed interval `low..=high` whose bounds are polynomials over symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Interval {
     pub(crate) low: Poly,
     pub(crate) high: Poly,
 }
 
-/// Known ranges of the indices and symbols of expressions.
+/// Assumptions under which expressions are simplified: the declared symbols, and the known ranges of index variables.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     symbols: Vec<Symbol>,
@@ -30,7 +31,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Facts about symbols alone, without ranges of indices.
+    /// Facts about `symbols` alone, where `Var::Symbol(k)` is `symbols[k]`; no index variable has a range yet.
     pub fn new(symbols: &[Symbol]) -> Self {
         Self { symbols: symbols.to_vec(), ranges: BTreeMap::new() }
     }
@@ -56,8 +57,8 @@ impl Facts {
         &self.symbols
     }
 
-    /// Sets the range of `var` to `0..extent`, where `extent` is over symbols. An extent that may be 0 is treated
-    /// as at least 1: statements about all indices of an empty axis hold vacuously.
+    /// Sets the range of `var` to `0..extent`, where `extent` is an expression over symbols. An extent that may be 0
+    /// is treated as at least 1: statements about all indices of an empty axis hold vacuously.
     ///
     /// # Errors
     /// [`ExprError`] when the extent overflows.
@@ -68,7 +69,8 @@ impl Facts {
         Ok(())
     }
 
-    /// Simplified form of `expr`, which is equal to it for all values of the variables in their ranges.
+    /// Simplified form of `expr`, equal to `expr` for all values of the variables in their ranges: `(i * 4 + j) // 4`
+    /// gives `i` for `j` in `0..4`.
     ///
     /// # Errors
     /// [`ExprError`] when a constant leaves the integer range or the expression grows too large.
@@ -79,7 +81,7 @@ impl Facts {
         self.render(&self.normalize(expr)?)
     }
 
-    /// True if `a >= b` is proven for all values of the variables.
+    /// True if `a >= b` is proven for all values of the variables; false if it is refuted or undecided.
     ///
     /// # Errors
     /// Errors of [`Facts::simplify`].
@@ -88,7 +90,8 @@ impl Facts {
         self.at_least_zero(&difference)
     }
 
-    /// True if the normal forms of `a` and `b` are equal, so that they agree for all values of the variables.
+    /// True if the normal forms of `a` and `b` are equal, which proves `a == b` for all values of the variables;
+    /// false does not refute it.
     ///
     /// # Errors
     /// Errors of [`Facts::simplify`].
@@ -96,8 +99,8 @@ impl Facts {
         Ok(self.normalize(a)?.sub(&self.normalize(b)?)?.is_zero())
     }
 
-    /// Least and greatest value of `expr` over all values of indices and symbols, by interval arithmetic on the
-    /// normal form.
+    /// Inclusive bounds `(low, high)` of `expr` for all values of indices and symbols, by interval arithmetic on the
+    /// normal form. The expression may not attain the bounds.
     ///
     /// # Errors
     /// Errors of [`Facts::simplify`].
@@ -113,7 +116,7 @@ impl Facts {
         self.combine(expr, &|part| self.normalize(part))
     }
 
-    /// Normal form of an expression, computed from those of its operands by `form`.
+    /// Normal form of `expr`, where `form` returns the normal form of an operand of its root.
     pub(crate) fn combine(
         &self,
         expr: &Expr,
@@ -226,8 +229,9 @@ impl Facts {
         self.join_digits(quotient.add_owned(&reduced)?)
     }
 
-    /// Number `t` of whole multiples of `divisor` in `rest`, if `t*divisor <= rest < (t+1)*divisor` for all
-    /// values; `None` if there is no such `t`.
+    /// Quotient `t = rest // divisor` if `t*divisor <= rest < (t+1)*divisor` is proven for all values of the
+    /// variables with one constant `t`; `None` otherwise. Unless all bounds are integers, only `t = 0` and `t = -1`
+    /// are tried.
     fn whole_multiples(&self, rest: &Poly, divisor: &Poly) -> Result<Option<Poly>, ExprError> {
         let range = self.range(rest)?;
         if let (Some(low), Some(high), Some(k)) =
@@ -246,8 +250,8 @@ impl Facts {
         Ok(is_below.then(|| Poly::constant(-1)))
     }
 
-    /// Quotient by a symbolic divisor `d` from the rules `x // a // d = x // (a*d)` and
-    /// `x % (d*m) // d = x // d % m`; `None` if neither applies.
+    /// Quotient `rest // divisor` for a divisor `d` with symbols, by the rules `x // a // d = x // (a*d)` and
+    /// `x % (d*m) // d = x // d % m`; `None` if neither rule applies.
     fn div_nested(&self, rest: &Poly, divisor: &Poly) -> Result<Option<Poly>, ExprError> {
         if let Some((Atom::Op(op @ (BinOp::FloorDiv | BinOp::Mod), x, a), constant)) =
             rest.as_atom_plus_constant()
@@ -285,8 +289,8 @@ impl Facts {
         Ok(None)
     }
 
-    /// Decomposition `(g, a, r)` with `p = g*a + r`, `0 <= r < g`, and the largest divisor `g > 1` of `k` for
-    /// which there is one; `None` if there is none.
+    /// Decomposition `(g, a, r)` of `p` with `p = g*a + r`, for the largest divisor `g > 1` of `k` with which
+    /// `0 <= r < g` is proven; `None` if there is no such divisor.
     fn coarser(&self, p: &Poly, k: i128) -> Result<Option<(i128, Poly, Poly)>, ExprError> {
         let mut candidates: Vec<i128> = p
             .terms()
@@ -332,7 +336,8 @@ impl Facts {
     }
 }
 
-/// Dividend and divisor `(x + a*c, a)`, if `p` is `x // a + c` with a constant `c`; `None` otherwise.
+/// Dividend and divisor of `p` as one quotient: `(x + a*c, a)` if `p` is `x // a + c` with a constant `c`; `None`
+/// otherwise.
 fn lone_division(p: &Poly) -> Result<Option<(Poly, &Poly)>, ExprError> {
     if let Some((Atom::Op(BinOp::FloorDiv, x, a), constant)) = p.as_atom_plus_constant() {
         return Ok(Some((x.add(&a.scale(constant)?)?, a)));
@@ -340,8 +345,8 @@ fn lone_division(p: &Poly) -> Result<Option<(Poly, &Poly)>, ExprError> {
     Ok(None)
 }
 
-/// Polynomial without remainders that do not matter modulo `k`: `c * (x % m)` becomes `c * x` if `k` divides
-/// `c*m`.
+/// Polynomial equal to `p` modulo `k`, without remainders that do not matter: `c * (x % m)` becomes `c * x` if `k`
+/// divides `c*m`.
 fn drop_inner_mod<'a>(p: &'a Poly, k: &Poly) -> Result<Cow<'a, Poly>, ExprError> {
     let is_mod = |(monomial, _): (&Monomial, _)| matches!(**monomial, [Atom::Op(BinOp::Mod, ..)]);
     if !p.terms().any(is_mod) {
@@ -360,8 +365,9 @@ fn drop_inner_mod<'a>(p: &'a Poly, k: &Poly) -> Result<Cow<'a, Poly>, ExprError>
     Ok(Cow::Owned(out))
 }
 
-/// Moves a constant that the divisor does not divide from the quotient back into the dividend:
-/// `(x + 5) // 2`, not `(x + 1) // 2 + 2`. Then all digits of `x + 5` have the same dividend.
+/// Pair `(quotient, rest)` of a division, where `rest` is the undivided part of the dividend. If `rest` has a
+/// constant, a positive constant of the quotient moves back into `rest`: `(x + 5) // 2` instead of
+/// `(x + 1) // 2 + 2`, so that all digits of `x + 5` have the same dividend.
 fn constant_inside(quotient: Poly, rest: Poly, divisor: &Poly) -> Result<(Poly, Poly), ExprError> {
     // A negative quotient stays outside: `(n + 6) // 7 - 1` is not rewritten to `(n - 1) // 7`.
     if rest.constant_term() == 0 || quotient.constant_term() < 0 {

@@ -1,17 +1,18 @@
 //! Interval arithmetic on expressions as they are written, which determines the extents of storage axes.
 //!
-//! By the language definition, the extent of a storage axis follows from the expression as written: `e % k`
-//! ranges over `0..k` for any `e`, so that the last block is whole. The tighter ranges of
-//! [`crate::normal_form::simplify`] must not be used here. For subtracted terms, which this overestimates,
-//! see [`crate::prove::difference_bounds`].
+//! By the language definition, the extent of a storage axis follows from the expression as written: `e % k` ranges
+//! over `0..k` for any `e`, so that the last block has its full size. The tighter ranges of
+//! [`crate::normal_form::simplify`] must not be used here. Expressions that subtract a term, which interval
+//! arithmetic overestimates, are bounded by [`crate::prove::difference_bounds`].
 
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::normal_form::bounds::bitwise_bounds;
 use crate::normal_form::poly::Poly;
 use crate::normal_form::simplify::{Facts, Interval};
 
-/// Interval of the values of `expr` as written, where `range` gives the interval of an axis. An error if an
-/// intermediate value does not fit 64 bits.
+/// Interval that contains all values of `expr`, by interval arithmetic on the expression as written. `range` returns
+/// the interval of a variable that is not a symbol; `None` gives [`ExprError::Unbound`]. [`ExprError::Overflow`] if
+/// an intermediate value does not fit 64 bits.
 pub(crate) fn interval(
     expr: &Expr,
     range: &dyn Fn(Var) -> Option<Interval>,
@@ -82,8 +83,8 @@ fn numeric(a: &Interval, facts: &Facts) -> Result<(i128, i128), ExprError> {
     Ok((facts.numeric(&a.low)?.0, facts.numeric(&a.high)?.1))
 }
 
-/// Interval of the product of two ranges, from the products of their bounds. The bounds are numeric unless
-/// both ranges are non-negative.
+/// Interval of the products `x * y` with `x` in `a` and `y` in `b`: over symbols if no value of `a` or `b` is
+/// negative, otherwise with integer bounds.
 fn product_of_ranges(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
     if facts.at_least_zero(&a.low)? && facts.at_least_zero(&b.low)? {
         return Ok(Interval { low: a.low.mul(&b.low)?, high: a.high.mul(&b.high)? });
@@ -99,8 +100,8 @@ fn product_of_ranges(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interv
     Ok(Interval { low: Poly::constant(*least), high: Poly::constant(*most) })
 }
 
-/// Interval of a product. If one factor has a single value, the sign of that value decides which bound is
-/// which.
+/// Interval of the products `x * y` with `x` in `a` and `y` in `b`. If one interval is a single value, the bounds are
+/// over symbols; [`ExprError::Overflow`] if the sign of that value is unknown.
 fn product(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
     if a.low != a.high && b.low != b.high {
         return product_of_ranges(a, b, facts);

@@ -1,4 +1,5 @@
-//! Logical axes that a text in a layout notation implies, for use without a tensor.
+//! Logical axes that a layout text implies where no tensor is given: [`notation_axes`] returns the names n, c, h,
+//! w for `NCHW16c`.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -7,7 +8,8 @@ use super::{
     Notation, NotationFault, cute, einops, glow, mdspan, mlir, numpy, onednn, triton, tvm, xla,
 };
 
-/// Logical axes implied by a text in a layout notation.
+/// Logical axes that a layout text implies, in logical order: the names n, c, h, w for `NCHW16c`, the extents 4
+/// and 8 for `(4,8):(8,1)`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NotationAxes {
     /// Number of axes; `None` if the text fits any number of axes.
@@ -16,32 +18,35 @@ pub struct NotationAxes {
     pub names: Vec<String>,
     /// Extent of each axis; `None` where the text does not fix it, and empty if it fixes none.
     pub extents: Vec<Option<i128>>,
-    /// True if the text is also valid for other extents than these, including symbolic ones.
+    /// True if an axis whose extent the text does not fix may have any extent, including a symbolic one; false if
+    /// the extent must be a constant.
     pub any_extents: bool,
-    /// Number that must divide the extent of each axis; empty if there are no such requirements.
+    /// Number that must divide the extent of each axis, 1 if there is no requirement; empty if no axis has one.
     pub multiples: Vec<i128>,
-    /// Element type as manifests name it; `None` if the text has none.
+    /// Element type as manifests name it, such as `bf16`; `None` if the text has none.
     pub dtype: Option<&'static str>,
 }
 
 impl NotationAxes {
-    /// Axes with these names, which may have any extents.
+    /// Axes with these names and any extents.
     fn named(names: Vec<String>) -> Self {
         Self { rank: Some(names.len()), names, any_extents: true, ..Self::default() }
     }
 
-    /// A fixed number of axes, whose extents the text does not fix but which must be known.
+    /// Axes without names whose extents must be constants that the text does not contain, as for a list of `rank`
+    /// strides.
     fn strides(rank: usize) -> Self {
         Self { rank: Some(rank), ..Self::default() }
     }
 
-    /// Any number of axes, which may have any extents.
+    /// Any number of axes without names and with any extents, as for an axis order that fits every rank.
     fn order() -> Self {
         Self { any_extents: true, ..Self::default() }
     }
 }
 
-/// Logical axes that `text` implies. `sizes` are the named sizes that accompany it.
+/// Logical axes that `text` implies where no tensor is given. `sizes` are the named sizes of an einops pattern,
+/// such as `("c16", 16)`.
 ///
 /// # Errors
 /// [`NotationFault`] for a fault of the text itself, independent of a tensor.

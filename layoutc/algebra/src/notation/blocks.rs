@@ -1,5 +1,6 @@
-//! Storage axes of notations with letters: blocks of the axes, each a digit of the mixed-radix representation
-//! of an axis index.
+//! Index maps of notations that split axes into blocks, such as TVM's letters and einops' patterns. A block is a
+//! digit of the mixed-radix representation of an axis index. `pieces` computes digits from factors, and `map`
+//! combines digits to storage axes.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -11,19 +12,21 @@ use crate::map::{IndexMap, MapItem, unique};
 use crate::symbol::Axis;
 use crate::text::NotationFault;
 
-/// Block of an axis, as a digit of its index: `axis // div % modulus`, or `axis // div` without a modulus.
+/// Block of an axis: the digit `index // div % modulus` of the axis index, or `index // div` without a modulus.
+/// The block `16c` has `div` 1 and `modulus` 16.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisBlock {
-    /// Position of the axis.
+    /// Position of the axis in the list of current axes.
     pub(super) axis: usize,
     /// Weight of the digit in the index of the axis.
     pub(super) div: i128,
-    /// Number of values of the digit; `None` for the most significant one.
+    /// Number of values of the digit; `None` for the most significant digit, whose number of values follows from
+    /// the axis.
     pub(super) modulus: Option<i128>,
 }
 
 impl AxisBlock {
-    /// Block that is the whole index of an axis.
+    /// Block that is the whole index of the axis at position `axis`.
     pub(super) fn whole(axis: usize) -> Self {
         Self { axis, div: 1, modulus: None }
     }
@@ -39,8 +42,8 @@ impl AxisBlock {
         }
     }
 
-    /// Number of values of the digit. That of the most significant digit is rounded up: its last value may be
-    /// partly beyond the axis.
+    /// Number of values of the digit: `modulus`, or `ceil(extent / div)` for the most significant digit, whose
+    /// last value may be partly beyond the axis.
     fn extent(&self, axes: &[Axis]) -> Result<Expr, ExprError> {
         if let Some(modulus) = self.modulus {
             return Ok(Expr::constant(modulus));
@@ -63,8 +66,9 @@ impl AxisBlock {
     }
 }
 
-/// Index map to storage axes, each the mixed-radix number of its blocks, major to minor. A storage axis
-/// without blocks has extent 1.
+/// Index map from `axes` to one storage axis per entry of `dims`. An entry lists the blocks of a storage axis,
+/// major to minor; the storage index is the mixed-radix number that they form. An empty entry is a storage axis
+/// of extent 1.
 pub(super) fn map(dims: &[Vec<AxisBlock>], axes: &[Axis]) -> Result<IndexMap, ExprError> {
     let mut taken = BTreeSet::new();
     let mut items = Vec::new();
@@ -92,11 +96,12 @@ pub(super) fn map(dims: &[Vec<AxisBlock>], axes: &[Axis]) -> Result<IndexMap, Ex
     Ok(IndexMap { items, separators: Vec::new() })
 }
 
-/// Digits for blocks as letters write them, major to minor. A block is its axis and its factor, `None` for
-/// the most significant digit of the axis. `length` is the length of the text in bytes, for faults.
+/// Digits of the blocks that letters describe, in the order of `blocks`, which is major to minor. A block is the
+/// position of an axis and a factor, `None` for the most significant digit of the axis: `CN16c` of axes n, c is
+/// `[(1, None), (0, None), (1, Some(16))]`. `length` is the length of the text in bytes, for faults.
 ///
-/// The weight of a block is the product of the later factors of its axis. The most significant digit is above
-/// all of them, regardless of its position.
+/// The weight of a block is the product of the later factors of its axis. The weight of the most significant
+/// digit is the product of all factors of its axis, regardless of its position.
 pub(super) fn pieces(
     blocks: &[(usize, Option<i128>)],
     length: usize,

@@ -15,7 +15,8 @@ use crate::builder::LayoutBuilder;
 use crate::cute::{CuteLayoutText, SpannedTuple, parse};
 use crate::expr::Expr;
 
-/// Applies the strides and the swizzle of a CuTe layout to the current axes.
+/// Applies a CuTe layout to the current axes of `builder`: splits each axis into the sub-modes of its mode, and
+/// sets their strides and the swizzle.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -79,7 +80,8 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Extents of the axes that a CuTe layout implies: the size of each top-level mode.
+/// Extents of the logical axes that a CuTe layout implies, one per top-level mode: `(4,(2,8)):(16,(1,2))` has
+/// `[4, 16]`.
 pub(super) fn extents(text: &str) -> Result<Vec<i128>, NotationFault> {
     let modes = match parse(text)?.shape {
         SpannedTuple::List(modes, _) => modes,

@@ -1,8 +1,8 @@
 //! einops' patterns, `b (c c16) h w -> b c h w c16` with the named size `c16=16`.
 //!
 //! Source: einops, rearrange. The left side splits the axes into named parts, and the right side combines the
-//! parts to storage axes. Within a group the first part is major, and at most one part has no size. There is
-//! no padding: the sizes divide their axis.
+//! parts to storage axes. Within a group such as `(c c16)` the first part is major, and at most one part has no
+//! size. There is no padding: the product of the sizes divides the extent of the axis.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -24,7 +24,7 @@ const BOTH_SIDES: &str = "write it on both sides, or on none";
 /// Help for an ellipsis that occurs twice on one side.
 const ONE_REST: &str = "write `...` once: it matches all axes that are not named";
 
-/// Axis on one side of a pattern.
+/// Entry on one side of a pattern: one axis, or the ellipsis.
 #[derive(Debug)]
 enum EinopsAxis {
     /// Named parts of one axis, major to minor, such as `c` or `(c c16)`; empty for `()` and `1`.
@@ -33,10 +33,12 @@ enum EinopsAxis {
     Ellipsis(Span),
 }
 
-/// Digits of the axes that each name of the left side stands for; `None` is the name of the ellipsis.
+/// Blocks that each name on the left side stands for, in the order of the text. A named part has one block. The
+/// ellipsis, whose name is `None`, has a block for each axis that it matches.
 type NamedBlocks = Vec<(Option<String>, Vec<AxisBlock>)>;
 
-/// Applies the pattern, as an index map, to the current axes.
+/// Applies the pattern `text` to the current axes of `builder` as one index map. `sizes` are the given sizes of
+/// parts, such as `("c16", 16)`.
 pub(super) fn apply(
     text: &str,
     sizes: &[(String, i128)],
@@ -115,18 +117,19 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Logical axis on the left side of a pattern.
+/// Logical axis that an entry on the left side of a pattern implies.
 #[derive(Debug)]
 pub(super) struct EinopsInput {
     /// Name of the part whose size is not given, otherwise of the first part: `c` for `(c c4)` with `c4=4`.
     pub(super) name: String,
-    /// Product of the given sizes of its parts, which divides the extent of the axis.
+    /// Product of the given sizes of the parts of the axis, which divides its extent; 1 if no size is given.
     pub(super) multiple: i128,
-    /// True if every part has a given size, so that `multiple` is the extent.
+    /// True if every part has a given size, so that `multiple` is the extent of the axis.
     pub(super) is_whole: bool,
 }
 
-/// Logical axes on the left side of a pattern; `None` if it has an ellipsis.
+/// Logical axes that the left side of the pattern `text` implies, in order; `None` if it has an ellipsis and so
+/// fits any number of axes. `sizes` are the given sizes of parts.
 pub(super) fn axes(
     text: &str,
     sizes: &[(String, i128)],
@@ -156,7 +159,7 @@ fn names(dims: &[EinopsAxis]) -> impl Iterator<Item = &(String, Span)> {
     })
 }
 
-/// Splits a pattern at `->` into its left and right side.
+/// Left and right side of a pattern, split at `->`; a fault if there is no `->`.
 fn sides(text: &str) -> Result<(&str, &str), NotationFault> {
     text.split_once("->").ok_or_else(|| {
         let message = "a pattern has two sides, with `->` between them";
@@ -168,8 +171,8 @@ fn sides(text: &str) -> Result<(&str, &str), NotationFault> {
     })
 }
 
-/// Parses the left or the right side of a pattern. `start` is the byte offset of `text` in the pattern, for
-/// the spans of faults.
+/// Parses one side of a pattern into its entries, in order. `start` is the byte offset of the side `text` in the
+/// pattern, which is added to all byte ranges.
 fn side(text: &str, start: usize) -> Result<Vec<EinopsAxis>, NotationFault> {
     let shift = |mut fault: NotationFault| {
         fault.span = fault.span.start + start..fault.span.end + start;
@@ -222,7 +225,8 @@ fn side(text: &str, start: usize) -> Result<Vec<EinopsAxis>, NotationFault> {
     }
 }
 
-/// Parses the name of a part; `None` for a `1`, which has no name.
+/// Parses the name of a part and adds it to `seen`, the names on the same side so far; a repeated name is a
+/// fault. `None` for a `1`, which has no name.
 fn name(
     cursor: &mut Cursor<'_>,
     seen: &mut Vec<String>,
@@ -255,7 +259,8 @@ fn name(
     Ok(Some((name.to_string(), span)))
 }
 
-/// Digits of the axes that each name of the left side stands for, in order.
+/// Blocks of `axes` that each name on the left side `dims` stands for. `sizes` are the given sizes of parts.
+/// `length` is the length of the pattern in bytes, for faults.
 fn decompose_axes(
     dims: &[EinopsAxis],
     sizes: &[(String, i128)],

@@ -63,15 +63,17 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Which axis of a padded layout has stride 1.
+/// Axis of a padded layout that has stride 1: the first for `layout_left_padded`, the last for
+/// `layout_right_padded`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum UnitStrideAxis {
     First,
     Last,
 }
 
-/// Strides of a padded layout, in elements: 1, then the fastest extent rounded up to `multiple`, then its
-/// products with the further extents. `layout_left_padded<4>` of shape [3, 5, 2] has the strides 1, 4, 20.
+/// Strides of a padded layout in axis order, in elements. The axis `fastest` has stride 1, the axis next to it
+/// has the fastest extent rounded up to `multiple`, and each further axis has `stride * extent` of the axis
+/// before. `layout_left_padded<4>` of shape [3, 5, 2] has the strides 1, 4, 20.
 fn padded_strides(
     builder: &LayoutBuilder,
     fastest: UnitStrideAxis,
@@ -115,7 +117,8 @@ pub(super) fn rank(text: &str) -> Result<Option<usize>, NotationFault> {
     Ok((name == "layout_stride").then_some(values.len()))
 }
 
-/// Parses template arguments such as `<12, 1>`; empty if there are none.
+/// Parses template arguments such as `<12, 1>` up to the end of the text, each with its byte range; empty if
+/// there are none.
 fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<(i128, Span)>, NotationFault> {
     let mut values = Vec::new();
     if cursor.rest().starts_with("::") {

@@ -71,8 +71,9 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Names of the dimensions of a memory layout, and true if they may have any extents, which a strided layout
-/// does not allow.
+/// Names of the dimensions of a memory layout, in order, and true if their extents are free.
+/// `affine_map<(i, j) -> (j, i)>` has i and j, with free extents. `strided<[8, 1]>` has d0 and d1, whose extents
+/// must be constants.
 pub(super) fn dimensions(text: &str) -> Result<(Vec<String>, bool), NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -99,7 +100,8 @@ fn dense(axes: &[Axis]) -> Option<String> {
     Some(format!("strided<[{}]>", strides.join(", ")))
 }
 
-/// Parses the strides of `<[8, 1]>` or `<[8, 1], offset: 0>`.
+/// Parses the strides of `<[8, 1]>` or `<[8, 1], offset: 0>`, in elements, after the word `strided` and up to the
+/// end of the text. An offset other than 0 is a fault.
 fn strided(cursor: &mut Cursor<'_>) -> Result<Vec<Expr>, NotationFault> {
     cursor.token("<")?;
     cursor.token("[")?;
@@ -188,7 +190,7 @@ fn results(cursor: &mut Cursor<'_>, names: &[String]) -> Result<Vec<Expr>, Notat
     Ok(results)
 }
 
-/// Adds MLIR's operator as help to a fault at an operator of C.
+/// Adds the MLIR operator as help to a fault at a C operator: `floordiv` at `/`, `mod` at `%`.
 fn operators(fault: NotationFault, cursor: &Cursor<'_>) -> NotationFault {
     match cursor.peek() {
         Some('/') => fault.help("write a quotient as `d0 floordiv 4`"),
@@ -289,8 +291,8 @@ fn factor(cursor: &mut Cursor<'_>, names: &[String], depth: usize) -> Result<Exp
     }
 }
 
-/// Name of the storage axis at `position` with this index, formed as for the maps of manifests: `c_outer` for
-/// a quotient of axis `c`.
+/// Name of the storage axis at `position` with this index: `c` for axis `c` itself, `c_outer` for a quotient of
+/// `c`, `c_inner` for a remainder of `c`, otherwise `axis2` at position 2.
 fn derived(index: &Expr, axes: &[Axis], position: usize) -> String {
     let axis = |expr: &Expr| match expr.as_var() {
         Some(Var::Storage(k)) => usize::try_from(k).ok().and_then(|k| axes.get(k)),

@@ -1,7 +1,8 @@
-//! Layout notations of other tools, with one module each. A text is parsed into steps of a [`LayoutBuilder`].
+//! Layout notations of other tools, such as TVM's `NCHW16c` and XLA's `{1,0:T(8,128)}`, with one module per tool.
 //!
-//! A text that its tool accepts is still an error here if it has no meaning, or a meaning that differs from
-//! what is written. The module of the notation documents the behavior of the tool.
+//! [`apply`] applies a text to a [`LayoutBuilder`] as index maps and strides, and [`write::write`] prints a
+//! layout in a notation. A text that the tool accepts is nevertheless a fault if it has no meaning, or a meaning
+//! that differs from what is written. Each module documents the behavior of its tool.
 
 mod axes;
 mod blocks;
@@ -30,7 +31,7 @@ use crate::builder::{BuildError, LayoutBuilder};
 use crate::expr::parse::Span;
 use crate::symbol::Axis;
 
-/// Layout notation of another tool.
+/// Layout notation, named by the tool that defines it: `NCHW16c` is in the notation of `Tvm`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the variants are the names of the tools")]
 pub enum Notation {
@@ -77,7 +78,7 @@ impl Notation {
         }
     }
 
-    /// Example of a text in the notation.
+    /// Example of a text in the notation, for help messages: `NCHW16c` for TVM.
     pub fn example(self) -> &'static str {
         match self {
             Self::Tvm => "NCHW16c",
@@ -93,19 +94,20 @@ impl Notation {
         }
     }
 
-    /// Notation with this keyword; `None` if there is none.
+    /// Notation whose keyword is `word`, such as `tvm`; `None` if there is none.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|notation| notation.word() == word)
     }
 
-    /// True if texts of the notation are accompanied by named sizes, as those of einops are.
+    /// True if a text of the notation comes with named sizes, such as `c16=16`. Only einops has them.
     pub fn takes_sizes(self) -> bool {
         self == Self::Einops
     }
 }
 
 impl NotationFault {
-    /// Adds an example of the notation as help, if this is a syntax fault without help.
+    /// Adds an example of the notation as help to a syntax fault without help. Other faults are returned
+    /// unchanged.
     #[must_use]
     pub fn or_example(self, notation: Notation) -> Self {
         if self.kind != NotationFaultKind::Syntax || self.help.is_some() {
@@ -115,13 +117,13 @@ impl NotationFault {
     }
 }
 
-/// Reason why a text cannot be applied to a layout under construction.
+/// Error of [`apply`]: a fault of the text, or a step that the builder refuses.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotationError {
-    /// The text is invalid, or does not fit the axes.
+    /// The text is invalid, or does not fit the axes of the builder: `NCHW` for three axes.
     #[error(transparent)]
     Fault(#[from] NotationFault),
-    /// The steps of the text cannot follow those that were applied before.
+    /// The builder refuses a step of the text, such as an index map after explicit strides.
     #[error(transparent)]
     Build(#[from] BuildError),
 }
@@ -138,28 +140,29 @@ impl From<crate::step::StepError> for NotationError {
     }
 }
 
-/// Note to the user about a valid text.
+/// Note to the user about a valid text, for example where the tool itself computes a different size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
     /// Byte range of the text that the note is about.
     pub span: Span,
-    /// Message of the note.
+    /// Description of the problem, as a message for the user.
     pub message: String,
     /// Change of the text or its use that avoids the problem.
     pub help: String,
 }
 
-/// Information in a text that is not part of the layout.
+/// Result of [`apply`] besides the layout: notes for the user, and the memory space of an XLA text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NotationExtras {
-    /// Notes on differences between the layout and what the tool of the notation does.
+    /// Notes to the user, mostly on differences between the layout and what the tool computes; may be empty.
     pub remarks: Vec<Remark>,
-    /// Memory space that the text declares, from 1, with its byte range: `S(n)` of XLA. `None` for the default
-    /// one.
+    /// Byte range of `n` and its value where an XLA text declares the memory space `S(n)`, with `n` at least 1.
+    /// `None` for the default memory space, 0.
     pub memory_space: Option<(Span, i128)>,
 }
 
-/// Applies `text` as steps to the current axes. `sizes` are the named sizes that accompany the text.
+/// Applies the layout `text` to the current axes of `builder`, as index maps, strides and alignments. `sizes` are
+/// the named sizes of an einops pattern, such as `("c16", 16)`; other notations ignore them.
 ///
 /// ```
 /// use layoutc_algebra::notation::{Notation, apply};
@@ -200,8 +203,9 @@ pub fn apply(
     })
 }
 
-/// Position of the axis that each letter of a text stands for. Letters bind to axes by name, ignoring case,
-/// if every letter names an axis, and by position if none does. `letters` are distinct, ignoring case.
+/// Position in `axes` of the axis that each letter of a text stands for, in the order of `letters`, which are
+/// distinct, ignoring case, and have byte ranges. Letters bind to axes by name, ignoring case, if every letter is
+/// an axis name, and by position if none is. A mix of the two, or a wrong number of letters, is a fault.
 fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, NotationFault> {
     let named = |letter: char| {
         axes.iter().position(|axis| {
@@ -228,8 +232,8 @@ fn bind_letters(letters: &[(char, Span)], axes: &[Axis]) -> Result<Vec<usize>, N
     Ok(found.into_iter().enumerate().map(|(k, axis)| axis.unwrap_or(k)).collect())
 }
 
-/// Fault of a text that is written for another number of axes. The text has `given` of the noun `what`, such
-/// as `letter`.
+/// Fault of a text with `given` entries where the tensor has a different number of axes:
+/// `3 letters for 4 axes: n, c, h, w`. The singular noun `what`, such as `letter`, names an entry.
 fn count_fault(given: usize, what: &str, axes: &[Axis], span: Span) -> NotationFault {
     let names = axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ");
     let counted = |count: usize, one: &str, many: &str| match count {
@@ -244,7 +248,7 @@ fn count_fault(given: usize, what: &str, axes: &[Axis], span: Span) -> NotationF
     fault.help(format!("write {wanted}, one for each axis"))
 }
 
-/// Extent of an axis, worded for a message.
+/// Extent of an axis as message text: `16`, or `an extent known only at run time` if it is symbolic.
 fn shown(axis: &Axis) -> String {
     axis.extent
         .as_const()

@@ -1,7 +1,7 @@
 //! Axis orders and strides of `NumPy`: `C`, `F`, or `(48, 4, 16)` in bytes.
 //!
-//! Source: `NumPy`, ndarray.strides; `DLPack` has the same strides in elements. Strides must be multiples of
-//! the element size and not negative, as a reversed axis starts before its first element.
+//! Source: `NumPy`, ndarray.strides; `DLPack` has the same strides in elements. Strides must be multiples of the
+//! element size, and not negative, because elements with a negative stride precede the first element.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,7 +14,8 @@ use crate::expr::parse::Span;
 use crate::map::{IndexMap, identity};
 use crate::text::cursor::Cursor;
 
-/// Applies the axis order or the strides of the text to the current axes.
+/// Applies the row-major order `C`, the column-major order `F`, or strides in bytes to the current axes of
+/// `builder`.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -38,7 +39,7 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Number of axes that the text requires; `None` if it fits any number.
+/// Number of axes that the text requires: 3 for `(48, 4, 16)`; `None` for `C` and `F`, which fit any number.
 pub(super) fn rank(text: &str) -> Result<Option<usize>, NotationFault> {
     match text.trim() {
         "C" | "F" => Ok(None),
@@ -46,7 +47,7 @@ pub(super) fn rank(text: &str) -> Result<Option<usize>, NotationFault> {
     }
 }
 
-/// Parses a tuple of strides in bytes.
+/// Parses a tuple of strides in bytes, such as `(48, 4, 16)`. Each stride has its byte range in the text.
 fn parse(text: &str) -> Result<Vec<(i128, Span)>, NotationFault> {
     let mut cursor = Cursor::new(text);
     let mut strides = Vec::new();

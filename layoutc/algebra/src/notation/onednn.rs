@@ -13,13 +13,14 @@ use crate::builder::LayoutBuilder;
 use crate::expr::parse::Span;
 use crate::text::cursor::Cursor;
 
-/// Maximum number of axes in oneDNN.
+/// Maximum number of axes of a tensor in oneDNN.
 const MAX_RANK: usize = 12;
 
-/// Letters of tags that name axes by role, in axis order: for activations, weights, and recurrent networks.
+/// Letters of tags that name axes by role, such as `nChw16c`, in axis order. One string per role: activations,
+/// weights with and without groups, or tensors of recurrent networks.
 const ROLES: &[&str] = &["ncdhw", "goidhw", "tnc", "ldnc", "ldigo", "x"];
 
-/// Applies the tag, as an index map, to the current axes.
+/// Applies the format tag `text` to the current axes of `builder` as one index map.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -39,15 +40,17 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Letters that stand for the axes in the tag, in axis order.
+/// Lower-case letter of each axis that the tag `text` implies, in axis order: a, b, c, d for `aBcd16b`, and n, c,
+/// h, w for `nhwc`.
 pub(super) fn letters(text: &str) -> Result<Vec<char>, NotationFault> {
     let rank = parse(text)?.outer.len();
     Ok(letters_of(text).into_iter().take(rank).collect())
 }
 
-/// Parsed format tag, with axes given by position.
+/// Parsed format tag: `aBcd16b` has the outer axes 0 to 3, and one block (1, 16): 16 indices of axis 1.
 struct FormatTag {
-    /// Axes in the order of the outer letters, each with true if it has blocks.
+    /// Position of the axis of each outer letter, in the order of the tag, and true if the letter is upper case,
+    /// which means that the axis has blocks.
     outer: Vec<(usize, bool)>,
     inner: Vec<(usize, i128)>,
 }
@@ -114,8 +117,8 @@ fn parse(text: &str) -> Result<FormatTag, NotationFault> {
     Ok(FormatTag { outer, inner })
 }
 
-/// Letters that may stand for axes in this tag, in axis order: `a`, `b`, …, or those of one role if all its
-/// letters belong to the role.
+/// Letters that may stand for axes in the tag `text`, in axis order: `a` to `l`, or, if all outer letters belong
+/// to one role of `ROLES`, the letters of that role that occur in the tag.
 fn letters_of(text: &str) -> Vec<char> {
     let own = |role: &str| {
         let is_used = |c: &char| text.chars().any(|used| used.eq_ignore_ascii_case(c));

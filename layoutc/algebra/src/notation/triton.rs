@@ -17,11 +17,11 @@ use crate::map::{IndexMap, MapItem};
 use crate::symbol::Axis;
 use crate::text::cursor::Cursor;
 
-/// Maximum total number of index bits of the inputs, and of the outputs.
+/// Maximum number of index bits of all inputs together, and of all outputs together.
 const MAX_BITS: usize = 62;
 
-/// Input dimension of a linear layout: its name, and the image of each power of two, with one index per
-/// output.
+/// Input dimension of a linear layout, such as `lane: [[0, 2], [1, 0]]`: its name, and the images of the indices
+/// 1, 2, 4, …. An image has one index per output dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct LinearInput {
     name: String,
@@ -33,17 +33,19 @@ struct LinearInput {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct LinearLayout {
     inputs: Vec<LinearInput>,
-    /// Names and sizes of the output dimensions. Sizes are powers of two.
+    /// Names and sizes of the output dimensions, in order. Sizes are powers of two.
     outputs: Vec<(String, i128)>,
 }
 
-/// Names and sizes of the input dimensions of a linear layout.
+/// Name and size of each input dimension of the linear layout `text`. The size is `2^n` for `n` images, and never
+/// `None`.
 pub(super) fn inputs(text: &str) -> Result<Vec<(String, Option<i128>)>, NotationFault> {
     let inputs = parse(text)?.inputs.into_iter();
     Ok(inputs.map(|input| (input.name, Some(1 << input.images.len()))).collect())
 }
 
-/// Applies the linear layout, or its inverse, as an index map to the current axes.
+/// Applies a linear layout to the current axes of `builder` as one index map. The inputs are the axes if their
+/// names match, or their extents match and the names of the outputs do not; otherwise the layout is inverted.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -76,7 +78,8 @@ fn position(axes: &[Axis], name: &str) -> Option<usize> {
     axes.iter().position(|axis| axis.name == name)
 }
 
-/// Position of the axis that each dimension stands for: all by name, or all by position.
+/// Position in `axes` of the axis that each dimension (name, size) stands for: all by name, or all by position if
+/// no name is an axis. A size that differs from the extent of the axis is a fault.
 fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>, NotationFault> {
     let fault = |message: String| NotationFault::axes(0..text.len(), message);
     if dims.len() != axes.len() {
@@ -102,7 +105,8 @@ fn bind(dims: &[(String, i128)], axes: &[Axis], text: &str) -> Result<Vec<usize>
     Ok(bound)
 }
 
-/// Index map with one item per output dimension: the XOR of segments of input bits, each moved to its image.
+/// Index map with one item per output dimension, whose index is an XOR of bit segments of the inputs. `bound` has
+/// the position in `axes` of each input.
 fn map(linear: &LinearLayout, bound: &[usize], axes: &[Axis]) -> Result<IndexMap, ExprError> {
     let mut items = Vec::new();
     for (k, (name, size)) in linear.outputs.iter().enumerate() {
@@ -130,7 +134,8 @@ fn map(linear: &LinearLayout, bound: &[usize], axes: &[Axis]) -> Result<IndexMap
     Ok(IndexMap { items, separators: Vec::new() })
 }
 
-/// Consecutive bits of an input index whose images are consecutive bits of an output index.
+/// Bits `from..from + count` of the index of the input dimension at position `input`, whose images are the bits
+/// `onto..onto + count` of an output index.
 struct BitSegment {
     input: usize,
     from: usize,
@@ -155,7 +160,7 @@ impl BitSegment {
     }
 }
 
-/// Bit segments that contribute to an output dimension, those with the most significant image first.
+/// Bit segments whose XOR is the index of the output dimension at position `output`, by descending `onto`.
 fn runs(linear: &LinearLayout, output: usize) -> Vec<BitSegment> {
     let mut runs: Vec<BitSegment> = Vec::new();
     for (input, of) in linear.inputs.iter().enumerate() {
@@ -178,8 +183,8 @@ fn runs(linear: &LinearLayout, output: usize) -> Vec<BitSegment> {
     runs
 }
 
-/// Inverse of a linear layout, by Gauss-Jordan elimination over GF(2). Each row pairs an image with the XOR
-/// of the input bits that produce it.
+/// Inverse of a linear layout, which maps outputs to inputs, by Gauss-Jordan elimination over GF(2). A layout
+/// that is not bijective is a fault, at the byte range of the whole `text`.
 fn inverse(linear: &LinearLayout, text: &str) -> Result<LinearLayout, NotationFault> {
     let refuse = |message: &str| {
         let fault = NotationFault::value(0..text.len(), message);
@@ -242,7 +247,8 @@ fn unpack_bits(mut whole: i128, widths: &[usize]) -> Vec<i128> {
     numbers
 }
 
-/// Parses a linear layout in dictionary form or line form.
+/// Parses a linear layout: a dictionary `{lane: [[0, 1]]} -> {dim0: 1, dim1: 2}`, or lines such as
+/// `- lane=1 -> (0, 1)`.
 fn parse(text: &str) -> Result<LinearLayout, NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -289,7 +295,8 @@ fn parse(text: &str) -> Result<LinearLayout, NotationFault> {
     Ok(LinearLayout { inputs, outputs })
 }
 
-/// Names and sizes of unnamed output dimensions. The sizes are the smallest that the images allow.
+/// Names `dim0`, `dim1`, … and sizes of `count` output dimensions that the text does not name. A size is the
+/// smallest power of two that exceeds all indices in the images.
 fn smallest(inputs: &[LinearInput], count: usize) -> Vec<(String, i128)> {
     let size = |k: usize| {
         let images = inputs.iter().flat_map(|input| &input.images);
@@ -352,7 +359,8 @@ fn size(cursor: &mut Cursor<'_>) -> Result<i128, NotationFault> {
     Err(fault.help("linear layouts have only powers of two; write the map: `map \"…\"`"))
 }
 
-/// Parses a list of items, separated by commas, between `open` and `close`. A trailing comma is allowed.
+/// Parses a list between `open` and `close` whose items are separated by commas, and calls `item` to parse each
+/// one. A trailing comma is allowed.
 fn each(
     cursor: &mut Cursor<'_>,
     open: &str,
@@ -372,7 +380,7 @@ fn each(
     Ok(())
 }
 
-/// Parses the name of a dimension, optionally in quotes.
+/// Parses the name of a dimension, optionally in quotes, with its byte range without the quotes.
 fn name(cursor: &mut Cursor<'_>) -> Result<(String, Span), NotationFault> {
     cursor.skip_blanks();
     let quote = ["'", "\""].into_iter().find(|quote| cursor.eat(quote));
@@ -387,7 +395,7 @@ fn name(cursor: &mut Cursor<'_>) -> Result<(String, Span), NotationFault> {
     Ok((name, span))
 }
 
-/// Parses the image of an input bit: `[0, 1]` or `(0, 1)`.
+/// Parses the image of an input bit, with one index per output dimension: `[0, 1]` or `(0, 1)`.
 fn image(cursor: &mut Cursor<'_>) -> Result<Vec<i128>, NotationFault> {
     let mut image = Vec::new();
     cursor.skip_blanks();
@@ -400,10 +408,11 @@ fn image(cursor: &mut Cursor<'_>) -> Result<Vec<i128>, NotationFault> {
     Ok(image)
 }
 
-/// Input dimensions of a linear layout, and its output dimensions if the text names them.
+/// Input dimensions of a linear layout, and its output dimensions (name, size); `None` if the text does not name
+/// them.
 type LinearDims = (Vec<LinearInput>, Option<Vec<(String, i128)>>);
 
-/// Parses the line form: lines `- lane=1 -> (0, 2)`, and
+/// Parses the lines that Triton prints: `- lane=1 -> (0, 2)` for each input bit, and optionally at the end
 /// `where out dims are: [dim0 (size 16), dim1 (size 16)]`.
 fn lines(cursor: &mut Cursor<'_>) -> Result<LinearDims, NotationFault> {
     let mut inputs: Vec<LinearInput> = Vec::new();

@@ -15,7 +15,7 @@ use crate::builder::LayoutBuilder;
 use crate::expr::parse::Span;
 use crate::text::cursor::Cursor;
 
-/// Letter of an axis, or of a block of an axis if it has a factor.
+/// Letter of an axis such as `C`, or, if it has a factor, a block of an axis such as `16c`.
 #[derive(Debug)]
 struct TvmLetter {
     name: char,
@@ -23,7 +23,7 @@ struct TvmLetter {
     span: Span,
 }
 
-/// Applies the letters, as an index map, to the current axes.
+/// Applies layout letters to the current axes of `builder` as one index map.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -51,8 +51,8 @@ pub(super) fn apply(
     Ok(NotationExtras { remarks, ..NotationExtras::default() })
 }
 
-/// Remark that TVM's inverse map is wrong for packed blocks of unequal factors; `None` if the factors are
-/// equal.
+/// Remark that TVM's inverse map is wrong if the letters `packed` of one storage axis have unequal factors;
+/// `None` if the factors are equal.
 fn unequal_factors_remark(text: &str, packed: &[TvmLetter]) -> Option<Remark> {
     let (first, last) = (packed.first()?, packed.last()?);
     if packed.iter().all(|letter| letter.factor == first.factor) {
@@ -71,13 +71,15 @@ fn unequal_factors_remark(text: &str, packed: &[TvmLetter]) -> Option<Remark> {
     })
 }
 
-/// Letters of the axes, without those of blocks, in the order of the text.
+/// Upper-case letters of the axes in the order of the text, without the letters of blocks: N, C, H, W for
+/// `NCHW16c`.
 pub(super) fn letters(text: &str) -> Result<Vec<char>, NotationFault> {
     let primal = |letter: &TvmLetter| letter.factor.is_none().then_some(letter.name);
     Ok(parse(text)?.iter().flatten().filter_map(primal).collect())
 }
 
-/// Letters of each storage axis, in the order of the text; several if it packs blocks.
+/// Parses the letters of each storage axis, in the order of the text. A storage axis has one letter, or several
+/// that are packed in brackets, such as `[4o4i]`.
 fn parse(text: &str) -> Result<Vec<Vec<TvmLetter>>, NotationFault> {
     let mut cursor = Cursor::new(text);
     if text.is_empty() {

@@ -1,4 +1,5 @@
-//! Candidate collisions predicted from undetermined digits. They are tried before any enumeration.
+//! Search for two points with equal targets among candidates that are predicted from digits that no target
+//! determines. The candidates are tried before any enumeration.
 
 use alloc::vec::Vec;
 
@@ -6,17 +7,18 @@ use super::decode::DecodeFailure;
 use super::enumerate::EnumerationDomain;
 use crate::expr::{Expr, Var};
 
-/// Number of start indices along an axis from which a step is tried.
+/// Number of indices along an axis, from 0 up, at which a candidate step starts.
 const STARTS: i128 = 8;
 
-/// Maximum number of steps from which all triples are tried.
+/// Maximum number of candidate steps of which all triples are tried.
 const MOST_OF_THREE: usize = 16;
 
-/// Two points of a component, each with one index per axis of the component.
+/// Two points of a component, each a list of indices in the order of the axes of the component.
 pub(super) type PointPair = (Vec<i128>, Vec<i128>);
 
-/// Two points that differ only in digits that no target determines, if they have equal targets; `None` if no
-/// candidate collides.
+/// Two points of the domain with equal values of all targets, among the candidates that `undecided` predicts: points
+/// that differ in an undetermined digit, in bits that cancel in all XORs, or by steps. `None` if no candidate
+/// collides.
 pub(super) fn predicted_collision(
     domain: &EnumerationDomain<'_>,
     undecided: &DecodeFailure,
@@ -62,8 +64,9 @@ pub(super) fn predicted_collision(
     lost.chain(turned).find(&collide).or_else(|| collision_by_steps(domain, undecided, &collide))
 }
 
-/// Two colliding points that differ by one step along one axis, or along each of two axes in the same or
-/// opposite directions. Steps are tried from at most `STARTS` start indices; `None` if no candidate collides.
+/// Two colliding points that differ by one of the steps `undecided.steps`, or by two steps along different axes in
+/// the same or opposite directions; `None` if no candidate collides. `collide` is true for a pair of points of the
+/// domain with equal targets. A single step is tried from the first [`STARTS`] indices of its axis and at its end.
 fn collision_by_steps(
     domain: &EnumerationDomain<'_>,
     undecided: &DecodeFailure,
@@ -102,7 +105,8 @@ fn collision_by_steps(
     along_three(domain, &steps, collide)
 }
 
-/// Two colliding points that differ by one step along each of three axes; `None` if no candidate collides.
+/// Two colliding points that differ by one step along each of three axes; `None` if no candidate collides. `steps`
+/// are pairs of axis position in the domain and distance; `collide` is true for a pair of points that collide.
 fn along_three(
     domain: &EnumerationDomain<'_>,
     steps: &[(usize, i128)],

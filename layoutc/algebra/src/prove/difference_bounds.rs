@@ -1,10 +1,10 @@
 //! Ranges of index expressions that contain differences: `x + y - y` has the range of `x`, which interval
 //! arithmetic on the expression misses.
 //!
-//! Terms of a sum that share axes with a subtracted term form a group, which is bounded as a whole: by
-//! enumeration if it has few index tuples, otherwise by the normal form. The normal form is computed with
-//! unbounded axes (only `axis >= 0` is known), so that the range of `e % k` remains a whole block of `k`
-//! values. The other terms keep the interval that the expression gives.
+//! Terms of a sum that share axes with a subtracted term form a group, which is bounded as a whole: by enumeration if
+//! it has few index tuples, otherwise by the normal form. The normal form is computed with unbounded axes (only
+//! `axis >= 0` is known), so that the range of `e % k` remains a whole block of `k` values. All other terms keep the
+//! interval of the expression as written.
 
 use alloc::vec::Vec;
 
@@ -15,13 +15,15 @@ use crate::normal_form::simplify::{Facts, Interval};
 use crate::normal_form::written_extent::{interval, negated, operation};
 use crate::prove::{EnumerationDomain, extremes};
 
-/// Extent that stands for an unbounded axis. Sums of products with it still fit 128 bits.
+/// Extent that stands for an unbounded axis. Sums of products with this extent still fit 128 bits.
 const ANY: i128 = 1 << 62;
 
-/// Maximum number of index tuples that are enumerated to bound a group of terms.
+/// Maximum number of index tuples that are enumerated to bound a group of terms; a larger group is bounded by its
+/// normal form.
 const VISITED: i128 = 1 << 16;
 
-/// Interval that contains all values of an index expression of a map, given the ranges of its variables.
+/// Interval that contains all values of `expr`, an index expression of a map. `range` returns the interval of each
+/// variable that is not a symbol; `None` gives [`ExprError::Unbound`].
 pub(crate) fn interval_of_index(
     expr: &Expr,
     range: &dyn Fn(Var) -> Option<Interval>,
@@ -40,8 +42,8 @@ pub(crate) fn interval_of_index(
     DifferenceBounds { range, facts, free }.interval(expr)
 }
 
-/// True if the expression contains a difference or a negation outside of remainders. A remainder ranges over
-/// a whole block in any case.
+/// True if the expression contains a difference, a negation or a negative constant outside of the dividends of `%`.
+/// The range of `e % k` is `0..k` in any case.
 fn subtracts(expr: &Expr) -> bool {
     match expr.node() {
         ExprNode::Const(value) => *value < 0,
@@ -51,24 +53,24 @@ fn subtracts(expr: &Expr) -> bool {
     }
 }
 
-/// Term of a sum, with a flag whether it is subtracted.
+/// Term of a sum: `-expr` if `is_subtracted`, `expr` otherwise.
 #[derive(Clone)]
 struct SignedTerm {
     expr: Expr,
     is_subtracted: bool,
 }
 
-/// Terms of a sum that are connected by shared axes.
+/// Terms of a sum that are connected by shared axes, and the variables of these axes.
 struct TermGroup {
     terms: Vec<SignedTerm>,
     vars: Vec<Var>,
 }
 
-/// Interval analysis of index expressions that contain differences, given the ranges of their variables.
+/// Interval analysis of index expressions that contain differences, for axes in the intervals that `range` returns.
 struct DifferenceBounds<'a> {
     range: &'a dyn Fn(Var) -> Option<Interval>,
     facts: &'a Facts,
-    /// Facts under which all axes are unbounded.
+    /// Facts about the symbols and every axis, with the extent [`ANY`] in place of the known range of the axis.
     free: Facts,
 }
 
@@ -174,7 +176,7 @@ impl DifferenceBounds<'_> {
         self.intersect(sum, self.bounds_of_poly(&self.quotients_as_digits(&form)?)?)
     }
 
-    /// Bounds of a polynomial: the sum of the intervals of its terms.
+    /// Interval of a polynomial: the sum of the intervals of its terms, each as written in its rendered form.
     fn bounds_of_poly(&self, form: &Poly) -> Result<Interval, ExprError> {
         let mut sum = Interval { low: Poly::zero(), high: Poly::zero() };
         for (monomial, coefficient) in form.terms() {
@@ -188,8 +190,8 @@ impl DifferenceBounds<'_> {
         Ok(sum)
     }
 
-    /// Intersection of two intervals: on each side the tighter bound, or that of `a` where the order is not
-    /// provable.
+    /// Intersection of two intervals: on each side the tighter bound, or the bound of `a` where the order of the
+    /// bounds is not provable.
     fn intersect(&self, a: Interval, b: Interval) -> Result<Interval, ExprError> {
         let raises = self.facts.at_least_zero(&b.low.sub(&a.low)?)?;
         let lowers = self.facts.at_least_zero(&a.high.sub(&b.high)?)?;
@@ -199,8 +201,8 @@ impl DifferenceBounds<'_> {
         })
     }
 
-    /// Rewrites `x % k` to `x - x // k * k`, then combines subtracted quotients with others to digits:
-    /// `y % 8 - y % 4` becomes `y // 4 % 2 * 4`.
+    /// Polynomial equal to `form` in which each `x % k` is replaced by `x - x // k * k`, and then subtracted
+    /// quotients are combined with others to digits: `y % 8 - y % 4` becomes `y // 4 % 2 * 4`.
     fn quotients_as_digits(&self, form: &Poly) -> Result<Poly, ExprError> {
         let mut sum = Poly::zero();
         for (monomial, coefficient) in form.terms() {
@@ -223,8 +225,8 @@ impl DifferenceBounds<'_> {
         Ok(sum)
     }
 
-    /// Combines one subtracted quotient with a less coarse quotient of the same dividend to a digit; `None` if no
-    /// quotient can be combined.
+    /// Sum with one subtracted quotient combined to a digit: `c * (x // b) - c*s * (x // (b*s))` becomes
+    /// `c * (x // b % s)`. `None` if no such rewrite reduces the number of negative terms.
     fn fold_subtracted_quotient(&self, sum: &Poly) -> Result<Option<Poly>, ExprError> {
         let quotients: Vec<(&Poly, i128, i128)> = sum.terms().filter_map(quotient).collect();
         for (x, divisor, coefficient) in quotients.iter().filter(|(.., c)| *c < 0) {
@@ -249,7 +251,7 @@ impl DifferenceBounds<'_> {
     }
 }
 
-/// Appends the terms of a nested sum or difference to `terms`, each with its sign.
+/// Appends the terms of a nested sum or difference to `terms`, each with its sign, all negated if `is_subtracted`.
 fn collect_terms(expr: &Expr, is_subtracted: bool, terms: &mut Vec<SignedTerm>) {
     match expr.node() {
         ExprNode::Bin(BinOp::Add, a, b) => {
@@ -291,7 +293,7 @@ fn negative_terms(sum: &Poly) -> usize {
     sum.terms().filter(|(_, coefficient)| *coefficient < 0).count()
 }
 
-/// `(x, k, c)` if the term is `c * (x // k)` with a constant `k`; `None` otherwise.
+/// Dividend, divisor and coefficient `(x, k, c)` if the term is `c * (x // k)` with a constant `k`; `None` otherwise.
 fn quotient((monomial, coefficient): (&Monomial, i128)) -> Option<(&Poly, i128, i128)> {
     match &**monomial {
         [Atom::Op(BinOp::FloorDiv, x, k)] => Some((x, k.as_constant()?, coefficient)),

@@ -1,4 +1,5 @@
-//! Exact enumeration of all points of a component, to prove that no two share a slot.
+//! Exact enumeration of all points (index tuples) of a component, to prove that no two share a slot, a combination of
+//! target values.
 //!
 //! Points are evaluated in blocks along one axis, and every slot is marked by one bit. If there are more
 //! slots than bits in a window, the points are evaluated once per window.
@@ -18,17 +19,19 @@ mod sweep;
 pub(crate) use first::first_nonzero;
 use sweep::{SlotSweep, narrow};
 
-/// Maximum number of points that are enumerated, 2^30; beyond it the claim is undecided.
+/// Maximum number of points (index tuples) that are enumerated, 2^30; beyond it the claim is undecided.
 pub const MAX_POINTS: i128 = 1 << 30;
-/// Maximum number of slots of an enumeration, 2^37; beyond it the claim is undecided.
+/// Maximum number of slots (the product of the numbers of values of the targets) of an enumeration, 2^37; beyond it
+/// the claim is undecided.
 pub const MAX_SLOTS: i128 = 1 << 37;
-/// Number of slots per window, 2^31: 256 MiB of bits.
+/// Number of slots that are marked in one pass over the points, 2^31: 256 MiB of bits.
 const WINDOW: i128 = 1 << 31;
-/// Maximum number of points of the corner of the box that is searched first for a collision.
+/// Maximum number of points of the corner of the box, at index 0, that is searched first for a collision.
 const CORNER_POINTS: i128 = 1 << 16;
 
-/// Box of points and the targets to enumerate: `targets[k]` is an index below `slots[k]`, over
-/// `Var::Axis(axes[j])` below `extents[j]`.
+/// Box of points to enumerate: index `Var::Axis(axes[j])` is in `0..extents[j]`, and target `targets[k]`, an
+/// expression over these indices, is in `0..slots[k]`. The slot number of a point linearizes its target values in
+/// row-major order.
 #[derive(Debug, Clone)]
 pub(crate) struct EnumerationDomain<'a> {
     pub(crate) axes: &'a [usize],
@@ -39,14 +42,14 @@ pub(crate) struct EnumerationDomain<'a> {
     pub(crate) within: &'a [Expr],
 }
 
-/// Result of enumerating the points of a box.
+/// Result of the check whether two points of a box share a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EnumerationResult {
     /// No two points of the box share a slot.
     Injective,
-    /// The first point in row-major order whose slot is taken, preceded by the earlier point in that slot.
+    /// Two points that share a slot, the earlier one in row-major order first.
     Collision(Vec<i128>, Vec<i128>),
-    /// The number of points or slots exceeds the limit.
+    /// The number of points or of slots exceeds [`MAX_POINTS`] or [`MAX_SLOTS`].
     TooLarge { points: i128, slots: i128 },
 }
 
@@ -60,7 +63,8 @@ impl EnumerationDomain<'_> {
     }
 }
 
-/// Checks by enumeration that no two points of a box share a slot.
+/// Checks by enumeration that no two points of a box share a slot. [`ExprError::Overflow`] if a slot number leaves 64
+/// bits.
 pub(crate) fn enumerate(
     domain: &EnumerationDomain<'_>,
     machine: &dyn Executor,
@@ -89,8 +93,9 @@ pub(crate) fn enumerate(
     Ok(collision.unwrap_or(EnumerationResult::Injective))
 }
 
-/// First collision, in row-major order of its second point, within a corner of the box that has at most
-/// `most` points; `None` if there is none, or slot numbers leave 64 bits.
+/// Pair of points that share a slot, within a corner of the box (at index 0) that has at most `most` points. The
+/// later point is the first in row-major order that collides. `None` if there is no collision, or slot numbers leave
+/// 64 bits.
 pub(crate) fn sample_collision(
     domain: &EnumerationDomain<'_>,
     most: i128,
@@ -119,7 +124,8 @@ pub(crate) fn sample_collision(
     Ok(first.map(|(second, first)| (point(first), point(second))))
 }
 
-/// Extents of a corner of the box: the longest extent is halved until the corner has at most `most` points.
+/// Extents of the corner of a box at index 0: the longest extent is halved, rounded up, until the corner has at most
+/// `most` points.
 fn corner_of(extents: &[i128], most: i128) -> Vec<i128> {
     let mut corner = extents.to_vec();
     while corner.iter().fold(1_i128, |n, e| n.saturating_mul(*e)) > most {
@@ -135,7 +141,7 @@ fn longest(extents: &[i128]) -> usize {
     extents.iter().enumerate().max_by_key(|(_, e)| **e).map_or(0, |(k, _)| k)
 }
 
-/// True if any two points of the box share a slot.
+/// True if any two points of the box share a slot, computed in parallel on `machine`.
 fn collides(domain: &EnumerationDomain<'_>, machine: &dyn Executor) -> Result<bool, ExprError> {
     let sweep = SlotSweep::new(domain, longest(domain.extents));
     let rows = sweep.rows();
@@ -173,15 +179,15 @@ fn collides(domain: &EnumerationDomain<'_>, machine: &dyn Executor) -> Result<bo
     Ok(false)
 }
 
-/// Position of the word and mask of the bit that mark a slot in a window; `None` if the slot is outside the
-/// window.
+/// Position of the 64-bit word, and mask of the bit, that mark a slot in the window `window.0..window.1` of slot
+/// numbers; `None` if the slot is outside the window.
 fn bit_of(slot: i64, window: (i64, i64)) -> Option<(usize, u64)> {
     let at = (window.0..window.1).contains(&slot).then(|| slot - window.0)?;
     Some((usize::try_from(at >> 6).ok()?, 1_u64 << (at & 63)))
 }
 
-/// Marks the slots inside the window as taken. At a slot that is taken already, sets `collided` and returns
-/// false.
+/// Marks the slots inside the window as taken in `bits`, and returns true. At a slot that is taken already, sets
+/// `collided` and returns false.
 fn mark_all(bits: &[AtomicU64], window: (i64, i64), slots: &[i64], collided: &AtomicBool) -> bool {
     for slot in slots {
         let Some((word, bit)) = bit_of(*slot, window) else { continue };
@@ -194,7 +200,8 @@ fn mark_all(bits: &[AtomicU64], window: (i64, i64), slots: &[i64], collided: &At
     true
 }
 
-/// First collision in row-major order of its second point; `None` if there is none.
+/// Collision of two points of the box, of which the later is the first in row-major order that collides; `None` if no
+/// two points share a slot.
 fn first_collision(domain: &EnumerationDomain<'_>) -> Result<Option<EnumerationResult>, ExprError> {
     let sweep = SlotSweep::new(domain, domain.extents.len().saturating_sub(1));
     let slots = domain.slot_count();
@@ -234,7 +241,7 @@ fn first_collision(domain: &EnumerationDomain<'_>) -> Result<Option<EnumerationR
     Ok(None)
 }
 
-/// Point of the box whose targets have the values `wanted`, by linear search; `None` if there is none.
+/// Point of the box at which each target `k` has the value `wanted[k]`, by linear search; `None` if there is none.
 pub(crate) fn find(
     domain: &EnumerationDomain<'_>,
     wanted: &[i128],
@@ -257,14 +264,14 @@ pub(crate) fn find(
     Ok(None)
 }
 
-/// Number of points of a box at which all conditions hold.
+/// Result of [`count`]: the points of a box at which all domain conditions hold.
 pub(crate) struct PointCount {
     pub(crate) count: i128,
-    /// First such point in the order of the sweep; `None` if there is none.
+    /// First of the counted points, with the longest axis innermost; `None` if `count` is 0.
     pub(crate) first: Option<Vec<i128>>,
 }
 
-/// Counts the points of a box at which all conditions hold, one row at a time; `None` if the box has more
+/// Number of points of a box at which all domain conditions hold, computed row by row; `None` if the box has more
 /// than [`MAX_POINTS`] points.
 pub(crate) fn count(domain: &EnumerationDomain<'_>) -> Result<Option<PointCount>, ExprError> {
     if domain.points() > MAX_POINTS {
@@ -285,11 +292,11 @@ pub(crate) fn count(domain: &EnumerationDomain<'_>) -> Result<Option<PointCount>
     Ok(Some(counted))
 }
 
-/// Minimum and maximum of a target, each with the first point at which it occurs.
+/// Minimum and maximum of a target, in this order, each with the first point in row-major order at which it occurs.
 pub(crate) type Extremes = [(i128, Vec<i128>); 2];
 
-/// Minimum and maximum of the first target over a box, each with the first point at which it occurs; `None`
-/// if the box is empty or has more than [`MAX_POINTS`] points.
+/// Minimum and maximum of the only target of `domain`, each with the first point in row-major order at which it
+/// occurs; `None` if the box is empty or has more than [`MAX_POINTS`] points.
 pub(crate) fn extremes(domain: &EnumerationDomain<'_>) -> Result<Option<Extremes>, ExprError> {
     if domain.points() > MAX_POINTS || domain.points() < 1 {
         return Ok(None);

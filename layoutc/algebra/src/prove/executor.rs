@@ -1,28 +1,30 @@
-//! Execution of proofs: parallel work, and a cache of enumeration results. The algebra provides
-//! [`SequentialExecutor`]; callers with threads or a cache implement [`Executor`].
+//! Execution of proofs: the trait [`Executor`] runs work in parallel and caches results of enumerations. The algebra
+//! provides [`SequentialExecutor`]; callers with threads or a cache implement [`Executor`].
 
 use alloc::string::String;
 
-/// Minimum number of points of an enumeration whose result is cached.
+/// Minimum number of points (index tuples) of an enumeration whose result is cached.
 const MEMORABLE: i128 = 1 << 16;
 
-/// Service that runs parallel parts of proofs and caches their results.
+/// Service that runs parallel parts of proofs and caches which properties are proven.
 pub trait Executor: Sync {
-    /// Calls `work(k)` for every k in `0..pieces`, in any order, and returns when all have returned.
+    /// Calls `work(k)` once for every `k` in `0..pieces`, in any order or in parallel, and returns when all calls
+    /// have returned.
     fn for_each(&self, pieces: usize, work: &(dyn Fn(usize) + Sync));
 
-    /// True if the cache holds the answer yes to `question`. The text of a question does not identify the
-    /// program, so a cache must not outlive the build that filled it. Forgetting an answer only costs time.
+    /// True if the cache holds the answer yes to `question`, a text such as `no collision: …` that describes the
+    /// property and its data. The text does not identify the version of the program, so a cache must be used only by
+    /// the build of the program that filled it. A forgotten answer only costs time.
     fn knows(&self, _question: &str) -> bool {
         false
     }
 
-    /// Caches that the answer to `question` is yes.
+    /// Caches the answer yes to `question`, for later calls of [`Executor::knows`]. By default nothing is cached.
     fn learn(&self, _question: &str) {}
 }
 
-/// Truth of a property of `points` points, from the cache or by calling `visit`. Only true results of large
-/// enumerations are cached.
+/// True if a property of `points` points holds, from the cache by the text `question()`, or by calling `visit`. Only
+/// true results of enumerations of at least [`MEMORABLE`] points are cached.
 ///
 /// # Errors
 /// Errors of `visit`.

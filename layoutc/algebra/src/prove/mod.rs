@@ -1,5 +1,6 @@
-//! Proofs that a map is injective, one independent component of axes at a time: by digits (including XORs and
-//! remainders), by elimination for symbolic weights, and by exact enumeration.
+//! Proofs that a map is injective: `prove` turns a `Claim` into an `InjectivityProof` or an [`InjectivityError`].
+//! Each independent component of axes is proven by itself: by digits (including XORs and remainders), by elimination
+//! for symbolic weights, or by exact enumeration.
 
 pub(crate) mod difference_bounds;
 
@@ -29,23 +30,25 @@ pub use enumerate::{MAX_POINTS, MAX_SLOTS};
 pub use executor::{Executor, SequentialExecutor};
 pub(crate) use symbolic_strides::order;
 
-/// Reason why a map is not proven injective.
+/// Reason why a map is not proven injective: a collision, an undecided component, or an error of the proof.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InjectivityError {
-    /// Two elements have equal values of all targets.
+    /// Two elements have equal values of all targets, the index expressions that should be injective as a tuple.
     #[error("elements {first:?} and {second:?} share the slot {target:?}")]
     NotInjective {
         /// Logical index of one of the two elements.
         first: Vec<i128>,
         /// Logical index of the other element.
         second: Vec<i128>,
-        /// Common values of the targets at both elements, one entry per target.
+        /// Values of the targets at the two elements, which are equal; one entry per target.
         target: Vec<i128>,
-        /// Values of the symbols for which the two elements collide.
+        /// Values of the symbols for which the two elements collide: `symbols[k]` is that of `Var::Symbol(k)`. Empty
+        /// if neither extents nor targets contain symbols.
         symbols: Vec<i128>,
-        /// Digits that no target determines; empty if the targets could not be decomposed into digits.
+        /// Digits of logical indices that no target contains; empty if the targets could not be decomposed into
+        /// digits, or contain all digits.
         lost: Vec<UndeterminedDigit>,
-        /// Positions of the targets that read the axes of the collision.
+        /// Positions of the targets that read an axis of the component in which the elements collide.
         targets: Vec<usize>,
         /// Proof technique that found the collision.
         proof: ProofMethod,
@@ -53,16 +56,17 @@ pub enum InjectivityError {
     /// Injectivity is neither proven nor refuted.
     #[error("neither proven nor refuted")]
     Unproven {
-        /// Positions of the logical axes of the undecided component.
+        /// Positions of the logical axes of the undecided component, a set of axes connected by shared targets.
         axes: Vec<usize>,
-        /// Positions of the targets that read these axes.
+        /// Positions of the targets that read axes of the undecided component.
         targets: Vec<usize>,
-        /// Number of points of the component; `None` if it depends on a symbol.
+        /// Number of index tuples of the component; `None` if the number depends on a symbol.
         points: Option<i128>,
-        /// Number of slots of the component; `None` if it depends on a symbol.
+        /// Number of combinations of values that the targets of the component can have by their numbers of slots;
+        /// `None` if it depends on a symbol.
         slots: Option<i128>,
     },
-    /// The independent checker rejects the certificate of the proof.
+    /// The independent checker, which derives the claims again, rejects the certificate of the proof.
     #[error("invalid certificate: {0}")]
     Certificate(#[from] check::CertificateError),
     /// An expression is too large, or a value is out of range.
@@ -70,8 +74,8 @@ pub enum InjectivityError {
     Expr(#[from] ExprError),
 }
 
-/// Statement to prove: the targets, as functions of the logical indices `Var::Axis`, are injective as a tuple
-/// and target `k` stays below `slots[k]`.
+/// Statement to prove: the tuple of all `targets`, expressions over the logical indices `Var::Axis` and symbols,
+/// differs between any two elements, and `targets[k]` is in `0..slots[k]`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Claim<'a> {
     pub(crate) extents: &'a [Expr],
@@ -80,25 +84,26 @@ pub(crate) struct Claim<'a> {
     pub(crate) facts: &'a Facts,
     /// Conditions of the domain over `Var::Axis`: an index tuple is an element exactly if all are non-negative.
     pub(crate) within: &'a [Expr],
-    /// Logical index of one element, used in witnesses for the axes of other components. An empty slice means
-    /// index 0 on every axis.
+    /// Logical index of one element. A counterexample in one component takes the indices along all other axes from
+    /// it. An empty slice means index 0 on every axis.
     pub(crate) origin: &'a [i128],
 }
 
-/// Proof that the targets determine the logical indices.
+/// Proof that the targets of a [`Claim`] are injective, so that they determine the logical indices.
 #[derive(Debug, Clone)]
 pub(crate) struct InjectivityProof {
     pub(crate) proof: ProofMethod,
-    /// Inverse of the map: one logical index per axis, over `Var::Storage(k)` with `k` the position of a target;
-    /// `None` if proven by enumeration.
+    /// Inverse of the map: one logical index per axis, in the order of the axes, over `Var::Storage(k)`, the value of
+    /// the target at position `k`; `None` if proven by enumeration.
     pub(crate) inverse: Option<Vec<Expr>>,
     pub(crate) digits: Option<Digits>,
-    /// True if every target is a weighted sum of the digits in `digits`.
+    /// True if every target is the weighted sum of `digits` that the linear forms in `digits` give; false if a
+    /// component is proven by elimination.
     pub(crate) is_read: bool,
 }
 
-/// Set of axes connected by targets or conditions, and the targets that read them. No other target reads
-/// these axes.
+/// Positions of logical axes that are connected by targets or domain conditions, and positions of the targets that
+/// read these axes; each list is ascending. No other target reads an axis of the component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Component {
     pub(crate) axes: Vec<usize>,
@@ -106,20 +111,20 @@ pub(crate) struct Component {
 }
 
 impl Component {
-    /// Conditions among `conditions` that read an axis of the component.
+    /// Conditions among `conditions` that read an axis of the component, in their order.
     pub(crate) fn within(&self, conditions: &[Expr]) -> Vec<Expr> {
         conditions_on(&self.axes, conditions)
     }
 }
 
-/// Conditions that read any of the axes at these positions.
+/// Conditions among `conditions` that read any of the logical axes at the positions `axes`, in their order.
 pub(crate) fn conditions_on(axes: &[usize], conditions: &[Expr]) -> Vec<Expr> {
     let is_read = |var| matches!(var, Var::Axis(axis) if usize::try_from(axis).is_ok_and(|axis| axes.contains(&axis)));
     conditions.iter().filter(|condition| condition.mentions(&is_read)).cloned().collect()
 }
 
-/// Independent components of a claim, ordered by their first axis. Axes that share a target or a condition
-/// are in one component; targets that read no axis are in none.
+/// Independent components of `axes` logical axes, ordered by their first axis. Axes that a target or a condition in
+/// `within` reads together are in one component; targets that read no axis are in none.
 pub(crate) fn components(axes: usize, targets: &[Expr], within: &[Expr]) -> Vec<Component> {
     let mut groups: Vec<Component> =
         (0..axes).map(|axis| Component { axes: alloc::vec![axis], targets: Vec::new() }).collect();
@@ -147,12 +152,12 @@ pub(crate) fn components(axes: usize, targets: &[Expr], within: &[Expr]) -> Vec<
     groups
 }
 
-/// Provers that may be used, from the most to the fewest.
+/// Set of provers that may be used; each variant allows fewer provers than the variant before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProverLevel {
     /// All provers: digits, elimination and enumeration.
     All,
-    /// All provers, but no proof by digits whose normal form contains derived digits.
+    /// All provers, except proofs by digits that contain derived digits: XORs, quotients or remainders of sums.
     Sums,
     /// Elimination and enumeration only, without digits.
     Elimination,
@@ -160,7 +165,8 @@ pub(crate) enum ProverLevel {
     None,
 }
 
-/// Proves that the targets of a claim are injective, or refutes it with two colliding elements.
+/// Proves that the targets of a claim are injective, with the provers that `rules` allows. [`InjectivityError`] with
+/// two colliding elements if they are not, or with the component that remains undecided.
 pub(crate) fn prove(
     claim: Claim<'_>,
     rules: ProverLevel,
@@ -222,7 +228,8 @@ pub(crate) fn prove(
 }
 
 enum DigitProof {
-    /// `is_sum` is true if every target is a weighted sum of the digits.
+    /// Proof with the logical indices `decoded` as expressions over the targets of the component. `is_sum` is true if
+    /// every target is a weighted sum of `digits`, and false for a proof by elimination.
     Solved {
         digits: Digits,
         decoded: decode::AxisSolution,
@@ -269,8 +276,9 @@ fn by_digits(
     }
 }
 
-/// Logical indices of a component over `Var::Storage(k)`, where `k` is the position of a target in the claim;
-/// `None` if no prover other than enumeration determines them.
+/// Pairs of logical axis and index, for each axis of a component. The index is an expression over `Var::Storage(k)`,
+/// where `k` is the position of a target in the claim. `None` if no prover other than enumeration determines the
+/// indices.
 pub(crate) fn solve_axes(
     claim: Claim<'_>,
     component: &Component,
@@ -284,7 +292,8 @@ pub(crate) fn solve_axes(
     decoded.axes.into_iter().map(own).collect::<Result<Vec<_>, _>>().map(Some)
 }
 
-/// Proves a component by elimination, for symbolic weights and divisors that digits cannot express.
+/// Proves a component by elimination, for symbolic weights and divisors that digits cannot express. The result is
+/// `Unreadable` if the claim has no symbols or elimination fails.
 fn by_elimination(claim: Claim<'_>, component: &Component) -> Result<DigitProof, ExprError> {
     if claim.facts.symbols().is_empty() {
         return Ok(DigitProof::Unreadable);
@@ -300,8 +309,8 @@ fn by_elimination(claim: Claim<'_>, component: &Component) -> Result<DigitProof,
     }
 }
 
-/// Renumbers targets in `index` from positions in the component to positions in the claim, listed in
-/// `targets`.
+/// Expression `index` with each `Var::Storage(k)` replaced by `Var::Storage(targets[k])`: from positions of targets
+/// in a component to positions in the claim.
 fn rename_targets(index: &Expr, targets: &[usize]) -> Result<Expr, ExprError> {
     index.substitute(&|var| match var {
         Var::Storage(k) => {
@@ -345,7 +354,7 @@ fn merge(all: &mut Digits, read: Digits, component: &Component) {
     }
 }
 
-/// Sets the constants of the linear forms of targets that read no axis.
+/// Sets the constant of the linear form in `all.targets` of each target that has a constant value.
 fn constant_targets(claim: Claim<'_>, all: &mut Digits) -> Result<(), ExprError> {
     for (target, form) in claim.targets.iter().zip(&mut all.targets) {
         if let Some(value) = claim.facts.simplify(target)?.as_const()
@@ -357,7 +366,8 @@ fn constant_targets(claim: Claim<'_>, all: &mut Digits) -> Result<(), ExprError>
     Ok(())
 }
 
-/// Value of an axis or a symbol in an assignment; `None` for other variables or if it has no value.
+/// Value of a variable: `axes[k]` for `Var::Axis(k)` and `symbols[k]` for `Var::Symbol(k)`; `None` for other
+/// variables, or if the slice has no entry `k`.
 pub(crate) fn value_of(var: Var, axes: &[i128], symbols: &[i128]) -> Option<i128> {
     match var {
         Var::Axis(k) => axes.get(usize::try_from(k).ok()?).copied(),

@@ -1,5 +1,4 @@
-//! Sums with symbolic weights: `i * cols + j` determines both indices if `cols` is at least the extent of
-//! `j`.
+//! Sums with symbolic weights: `i * cols + j` determines `i` and `j` if `cols` is at least the extent of `j`.
 
 use alloc::vec::Vec;
 
@@ -8,7 +7,8 @@ use crate::digits::{Chain, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::normal_form::simplify::Facts;
 
-/// Digits of a component in which every axis is a single digit, as a hint for the checker.
+/// Digits of a component in which every axis is a single digit, with empty linear forms for the targets. The checker
+/// of proofs takes them as a hint.
 pub(super) fn whole(claim: Claim<'_>, component: &Component) -> Digits {
     let mut all = Digits::default();
     for axis in &component.axes {
@@ -22,8 +22,8 @@ pub(super) fn whole(claim: Claim<'_>, component: &Component) -> Digits {
     all
 }
 
-/// Positions of the `(weight, extent)` pairs, ordered by descending weight; `None` unless each weight
-/// provably exceeds the span of all terms with smaller weights.
+/// Positions of the `(weight, extent)` pairs, ordered by descending weight. `None` unless each weight provably
+/// exceeds the greatest sum of all terms with smaller weights, where a term reaches `weight * (extent - 1)`.
 pub(crate) fn order(
     weighed: &[(&Expr, &Expr)],
     facts: &Facts,

@@ -1,5 +1,6 @@
-//! Decision of components that neither digits nor elimination prove: enumerated in full if static, sampled
-//! for some values of the symbols otherwise.
+//! Decision by evaluation whether the targets of a component are injective, where neither digits nor elimination
+//! prove it. A component without symbols is enumerated in full; otherwise a collision is searched for at sample
+//! values of the symbols.
 
 use alloc::vec::Vec;
 
@@ -12,10 +13,12 @@ use crate::layout::ProofMethod;
 use crate::layout::affine::linear_coefficients;
 use crate::layout::symbol_values::samples;
 
-/// Maximum number of points sampled per assignment of the symbols.
+/// Maximum number of points (index tuples) sampled per assignment of values to the symbols.
 const SAMPLE_POINTS: i128 = 1 << 14;
 
-/// Proves a component by enumeration, or returns the collision or the reason why it remains unproven.
+/// Proves by enumeration that the targets of a component are injective. [`InjectivityError::NotInjective`] for a
+/// collision, [`InjectivityError::Unproven`] for a component with symbols or too many points. Candidates for
+/// collisions predicted by `undecided` are tried first.
 pub(super) fn decide(
     claim: Claim<'_>,
     component: &Component,
@@ -50,7 +53,8 @@ pub(super) fn decide(
     Err(unproven())
 }
 
-/// True if the component is a single axis `a` with a target of the form `w*a + c`, `w != 0`.
+/// True if the component is a single axis `a` and one of its targets is `w*a + c` with integers `w != 0` and `c`.
+/// Such a target alone is injective.
 fn is_lone_axis(claim: Claim<'_>, component: &Component) -> bool {
     let [axis] = component.axes.as_slice() else { return false };
     let Some(var) = u32::try_from(*axis).ok().map(Var::Axis) else { return false };
@@ -58,13 +62,13 @@ fn is_lone_axis(claim: Claim<'_>, component: &Component) -> bool {
     targets.filter_map(|target| linear_coefficients(target, var)).any(|(weight, _)| weight != 0)
 }
 
-/// True if any of the expressions at the positions `of` contains a symbol.
+/// True if any of the expressions at the positions `of` in `exprs` contains a symbol.
 fn is_symbolic(exprs: &[Expr], of: &[usize]) -> bool {
     let chosen = of.iter().filter_map(|k| exprs.get(*k));
     chosen.into_iter().any(|expr| expr.mentions(&|var| matches!(var, Var::Symbol(_))))
 }
 
-/// Component with every symbol replaced by a value.
+/// Extents, targets, numbers of slots and domain conditions of a component, with every symbol replaced by a value.
 struct StaticComponent {
     extents: Vec<i128>,
     targets: Vec<Expr>,
@@ -104,8 +108,8 @@ impl StaticComponent {
     }
 }
 
-/// Enumerates a component without symbols; `symbols` are values for the symbols of other components, used in
-/// the witness.
+/// Proves by enumeration that the targets of a component without symbols are injective. `symbols` are values for the
+/// symbols elsewhere in the claim, which a counterexample contains.
 fn at_values(
     claim: Claim<'_>,
     component: &Component,
@@ -139,7 +143,8 @@ fn at_values(
     }
 }
 
-/// Searches a component for a collision among sampled points, for these values of the symbols.
+/// Searches a component for a collision among sampled points, with `Var::Symbol(k)` replaced by `symbols[k]`:
+/// [`InjectivityError::NotInjective`] if one is found. `Ok` proves nothing.
 fn sampled(
     claim: Claim<'_>,
     component: &Component,
@@ -166,8 +171,8 @@ fn sampled(
     }
 }
 
-/// True if two points have equal values of all targets. Equal slot numbers do not imply this, since a target
-/// outside its slots may alias another slot number.
+/// True if all targets have equal values at two points. Equal slot numbers do not imply equal targets, because a
+/// target outside its range may give the slot number of other values.
 fn share(domain: &EnumerationDomain<'_>, (first, second): &PointPair) -> bool {
     let value = |point: &[i128], target: &Expr| {
         target.evaluate(&|var| match var {
@@ -185,8 +190,9 @@ fn share(domain: &EnumerationDomain<'_>, (first, second): &PointPair) -> bool {
     })
 }
 
-/// Error for a collision between two points of a component. The indices of other axes are those of the origin
-/// of the claim.
+/// Error [`InjectivityError::NotInjective`] for a collision between two points of a component. `lost` are the digits
+/// that no target determines, and `proof` is the technique that found the collision. The indices along the axes of
+/// other components are those of `claim.origin`.
 fn refuse(
     claim: Claim<'_>,
     component: &Component,

@@ -1,5 +1,6 @@
-//! Decomposition of a layout without a closed-form inverse into independent components. Most components have
-//! an inverse of their own, and the search for an element is limited to those that do not.
+//! Decomposition of a layout into a [`LayoutDecomposition`] of independent components: sets of logical axes that
+//! share no target (an index expression that identifies elements). A layout without a closed-form inverse is inverted
+//! one component at a time; only components without an inverse of their own are searched.
 
 use alloc::vec::Vec;
 
@@ -9,32 +10,35 @@ use crate::layout::physical::groups;
 use crate::normal_form::simplify::Facts;
 use crate::prove::{Claim, components, solve_axes};
 
-/// Connected set of axes and the targets that read them; no other target reads these axes.
+/// Set of logical axes connected by shared targets or domain conditions, and the targets that read these axes. No
+/// other target reads an axis of the component. A target is an index expression, see
+/// [`LayoutDecomposition::targets`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutComponent {
     /// Positions of the logical axes of the component, ascending.
     pub axes: Vec<usize>,
-    /// Positions in [`LayoutDecomposition::targets`] of the targets that read these axes, ascending.
+    /// Positions in [`LayoutDecomposition::targets`] of the targets that read axes of the component, ascending.
     pub targets: Vec<usize>,
-    /// Conditions of the domain on these axes, over `Var::Axis`: all are non-negative exactly on elements.
+    /// Conditions of the domain on the axes of the component, over `Var::Axis`: all are non-negative exactly on
+    /// elements.
     pub within: Vec<Expr>,
-    /// Index of each axis of the component over `Var::Storage(k)`, where `k` is a position in the targets; `None`
-    /// if the index must be searched for. For slots without an element the indices are arbitrary, and may be
-    /// outside the extents.
+    /// Index of each axis of the component, in the order of `axes`, over `Var::Storage(k)`, which stands for the
+    /// value of target `k`; `None` if the index must be searched for. For slots without an element the indices are
+    /// arbitrary, and may be outside the extents.
     pub inverse: Option<Vec<Expr>>,
 }
 
-/// Layout decomposed into independent components.
+/// Layout decomposed into independent components of axes, from which the element in a slot is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutDecomposition {
     /// Expressions over `Var::Axis` and symbols whose values identify an element: one index per storage axis, or the
     /// offset alone if the storage indices cannot be divided out of it (a stride of 0, strides that do not nest, or
     /// symbolic strides or extents).
     pub targets: Vec<Expr>,
-    /// Number of values of each target.
+    /// Number of values of each target, over symbols: target `k` is in `0..slots[k]`.
     pub slots: Vec<Expr>,
-    /// Value of each target at a slot, over `Var::Physical`. In a gap between storage axes the value is out of
-    /// range, or belongs to a neighboring slot.
+    /// Value of each target at the slot with the physical indices `Var::Physical`, in the order of `targets`. In a
+    /// gap between storage axes the value is out of range, or belongs to a neighboring slot.
     pub at: Vec<Expr>,
     /// Components of the layout, ordered by their first axis.
     pub components: Vec<LayoutComponent>,
@@ -97,7 +101,8 @@ impl Layout {
         Ok(facts)
     }
 
-    /// Value of each target at a slot, over `Var::Physical`.
+    /// Value of each target at the slot with the physical indices `Var::Physical`: one storage index per storage
+    /// axis, or the offset alone if `strided`.
     fn targets_at(&self, strided: bool) -> Result<Vec<Expr>, ExprError> {
         use crate::expr::BinOp::{FloorDiv, Mod, Sub};
         let physical = |g: usize| {

@@ -1,4 +1,4 @@
-//! Lookup with numbers: the location of an element, and the element in a slot.
+//! Lookups in a proven layout with integer indices: the [`ElementLocation`] of an element, and the element in a slot.
 
 use alloc::vec::Vec;
 
@@ -9,12 +9,12 @@ use crate::layout::Layout;
 use crate::prove::{EnumerationDomain, find, value_of};
 use crate::query::decomposition::{LayoutComponent, LayoutDecomposition};
 
-/// Location of an element in memory.
+/// Location of an element in memory, for given values of the symbols. Lists of indices are outermost first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ElementLocation {
-    /// Indices of the element along the storage axes.
+    /// Indices of the element along the storage axes, one per axis.
     pub storage: Vec<i128>,
-    /// Indices of the element along the physical axes.
+    /// Indices of the element along the physical axes, one per axis.
     pub physical: Vec<i128>,
     /// Offset of the element in the flat buffer, in elements.
     pub offset: i128,
@@ -23,37 +23,38 @@ pub struct ElementLocation {
 /// Reason why an element or a slot cannot be looked up.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ElementLocationError {
-    /// The number of coordinates differs from the number of axes.
+    /// The number of coordinates differs from the number of logical axes, or of physical axes for a slot.
     #[error("{given} coordinates for {axes} axes")]
     Rank {
         /// Number of coordinates given.
         given: usize,
-        /// Number of axes.
+        /// Number of logical or physical axes, which is the number of coordinates required.
         axes: usize,
     },
-    /// A coordinate is negative, or not below the extent of its axis.
+    /// A coordinate is negative, or not below the extent of its axis, as in coordinate 16 for the extent 16.
     #[error("coordinate {axis} is {value}, outside the extent {extent}")]
     OutOfBounds {
-        /// Position of the axis.
+        /// Position of the logical or physical axis, from 0, outermost first.
         axis: usize,
         /// Value of the coordinate.
         value: i128,
-        /// Extent of the axis.
+        /// Extent of the axis, for the given values of the symbols.
         extent: i128,
     },
-    /// The domain of the layout excludes the logical index.
+    /// The logical index is within the extents, but does not satisfy the domain condition of the layout.
     #[error("index outside the domain")]
     NoElement,
-    /// An expression of the layout cannot be evaluated.
+    /// An expression of the layout overflows, or contains a symbol without a value.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
 impl Layout {
-    /// Location of the element at logical index `logical`. `symbols` contains the value of every symbol.
+    /// Location of the element at logical index `logical`, one coordinate per logical axis. `symbols[k]` is the value
+    /// of `Var::Symbol(k)`.
     ///
     /// # Errors
-    /// [`ElementLocationError`].
+    /// [`ElementLocationError`] if `logical` is no index of an element, or an expression cannot be evaluated.
     pub fn locate(
         &self,
         logical: &[i128],
@@ -74,20 +75,21 @@ impl Layout {
         })
     }
 
-    /// True if a logical index within the shape is an element, that is, in the domain.
+    /// True if a logical index within the shape is the index of an element: it satisfies the domain condition of the
+    /// layout, or the layout has none. `symbols[k]` is the value of `Var::Symbol(k)`.
     ///
     /// # Errors
-    /// [`ExprError`].
+    /// [`ExprError`] when the domain condition cannot be evaluated.
     pub fn contains(&self, logical: &[i128], symbols: &[i128]) -> Result<bool, ExprError> {
         let at = |var: Var| value_of(var, logical, symbols);
         self.domain.as_ref().map_or(Ok(true), |domain| domain.evaluate(&at))
     }
 
-    /// Logical index of the element at the physical indices `physical`; `None` if the slot is padding. `symbols`
-    /// contains the value of every symbol.
+    /// Logical index of the element at the physical indices `physical`, one per physical axis; `None` if the slot is
+    /// padding. `symbols[k]` is the value of `Var::Symbol(k)`.
     ///
     /// # Errors
-    /// [`ElementLocationError`].
+    /// [`ElementLocationError`] if `physical` is outside the physical shape, or an expression cannot be evaluated.
     pub fn element_at(
         &self,
         physical: &[i128],
@@ -107,8 +109,8 @@ impl Layout {
         Ok(Some(inverse.iter().map(|index| index.evaluate(&at)).collect::<Result<_, _>>()?))
     }
 
-    /// Element in a slot of a layout without an inverse expression, found component by component; `None` if the
-    /// slot is padding.
+    /// Logical index of the element at the physical indices `physical`, for a layout without an inverse expression;
+    /// `None` if the slot is padding. Each independent component of axes is solved by itself.
     fn search(
         &self,
         physical: &[i128],
@@ -150,8 +152,8 @@ impl Layout {
         Ok((place.physical == physical).then_some(logical))
     }
 
-    /// Indices along the axes of a component at which its targets have the values `wanted`; `None` if there are
-    /// none.
+    /// Indices along the axes of the component `part`, in the order of `part.axes`, for which the target at each
+    /// position `k` in `part.targets` has the value `wanted[k]`; `None` if there are none.
     fn solve_component(
         &self,
         part: &LayoutComponent,
@@ -199,8 +201,8 @@ impl Layout {
         Ok(find(&domain, &wanted)?)
     }
 
-    /// True if the offset does not determine the storage indices by division: strides are 0, do not nest, or
-    /// contain symbols.
+    /// True if the storage indices cannot be computed from the offset by division: a stride is 0, the strides do not
+    /// nest (each at least the next inner stride times its extent), or an extent or stride contains symbols.
     pub(crate) fn is_strided(&self) -> bool {
         let slots =
             self.storage.iter().try_fold(1_i128, |n, a| n.checked_mul(a.extent.as_const()?));

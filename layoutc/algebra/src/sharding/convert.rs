@@ -1,4 +1,4 @@
-//! Conversions of a device placement between the three forms of XLA.
+//! Conversions of a device placement between the three forms of XLA's sharding texts ([`ShardingForm`]).
 
 use super::inexpressible::ShardingInexpressible;
 use super::named::NamedSharding;
@@ -17,7 +17,7 @@ pub enum ShardingForm {
 }
 
 impl TensorSharding {
-    /// Converts the sharding to another form of XLA.
+    /// Converts the sharding to the given form of XLA's sharding texts; the shard group is kept.
     ///
     /// # Errors
     /// [`ShardingInexpressible`]: the form cannot express the sharding.
@@ -42,7 +42,7 @@ impl DevicePlacement {
         }
     }
 
-    /// Number of devices of the placement; `None` if it fits any number.
+    /// Number of devices of the placement; `None` if the placement fits any number of devices.
     pub fn devices(&self) -> Option<i64> {
         match self {
             Self::Tiled(tiled) => Some(tiled.devices()),
@@ -52,10 +52,10 @@ impl DevicePlacement {
         }
     }
 
-    /// Converts the placement to a form without a mesh: tiles, or the whole tensor.
+    /// Converts the placement to one without a mesh, as in [`ShardingForm::V1`] and [`ShardingForm::V2`].
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Devices`] if the devices would have to be listed and are too many.
+    /// [`ShardingInexpressible::Devices`] if the result would list more than [`LISTED`](super::LISTED) devices.
     pub fn unnamed(&self) -> Result<Self, ShardingInexpressible> {
         match self {
             Self::Named(named) => named.tiled(),
@@ -77,8 +77,8 @@ impl DevicePlacement {
     }
 }
 
-/// Converts the device order of tiles to a list. Tiles on one device become replicated, because XLA does not
-/// accept a list of one device.
+/// Placement whose tiles have a list as device order; a placement without tiles is unchanged. Tiles on one device
+/// become replicated, because XLA does not accept a list of one device.
 fn with_device_list(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpressible> {
     let DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }) = placement else {
         return Ok(placement);
@@ -90,7 +90,8 @@ fn with_device_list(placement: DevicePlacement) -> Result<DevicePlacement, Shard
     Ok(DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }))
 }
 
-/// Converts the device order of tiles to an iota.
+/// Placement whose tiles have an iota as device order; a placement without tiles is unchanged.
+/// [`ShardingInexpressible::Order`] if the order is not an iota.
 fn with_device_range(placement: DevicePlacement) -> Result<DevicePlacement, ShardingInexpressible> {
     let DevicePlacement::Tiled(TiledSharding { counts, order, subgroups }) = placement else {
         return Ok(placement);

@@ -1,4 +1,4 @@
-//! Equivalence of shardings: whether they place the same elements on the same devices.
+//! Equivalence of shardings: [`TensorSharding::same`] compares the devices on which every element is placed.
 
 use alloc::vec::Vec;
 
@@ -15,7 +15,7 @@ impl TensorSharding {
     /// the whole tensor.
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Devices`] if the devices would have to be listed and are too many.
+    /// [`ShardingInexpressible::Devices`] if a comparison would list more than [`LISTED`](super::LISTED) devices.
     pub fn same(&self, other: &Self) -> Result<bool, ShardingInexpressible> {
         if self.group != other.group {
             return Ok(false);
@@ -29,7 +29,7 @@ impl TensorSharding {
     }
 }
 
-/// Placement with tiles on one device replaced by a replicated tensor.
+/// Placement in which tiles on a single device are replaced by [`DevicePlacement::Replicated`].
 fn whole(placement: DevicePlacement) -> DevicePlacement {
     match placement {
         DevicePlacement::Tiled(tiled) if tiled.devices() == 1 => DevicePlacement::Replicated,
@@ -37,8 +37,9 @@ fn whole(placement: DevicePlacement) -> DevicePlacement {
     }
 }
 
-/// Canonical device order of tiles: the devices of each `manual` or `unreduced` subgroup are sorted by those
-/// of the first tile. The result is an iota if there is one.
+/// Canonical device order of tiles: the positions of each `manual` or `unreduced` subgroup are permuted, alike in
+/// every tile, such that their devices in the first tile ascend. An order that is an iota stays one if its digits
+/// end at tile boundaries, or if no subgroup is permuted; otherwise the result is a list.
 fn normal(tiled: &TiledSharding) -> Result<DeviceOrder, ShardingInexpressible> {
     let iota = tiled.order.iota();
     let is_plain = tiled.subgroups.iter().all(|kind| *kind == Subgroup::Replicated);
@@ -71,9 +72,9 @@ fn normal(tiled: &TiledSharding) -> Result<DeviceOrder, ShardingInexpressible> {
     Ok(DeviceOrder::List(list))
 }
 
-/// Permutes the positions of one subgroup, alike in every tile, so that the least devices at these positions
-/// in the first tile are ascending. A tile has `tile` devices. The subgroup has `size` positions, `step`
-/// devices apart.
+/// Device list in which the positions of one subgroup are permuted, alike in every tile, such that the least
+/// devices at the positions of the first tile ascend. A tile has `tile` devices. The subgroup has `size`
+/// positions, `step` devices apart.
 fn relabeled(list: &[i64], tile: usize, size: usize, step: usize) -> Vec<i64> {
     let place = |k: usize| k / step.max(1) % size;
     let first = list.get(..tile).unwrap_or_default();

@@ -11,7 +11,7 @@ use super::order::LISTED;
 /// Feature of a sharding that the requested form cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ShardingInexpressible {
-    /// The devices would have to be listed, and are too many.
+    /// The form requires a list of the devices, and there are more than [`LISTED`], or than the caller allows.
     #[error("a list of {devices} devices: at most {LISTED} are listed")]
     Devices {
         /// Number of devices of the sharding.
@@ -20,13 +20,14 @@ pub enum ShardingInexpressible {
     /// No row-major mesh has this order of devices.
     #[error("this order of devices: {0}")]
     Order(#[from] IotaError),
-    /// The boundaries of tiles fall inside a digit of the device order.
+    /// The tiles of an axis end within a digit of the device order, so that no mesh axis corresponds to the
+    /// tiles.
     #[error("these tiles: {0}")]
     Uncut(#[from] TileBoundaryError),
-    /// The sharding belongs to a shard group.
+    /// The sharding belongs to a shard group, written `shard_as` or `shard_like`.
     #[error("`shard_as` and `shard_like`")]
     Group,
-    /// The whole tensor is manual or unreduced, and there is no mesh.
+    /// The whole tensor is manual or unreduced, and there is no mesh whose axes could be listed.
     #[error("`{{{word}}}` without a mesh")]
     Mesh {
         /// Keyword of XLA for the placement.
@@ -35,10 +36,10 @@ pub enum ShardingInexpressible {
     /// The sharding is not determined yet.
     #[error("`{{unknown}}`")]
     Unknown,
-    /// The whole tensor is on one device.
+    /// The whole tensor is on one device, which is not a sharding over a mesh.
     #[error("all of a tensor on device {device}")]
     Maximal {
-        /// Number of that device.
+        /// Number of the device.
         device: i64,
     },
     /// The program manages the contents of some devices.
@@ -52,7 +53,8 @@ pub enum ShardingInexpressible {
         /// Number of axes of the tensor.
         wanted: usize,
     },
-    /// The target language cannot quote the name of a mesh axis.
+    /// The target language cannot quote the name of a mesh axis, because the name contains a quote or a control
+    /// character.
     #[error("a mesh axis named `{name}`")]
     Name {
         /// Name of the mesh axis.
@@ -61,7 +63,7 @@ pub enum ShardingInexpressible {
 }
 
 impl ShardingInexpressible {
-    /// Change of the sharding or of its text that avoids the problem.
+    /// Help text for the user: a change of the sharding or of its text that avoids the problem.
     pub fn help(&self) -> String {
         match self {
             Self::Devices { .. } => "write the range: `<=[8]`, `<=[2,4]T(1,0)`".into(),

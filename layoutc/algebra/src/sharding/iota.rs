@@ -1,4 +1,4 @@
-//! Device orders given by a reshaped and transposed iota. They are stored as mixed-radix digits, at a size
+//! Device orders that are a reshaped and transposed iota ([`IotaOrder`]), stored as mixed-radix digits in a size
 //! independent of the number of devices.
 
 use alloc::vec;
@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 
 use thiserror::Error;
 
-/// Digit of a device number in an order: `size` values with weight `stride`.
+/// Mixed-radix digit of a device number: the value `v` of the digit, in `0..size`, contributes `v * stride` to
+/// the device number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceDigit {
     /// Number of values of the digit, at least 2 in a normalized order.
@@ -28,7 +29,8 @@ pub struct IotaOrder {
     digits: Vec<DeviceDigit>,
 }
 
-/// Error that the boundaries between the tiles of an axis do not fall on boundaries of digits.
+/// Error of [`IotaOrder::cut`]: the tiles of an axis end within a digit of the device order that they do not
+/// divide, as 4 tiles do in 6 devices of stride 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the {tiles} tiles of axis {axis} do not divide {size} devices of stride {stride}")]
 pub struct TileBoundaryError {
@@ -38,7 +40,7 @@ pub struct TileBoundaryError {
     pub tiles: i64,
     /// Number of values of the digit that the tiles do not divide.
     pub size: i64,
-    /// Weight of that digit in the device number.
+    /// Weight of the digit in the device number.
     pub stride: i64,
 }
 
@@ -51,7 +53,8 @@ pub enum IotaError {
         /// First device of the list.
         device: i64,
     },
-    /// A device contradicts the digits that the preceding devices establish.
+    /// A device contradicts the digits that the preceding devices establish: `0,1,3,2` has device 2 where the
+    /// digits predict 4.
     #[error("device {device} is at position {place}, where a row-major mesh has {expected}")]
     Step {
         /// Position of the device in the list.
@@ -61,10 +64,11 @@ pub enum IotaError {
         /// Device that the digits predict at that position.
         expected: i64,
     },
-    /// The digits that the first devices establish do not divide the length of the list.
+    /// The number of devices that the first digits cover does not divide the length of the list: `0,2,4,1` starts
+    /// with a digit of 3 devices.
     #[error("the first {row} devices form rows, but {count} devices are not a multiple of them")]
     Row {
-        /// Number of devices that these digits cover.
+        /// Number of devices that the digits cover.
         row: i64,
         /// Number of devices in the list.
         count: i64,
@@ -98,7 +102,8 @@ impl IotaOrder {
         Self::of(&[DeviceDigit { size: count, stride: 1 }])
     }
 
-    /// Device order of these digits, major to minor. They may be all digits of an order, or some of them.
+    /// Device order with these digits, major to minor. Drops digits of size 1 and merges contiguous ones. The
+    /// digits may be a part of those of an order, so that the devices are not `0..count`.
     pub(super) fn of(digits: &[DeviceDigit]) -> Self {
         let mut merged: Vec<DeviceDigit> = Vec::with_capacity(digits.len());
         for digit in digits.iter().filter(|digit| digit.size > 1) {
@@ -173,13 +178,13 @@ impl IotaOrder {
         (rest == 0).then_some(device)
     }
 
-    /// Shape of the iota before it is transposed, with as few sizes as possible; `[count]` for the identity.
+    /// Shape of the iota before the transpose, with as few sizes as possible; `[count]` for the identity.
     pub fn reshape(&self) -> Vec<i64> {
         let sizes: Vec<i64> = self.by_stride().iter().map(|digit| digit.size).collect();
         if sizes.is_empty() { vec![1] } else { sizes }
     }
 
-    /// Permutation of the axes of the reshaped iota; `[0]` for the identity.
+    /// Permutation of the axes of [`IotaOrder::reshape`], major to minor; `[0]` for the identity.
     pub fn transpose(&self) -> Vec<usize> {
         let sorted = self.by_stride();
         let place =
@@ -194,8 +199,8 @@ impl IotaOrder {
         sorted
     }
 
-    /// Splits the digits among the axes, where axis `k` has `counts[k]` tiles and the product of the counts is
-    /// the number of devices. An axis with a count of 1 gets no digits.
+    /// Digits of each axis of a grid of tiles, major to minor, where axis `k` has `counts[k]` tiles and the
+    /// product of the counts is the number of devices. An axis with a count of 1 has no digits.
     ///
     /// # Errors
     /// [`TileBoundaryError`] if a count ends within a digit that it does not divide.
@@ -227,7 +232,8 @@ impl IotaOrder {
     }
 }
 
-/// Error for the first device that contradicts the established digits, which are ordered minor to major.
+/// Error for a `list` of `count` devices that does not continue with `digits`, ordered minor to major:
+/// [`IotaError::Step`] for the first device that contradicts the digits, otherwise [`IotaError::Row`].
 fn broken(list: &[i64], digits: &[DeviceDigit], count: i64) -> IotaError {
     let rows: Vec<DeviceDigit> = digits.iter().rev().copied().collect();
     let begun = IotaOrder { digits: rows };

@@ -1,7 +1,8 @@
 //! Shardings as Python expressions for JAX: `jax.make_mesh`, `PartitionSpec`, `NamedSharding`.
 //!
-//! Source: JAX, `partition_spec.py`, `named_sharding.py` and `mesh.py`. An axis sharded over one mesh axis has its
-//! name, over several a tuple, over none `None`. Trailing `None`s, optional in JAX, are written to show the rank.
+//! Source: JAX, `partition_spec.py`, `named_sharding.py` and `mesh.py`. The entry of a tensor axis is the name of
+//! a mesh axis, a tuple of names, or `None` for an axis that is not sharded. Trailing entries `None` are optional
+//! in JAX, and are written here to show the rank.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,9 +13,9 @@ use super::mesh::{Mesh, MeshAxis};
 use super::mesh_sharding::MeshSharding;
 use super::placement::{DevicePlacement, TensorSharding};
 
-/// Python expression of a placement: `NamedSharding(…)`, or `SingleDeviceSharding(…)` for one device. It
-/// refers to a variable `mesh` if the placement has no mesh. `rank` has the same meaning as in
-/// [`MeshSharding::of`].
+/// Python expression of a sharding: `NamedSharding(…)`, or `SingleDeviceSharding(…)` for a tensor on one device.
+/// The expression refers to a Python variable `mesh` if the sharding has no mesh. `rank` is the rank of the
+/// tensor if the sharding fits any rank, as in [`MeshSharding::of`].
 ///
 /// # Errors
 /// [`ShardingInexpressible`] for a group, a name that cannot be quoted, or a placement that [`MeshSharding::of`]
@@ -42,7 +43,7 @@ pub fn expression(
 /// Python expression that creates a mesh, such as `jax.make_mesh((2, 4), ('x', 'y'))`.
 ///
 /// # Errors
-/// [`ShardingInexpressible::Name`].
+/// [`ShardingInexpressible::Name`] if the name of a mesh axis cannot be quoted.
 pub fn make_mesh(mesh: &Mesh) -> Result<String, ShardingInexpressible> {
     let sizes: Vec<String> = mesh.axes.iter().map(|axis| format!("{}", axis.size)).collect();
     let names = mesh.axes.iter().map(quoted).collect::<Result<Vec<_>, _>>()?;
@@ -53,7 +54,7 @@ pub fn make_mesh(mesh: &Mesh) -> Result<String, ShardingInexpressible> {
 /// `PartitionSpec('x', None, ('y', 'z'))`.
 ///
 /// # Errors
-/// [`ShardingInexpressible::Name`].
+/// [`ShardingInexpressible::Name`] if the name of a mesh axis cannot be quoted.
 pub fn partition_spec(meshed: &MeshSharding) -> Result<String, ShardingInexpressible> {
     let names = |positions: &[usize]| -> Result<Vec<String>, ShardingInexpressible> {
         positions
@@ -77,7 +78,7 @@ pub fn partition_spec(meshed: &MeshSharding) -> Result<String, ShardingInexpress
     Ok(format!("PartitionSpec({})", entries.join(", ")))
 }
 
-/// Python tuple of these entries, as text.
+/// Python tuple of these entries, as text: `(a, b)`, and `(a,)` for one entry.
 fn tuple(entries: &[String]) -> String {
     match entries {
         [entry] => format!("({entry},)"),
@@ -85,7 +86,8 @@ fn tuple(entries: &[String]) -> String {
     }
 }
 
-/// Name of a mesh axis as a Python string literal.
+/// Name of a mesh axis as a Python string literal; [`ShardingInexpressible::Name`] if the name contains a quote,
+/// a backslash or a control character.
 fn quoted(axis: &MeshAxis) -> Result<String, ShardingInexpressible> {
     if axis.name.chars().any(|c| c.is_control() || matches!(c, '\'' | '"' | '\\')) {
         return Err(ShardingInexpressible::Name { name: axis.name.clone() });

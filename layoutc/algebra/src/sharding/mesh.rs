@@ -40,7 +40,8 @@ impl Mesh {
         })
     }
 
-    /// Coordinates of a device, one per mesh axis; `None` if there is no such device.
+    /// Coordinates of a device, one per mesh axis, major to minor; `None` unless `device` is at least 0 and less
+    /// than the number of devices.
     pub fn coordinates(&self, device: i64) -> Option<Vec<i64>> {
         if !(0..self.devices()?).contains(&device) {
             return None;
@@ -54,7 +55,8 @@ impl Mesh {
         Some(coordinates)
     }
 
-    /// Device at these coordinates, one per mesh axis; `None` if there is none.
+    /// Device at these coordinates, one per mesh axis, major to minor; `None` if a coordinate is out of range or
+    /// the rank differs.
     pub fn device(&self, coordinates: &[i64]) -> Option<i64> {
         self.devices()?;
         if coordinates.len() != self.axes.len() {
@@ -70,10 +72,10 @@ impl Mesh {
 /// Reason why mesh axes cannot shard a tensor.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ShardingError {
-    /// The mesh has no valid number of devices.
+    /// The mesh has an axis of size below 1, or more devices than 64 bits can count.
     #[error("the mesh has an axis without devices, or more devices than 64 bits can count")]
     Mesh,
-    /// A position does not belong to an axis of the mesh.
+    /// A position in the lists of mesh axes is not below the rank of the mesh.
     #[error("axis {axis} is sharded over mesh axis {position}, but the mesh has rank {axes}")]
     Unknown {
         /// Position of the tensor axis.
@@ -83,7 +85,7 @@ pub enum ShardingError {
         /// Number of axes of the mesh.
         axes: usize,
     },
-    /// A mesh axis shards the tensor twice.
+    /// A mesh axis is listed twice, for two tensor axes or for one.
     #[error("mesh axis {position} shards both axis {first} and axis {second}")]
     Twice {
         /// Position of the mesh axis.
@@ -147,8 +149,8 @@ impl Sharding {
         (0..mesh.axes.len()).filter(|position| !cuts(position)).collect()
     }
 
-    /// Number of parts of each tensor axis, 1 if no mesh axis shards it; `None` if the sharding belongs to
-    /// another mesh.
+    /// Number of parts of each tensor axis: the product of the sizes of its mesh axes, 1 if no mesh axis shards
+    /// it. `None` if `mesh` is invalid or lacks a mesh axis of the sharding, or if a product overflows.
     pub fn parts(&self, mesh: &Mesh) -> Option<Vec<i64>> {
         mesh.devices()?;
         let size = |position: &usize| mesh.axes.get(*position).map(|axis| axis.size);
@@ -158,8 +160,8 @@ impl Sharding {
         self.over.iter().map(parts).collect()
     }
 
-    /// Extents of the largest shard, which is on device 0. `None` if the sharding belongs to another mesh, or if
-    /// there is not one non-negative extent per tensor axis.
+    /// Extents of the largest shard, in elements, which is on device 0. `None` in the cases of
+    /// [`Sharding::parts`], or if `extents` does not have one non-negative extent per tensor axis.
     pub fn part_extents(&self, mesh: &Mesh, extents: &[i128]) -> Option<Vec<i128>> {
         let parts = self.parts(mesh)?;
         let fit = parts.len() == extents.len() && extents.iter().all(|extent| *extent >= 0);
@@ -167,8 +169,8 @@ impl Sharding {
         fit.then(|| cut().collect())
     }
 
-    /// Position of the part of a device along each tensor axis; `None` if there is no such device, or the
-    /// sharding belongs to another mesh.
+    /// Number of the part that a device holds along each tensor axis, from 0. `None` if there is no such device,
+    /// or in the cases of [`Sharding::parts`].
     pub fn coordinates(&self, mesh: &Mesh, device: i64) -> Option<Vec<i64>> {
         self.parts(mesh)?;
         let at = mesh.coordinates(device)?;
@@ -180,8 +182,8 @@ impl Sharding {
         self.over.iter().map(part).collect()
     }
 
-    /// Index range that a device holds along each tensor axis, in elements; its shard has no elements if a range
-    /// is empty. `None` in the cases of [`Sharding::coordinates`] and [`Sharding::part_extents`].
+    /// Index range that a device holds along each tensor axis, in elements; an empty range means that the device
+    /// holds no elements. `None` in the cases of [`Sharding::coordinates`] and [`Sharding::part_extents`].
     pub fn bounds(&self, mesh: &Mesh, device: i64, extents: &[i128]) -> Option<Vec<Range<i128>>> {
         let largest = self.part_extents(mesh, extents)?;
         let at = self.coordinates(mesh, device)?;
@@ -192,8 +194,8 @@ impl Sharding {
         at.into_iter().zip(largest).zip(extents).map(range).collect()
     }
 
-    /// Devices that hold the element at a logical index, ascending. `None` if there is no such element, or in the
-    /// cases of [`Sharding::part_extents`].
+    /// Devices that hold the element at the logical index `index`, ascending. `None` if the index is outside
+    /// `extents`, or in the cases of [`Sharding::part_extents`].
     pub fn owners(&self, mesh: &Mesh, extents: &[i128], index: &[i128]) -> Option<ReplicaDevices> {
         let largest = self.part_extents(mesh, extents)?;
         let is_inside = |(extent, index): (&i128, &i128)| (0..*extent).contains(index);

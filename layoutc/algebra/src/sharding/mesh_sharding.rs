@@ -1,4 +1,4 @@
-//! Conversion between device placements and shardings on a row-major mesh.
+//! Conversion between device placements and shardings on a row-major mesh ([`MeshSharding`]).
 
 use alloc::format;
 use alloc::string::String;
@@ -24,8 +24,8 @@ pub struct MeshSharding {
 }
 
 impl MeshSharding {
-    /// Converts a placement to a mesh whose devices are numbered row-major. `rank` is the number of axes of a
-    /// tensor whose placement fits any rank; `None` means 0.
+    /// Converts a placement to a sharding over a mesh whose devices are numbered row-major. `rank` is the rank of
+    /// the tensor if the placement fits any rank; `None` means 0.
     ///
     /// A mesh axis that is split, or whose devices have several strides, becomes several axes `a_0`, `a_1`, …, major
     /// first. Tiles get axes as in [`NamedSharding::of_tiled`]. An order of devices that no row-major mesh has is an
@@ -79,8 +79,8 @@ impl MeshSharding {
         Ok(Self { mesh, sharding: Sharding::of_disjoint(over), unreduced })
     }
 
-    /// Placement of the tensor by names of mesh axes. The tensor is replicated over the mesh axes that neither
-    /// shard it nor carry partial sums.
+    /// Sharding by names of mesh axes, over the same mesh. The tensor is replicated over the mesh axes that
+    /// neither shard a tensor axis nor carry partial sums.
     pub fn named(&self) -> NamedSharding {
         let part = |position: &usize| AxisRef {
             axis: *position,
@@ -108,17 +108,18 @@ impl MeshSharding {
     }
 }
 
-/// Axis of the row-major mesh, along which devices have a constant stride.
+/// Axis of the row-major mesh, along which successive devices differ by `stride`.
 struct DeviceRow {
-    /// Part of an axis of the named mesh that it comes from.
+    /// Sub-axis of the named mesh that contains the axis.
     part: AxisRef,
-    /// Position among the device digits of that part, major first.
+    /// Position among the device digits of `part`, major first.
     number: usize,
     size: i64,
     stride: i64,
 }
 
-/// Axes of the row-major mesh, major to minor.
+/// Axes of the row-major mesh with the devices of `named`, major to minor. [`ShardingInexpressible::Order`] or
+/// [`ShardingInexpressible::Uncut`] if there is no such mesh.
 fn rows(named: &NamedSharding) -> Result<Vec<DeviceRow>, ShardingInexpressible> {
     let refined = named.refined();
     let sizes: Vec<i64> = refined.iter().map(|part| part.size).collect();
@@ -138,8 +139,8 @@ fn rows(named: &NamedSharding) -> Result<Vec<DeviceRow>, ShardingInexpressible> 
     Ok(rows)
 }
 
-/// Names of the axes of the row-major mesh: that of the named mesh if its axis is not split, otherwise with a
-/// number appended.
+/// Names of the axes `rows` of the row-major mesh: `a` for an axis `a` of the named mesh that is not split,
+/// otherwise `a_0`, `a_1`, …, major first. Appends `_` to a name that is taken.
 fn names(named: &NamedSharding, rows: &[DeviceRow]) -> Vec<String> {
     let axis = |row: &DeviceRow| row.part.axis;
     let own =

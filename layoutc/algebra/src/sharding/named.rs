@@ -1,4 +1,5 @@
-//! Shardings over the named axes of a mesh, the third form of XLA.
+//! Shardings over the named axes of a mesh ([`NamedSharding`]), such as `{mesh['a'=2,'b'=2], [{'a'}, {'b'}]}`,
+//! and their conversion from and to tiles.
 
 use alloc::format;
 use alloc::vec;
@@ -10,20 +11,20 @@ use super::mesh::{Mesh, MeshAxis};
 use super::order::DeviceOrder;
 use super::placement::{DevicePlacement, Subgroup, TiledSharding, tiled};
 
-/// Reference to a mesh axis or a sub-axis of it: `'b':(2)4` is the digit of size 4 below the leading 2 of an
-/// axis `b` of size 2 * 4 * m.
+/// Reference to a mesh axis or a sub-axis. `'b':(2)4` is the sub-axis of size 4 below the leading factor 2 of a
+/// mesh axis `b` of size 2 * 4 * m: the digit `coordinate // m % 4`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AxisRef {
     /// Position of the axis in the mesh.
     pub axis: usize,
-    /// Product of the sizes above the sub-axis.
+    /// Product of the sizes of the more major sub-axes of the mesh axis; 1 for a whole axis.
     pub before: i64,
-    /// Number of devices along the sub-axis, at most the size of the axis.
+    /// Number of devices along the sub-axis, at most the size of the mesh axis.
     pub size: i64,
 }
 
 impl AxisRef {
-    /// Product of the sizes down to and including the sub-axis.
+    /// Product `before * size` of the sizes of the sub-axis and of all more major ones, at most `i64::MAX`.
     pub(super) fn end(self) -> i64 {
         self.before.saturating_mul(self.size)
     }
@@ -34,7 +35,7 @@ impl AxisRef {
 pub struct AxisSharding {
     /// Mesh axes and sub-axes that shard the tensor axis, major first.
     pub parts: Vec<AxisRef>,
-    /// True if XLA may shard the tensor axis further.
+    /// True if XLA may shard the tensor axis further, written `?`.
     pub is_open: bool,
 }
 
@@ -52,12 +53,13 @@ pub struct NamedSharding {
     /// Mesh axes that shard each axis of the tensor; empty for an unsharded tensor of any rank.
     pub(super) cuts: Vec<AxisSharding>,
     /// Mesh axes of each [`Subgroup`], in the order of the mesh. The tensor is replicated over mesh axes that are
-    /// in no list.
+    /// in no list here and in no entry of `cuts`.
     pub(super) shared: [(Subgroup, Vec<AxisRef>); 3],
 }
 
 impl NamedSharding {
-    /// Sharding of a tensor that is replicated over an unspecified mesh.
+    /// Sharding of a tensor of any rank that is replicated over an unspecified mesh, stored as a mesh without
+    /// axes.
     pub(super) fn replicated() -> Self {
         Self {
             mesh: Mesh::default(),
@@ -87,12 +89,13 @@ impl NamedSharding {
         self.cuts.iter().any(|cut| cut.is_open)
     }
 
-    /// Mesh axes that are listed for a kind of subgroup.
+    /// Mesh axes of the subgroup of this kind, in the order of the mesh; empty if there is none.
     pub fn shared(&self, kind: Subgroup) -> &[AxisRef] {
         self.shared.iter().find(|row| row.0 == kind).map_or(&[], |row| row.1.as_slice())
     }
 
-    /// Common refinement of the mesh axes and all sub-axes of the sharding, in the order of the mesh.
+    /// Common refinement of the mesh axes and all sub-axes of the sharding, in the order of the mesh: a mesh axis
+    /// of size 8 with the sub-axis `(2)2` is refined to sub-axes of sizes 2, 2 and 2.
     pub(super) fn refined(&self) -> Vec<AxisRef> {
         let cut = self.cuts.iter().flat_map(|cut| &cut.parts);
         let all: Vec<AxisRef> =
@@ -117,12 +120,13 @@ impl NamedSharding {
         refined
     }
 
-    /// Converts the sharding to tiles; a tensor that no mesh axis shards becomes replicated.
+    /// Converts the sharding to tiles. A tensor without sharded axes and without manual and unreduced subgroups
+    /// becomes [`DevicePlacement::Replicated`].
     ///
     /// Source: XLA, `HloSharding::V3ToV2Sharding` in `hlo_sharding.cc`.
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Devices`] if the devices would have to be listed and are too many.
+    /// [`ShardingInexpressible::Devices`] if the result would list more than [`LISTED`](super::LISTED) devices.
     pub fn tiled(&self) -> Result<DevicePlacement, ShardingInexpressible> {
         let refined = self.refined();
         let product = |parts: &[AxisRef]| parts.iter().map(|part| part.size).product::<i64>();
@@ -155,8 +159,9 @@ impl NamedSharding {
         tiled(counts, self.order.transposed(&sizes, &places)?, kinds)
     }
 
-    /// Converts tiles to a mesh with axes `axis_0`, `axis_1`, …. The mesh is row-major if the device order allows
-    /// it. Otherwise its axes have the numbers of tiles as sizes, with the device order of the tiles.
+    /// Converts tiles to a sharding over a mesh with axes `axis_0`, `axis_1`, …. The mesh is row-major if the
+    /// device order of the tiles allows it. Otherwise the axes of the mesh have the numbers of tiles as sizes,
+    /// and the mesh has the device order of the tiles.
     ///
     /// Source: XLA, `HloSharding::ToNamedSharding` in `hlo_sharding.cc`.
     pub fn of_tiled(tiled: &TiledSharding) -> Self {
@@ -195,7 +200,8 @@ impl NamedSharding {
     }
 }
 
-/// Device digit for each number of tiles above 1, as if the tiles were numbered row-major.
+/// Digits of the row-major number of a tile, one list per entry of `counts`: `[4, 1, 2]` has a digit of size 4
+/// and stride 2, no digit, and a digit of size 2 and stride 1.
 fn by_count(counts: &[i64]) -> Vec<Vec<DeviceDigit>> {
     let mut next = 1;
     let mut digits = vec![Vec::new(); counts.len()];

@@ -10,16 +10,16 @@ use crate::normal_form::simplify::Facts;
 use crate::symbol::Axis;
 
 impl Layout {
-    /// Layout of the whole tensor, with each shard once, in a memory that contains the shards one after another.
-    /// Also returns the number of leading storage axes that number the shards, which are named like the mesh
-    /// axes. Every shard has this layout. The shards hold disjoint parts of the tensor and take disjoint ranges
-    /// of the memory, so that the result is injective as this layout is.
+    /// Layout of the whole tensor in a memory that contains each shard once, one after another, where `self` is
+    /// the layout of every shard. Also returns the number of leading storage axes that number the shards; these
+    /// axes are named like the mesh axes. The shards hold disjoint parts of the tensor and take disjoint ranges
+    /// of the memory, so that the result is injective if `self` is.
     ///
-    /// `whole` lists the axes of the tensor; sharded ones have constant extents.
+    /// `whole` lists the logical axes of the whole tensor; sharded axes have constant extents.
     ///
     /// # Errors
-    /// [`ExprError::Unbound`] unless this layout has the extents of the largest shard, all elements and no symbols along
-    /// sharded axes; [`ExprError::Overflow`], [`ExprError::TooLarge`].
+    /// [`ExprError::Unbound`] unless `self` has the extents of the largest shard, no domain, and constant extents
+    /// along sharded axes; [`ExprError::Overflow`], [`ExprError::TooLarge`].
     pub fn of_shards(
         &self,
         mesh: &Mesh,
@@ -36,15 +36,15 @@ impl Layout {
 struct ShardingAxis {
     name: String,
     size: i128,
-    /// Position of the tensor axis that it shards.
+    /// Position of the tensor axis that the mesh axis shards.
     axis: usize,
-    /// Number of shards along the tensor axis between neighbors along the mesh axis.
+    /// Distance between neighbors along the mesh axis, in shards along the tensor axis.
     below: i128,
     /// Distance between neighbors along the mesh axis, in shards of the memory.
     stride: i128,
 }
 
-/// Mesh axes that shard an axis of the tensor, major to minor.
+/// Mesh axes that shard an axis of the tensor, major to minor; mesh axes with replicas are left out.
 fn cutters(mesh: &Mesh, sharding: &Sharding) -> Vec<ShardingAxis> {
     let size = |position: &usize| mesh.axes.get(*position).map_or(1, |a| i128::from(a.size));
     let mut found: Vec<ShardingAxis> = Vec::new();
@@ -139,20 +139,20 @@ impl ShardsInOneMemory<'_> {
         })
     }
 
-    /// Extent of a shard along a tensor axis, at least 1.
+    /// Extent of a shard along a tensor axis, in elements, at least 1.
     fn extent(&self, axis: usize) -> i128 {
         let extent = self.shard.logical.get(axis).and_then(|axis| axis.extent.as_const());
         extent.unwrap_or(1).max(1)
     }
 
-    /// Number of indices along the tensor axis between neighbors along a mesh axis: the shards in between count
-    /// as whole.
+    /// Distance between neighbors along a mesh axis, in elements along the tensor axis: `extent * below`, where
+    /// all shards in between count with the full extent.
     fn range(&self, cutter: &ShardingAxis) -> Result<Expr, ExprError> {
         let range = self.extent(cutter.axis).checked_mul(cutter.below);
         range.map(number).ok_or(ExprError::Overflow)
     }
 
-    /// True if some indices of some shards are beyond the tensor.
+    /// True if shards reach beyond the tensor: the parts of some sharded axis together are longer than the axis.
     fn is_uneven(&self) -> bool {
         self.whole.iter().enumerate().any(|(axis, whole)| {
             let sizes = self.cutters.iter().filter(|cutter| cutter.axis == axis);
@@ -186,8 +186,9 @@ impl ShardsInOneMemory<'_> {
         exprs.iter().map(|expr| self.inside(expr)).collect()
     }
 
-    /// Inverse map to the indices of the whole tensor, and the predicate for slots with an element, both over the
-    /// physical indices.
+    /// Inverse map from the physical indices to the indices of the whole tensor, `None` if the shard has no
+    /// inverse; and the predicate over the physical indices that holds where there is an element, `None` if it
+    /// always holds.
     fn inverse(&self) -> Result<(Option<Vec<Expr>>, Option<Predicate>), ExprError> {
         let later = |expr: &Expr| {
             expr.substitute(&|var| match var {

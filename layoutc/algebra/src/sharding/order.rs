@@ -1,4 +1,4 @@
-//! Orders of devices: a list, or a reshaped and transposed iota.
+//! Orders of devices ([`DeviceOrder`]): a list, or a reshaped and transposed iota.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,15 +6,15 @@ use alloc::vec::Vec;
 use super::inexpressible::ShardingInexpressible;
 use super::iota::{DeviceDigit, IotaError, IotaOrder};
 
-/// Maximum number of devices in a list.
+/// Maximum number of devices for which an iota is converted to a list.
 pub const LISTED: i64 = 1 << 20;
 
 /// Devices of tiles in row-major order of the tiles: a permutation of `0..count`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceOrder {
-    /// Reshaped and transposed iota, as in the second form of XLA.
+    /// Reshaped and transposed iota, written `<=[2,4]T(1,0)`.
     Iota(IotaOrder),
-    /// Explicit list of devices, as in the first form of XLA.
+    /// Explicit list of devices, written `0,4,1,5,2,6,3,7`.
     List(Vec<i64>),
 }
 
@@ -38,7 +38,7 @@ impl DeviceOrder {
     /// Explicit list of the devices, in order.
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Devices`] if there are more than [`LISTED`].
+    /// [`ShardingInexpressible::Devices`] if an iota has more than [`LISTED`] devices.
     pub fn list(&self) -> Result<Vec<i64>, ShardingInexpressible> {
         match self {
             Self::List(list) => Ok(list.clone()),
@@ -49,10 +49,10 @@ impl DeviceOrder {
         }
     }
 
-    /// Order as a reshaped and transposed iota.
+    /// Reshaped and transposed iota that is equal to the order.
     ///
     /// # Errors
-    /// [`IotaError`] if it is not one.
+    /// [`IotaError`] if a list is not equal to any iota.
     pub fn iota(&self) -> Result<IotaOrder, IotaError> {
         match self {
             Self::Iota(iota) => Ok(iota.clone()),
@@ -60,8 +60,9 @@ impl DeviceOrder {
         }
     }
 
-    /// Device order for tiles with permuted axes: axis `k` of the result is axis `places[k]`, where `counts` are
-    /// the numbers of tiles before. An iota stays an iota if its digits end at tile boundaries, as in XLA.
+    /// Device order after a transpose of the grid of tiles: axis `k` of the new grid is axis `places[k]` of the
+    /// old grid, which has `counts[i]` tiles along axis `i`. An iota stays an iota if its digits end at tile
+    /// boundaries, as in XLA; otherwise the result is a list.
     ///
     /// # Errors
     /// Errors of [`DeviceOrder::list`].
@@ -99,8 +100,8 @@ impl DeviceOrder {
         Ok(Self::List((0..self.count()).filter_map(device).collect()))
     }
 
-    /// Device order with the devices of each chunk of `group` devices sorted. An iota stays an iota if its digits
-    /// end at chunk boundaries, as in XLA.
+    /// Device order in which each chunk of `group` successive devices is sorted in ascending order. An iota stays
+    /// an iota if its digits end at chunk boundaries, as in XLA; otherwise the result is a list.
     ///
     /// # Errors
     /// Errors of [`DeviceOrder::list`].

@@ -1,4 +1,5 @@
-//! Contents of a sharding text, and the normal form of tiles and subgroups.
+//! Parsed sharding texts ([`ShardingText`], [`TensorSharding`], [`DevicePlacement`]), and XLA's normal form of
+//! tiles and subgroups ([`tiled`]).
 
 use alloc::vec::Vec;
 
@@ -6,12 +7,12 @@ use super::inexpressible::ShardingInexpressible;
 use super::named::NamedSharding;
 use super::order::DeviceOrder;
 
-/// Parsed sharding text of XLA.
+/// Parsed sharding text of XLA: the sharding of a tensor, or of a tuple of tensors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShardingText {
-    /// Sharding of a single tensor.
+    /// Sharding of a single tensor, such as `{devices=[2,2]<=[4]}`.
     One(TensorSharding),
-    /// Shardings of the leaves of a tuple, in order.
+    /// Shardings of the leaves of a tuple, in order, such as `{{replicated}, {manual}}`.
     Tuple(Vec<TensorSharding>),
 }
 
@@ -20,47 +21,48 @@ pub enum ShardingText {
 pub struct TensorSharding {
     /// Placement of the elements of the tensor on devices.
     pub placement: DevicePlacement,
-    /// Shard group of the tensor; `None` if it is in none.
+    /// Shard group of the tensor; `None` if the text names none.
     pub group: Option<ShardGroup>,
 }
 
-/// Group of tensors that are sharded alike, by its number.
+/// Numbered group of tensors whose shardings XLA relates to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShardGroup {
-    /// Group in which all tensors have the same sharding, written `shard_as`.
+    /// Group in which all tensors have the same sharding, written `shard_as 1`.
     As(i64),
-    /// Group in which all tensors follow the sharding of one of them, written `shard_like`.
+    /// Group in which all tensors follow the sharding of one of them, written `shard_like 1`.
     Like(i64),
 }
 
-/// Placement of a tensor on devices.
+/// Placement of a tensor on devices: which device holds which elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DevicePlacement {
-    /// The whole tensor is on every device.
+    /// The whole tensor is on every device, written `{replicated}`.
     Replicated,
-    /// The whole tensor is on one device.
+    /// The whole tensor is on one device, written `{maximal device=5}`.
     Maximal {
-        /// Number of that device.
+        /// Number of the device.
         device: i64,
     },
-    /// The whole tensor is on one device, written in the third form of XLA.
+    /// The whole tensor is on one device, in the form of XLA's text with a mesh: `{maximal_mesh[device_id=5]}`.
     MaximalMesh {
-        /// Number of that device.
+        /// Number of the device.
         device: i64,
     },
-    /// The program manages which elements are on which device.
+    /// The program manages which elements are on which device, written `{manual}`.
     Manual,
-    /// The placement is not determined yet.
+    /// The placement is not determined yet, written `{unknown}`.
     Unknown,
-    /// Every device has a partial sum of the whole tensor.
+    /// Every device has a partial sum of the whole tensor, written `{unreduced}`.
     Unreduced,
-    /// The tensor is split into tiles, with a number of tiles per axis.
+    /// The tensor is split into a number of tiles per axis, written `{devices=[2,2]<=[4]}`.
     Tiled(TiledSharding),
-    /// The tensor is sharded over named mesh axes.
+    /// The tensor is sharded over named mesh axes, written `{mesh['a'=2,'b'=2], [{'a'}, {'b'}]}`.
     Named(NamedSharding),
 }
 
-/// Contents of the devices that share a tile, in the order in which XLA prints subgroups.
+/// Relation between the contents of the devices that share a tile. The variants are in the order in which XLA
+/// prints subgroups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subgroup {
     /// The program manages the contents of the devices.
@@ -84,7 +86,8 @@ impl Subgroup {
         }
     }
 
-    /// Placement of an untiled tensor that is of this kind as a whole.
+    /// Placement of an untiled tensor whose devices all belong to one subgroup of this kind: `{manual}` for
+    /// `Manual`.
     fn whole(self) -> DevicePlacement {
         match self {
             Self::Manual => DevicePlacement::Manual,
@@ -94,7 +97,8 @@ impl Subgroup {
     }
 }
 
-/// Sharding of a tensor in tiles.
+/// Sharding of a tensor in tiles. `{devices=[2,2,2]<=[8] last_tile_dim_replicate}` has 2×2 tiles, each replicated
+/// on a subgroup of 2 devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TiledSharding {
     /// Number of tiles of each tensor axis, followed by the size of each subgroup.
@@ -121,7 +125,7 @@ impl TiledSharding {
         self.order.count()
     }
 
-    /// Kind and size of each subgroup, in the order of the counts.
+    /// Kind of each subgroup, and its number of devices per tile, in the order of the counts.
     pub fn subgroups(&self) -> impl Iterator<Item = (Subgroup, i64)> {
         let sizes = self.counts.iter().skip(self.rank()).copied();
         self.subgroups.iter().copied().zip(sizes)
@@ -138,18 +142,20 @@ impl TiledSharding {
     }
 }
 
-/// Normal form of tiles on the devices of `order`, which is in row-major order of `counts`; the trailing
-/// counts are those of `subgroups`. Drops subgroups of size 1, merges those of one kind, orders them by
-/// [`Subgroup`], and sorts the devices of a replicated subgroup. An untiled tensor becomes replicated, manual
-/// or unreduced as a whole.
+/// Normal form of a tiled placement. `counts` has the number of tiles of each tensor axis, followed by the size
+/// of each of `subgroups`; `order` has the devices in row-major order of `counts`. The normal form drops
+/// subgroups of size 1, merges subgroups of one kind, orders subgroups by [`Subgroup`], and sorts the devices of
+/// a replicated subgroup. An untiled tensor becomes replicated, manual or unreduced as a whole.
 ///
-/// Counts are at least 1, their product is the number of devices, and there are at least as many as subgroups.
+/// The counts are at least 1, their product is the number of devices, and there are at least as many counts as
+/// subgroups.
 ///
 /// Source: XLA, `HloSharding::Subgroup` and `HloSharding::PartialTile` in `hlo_sharding.cc`. XLA's form is not
-/// idempotent if all subgroups but an unreduced one have size 1; this is its fixed point.
+/// idempotent if all subgroups but an unreduced one have size 1; the result here is the fixed point of XLA's
+/// form.
 ///
 /// # Errors
-/// [`ShardingInexpressible::Devices`] if the devices would have to be listed and are too many.
+/// [`ShardingInexpressible::Devices`] if the result would list more than [`LISTED`](super::LISTED) devices.
 pub fn tiled(
     mut counts: Vec<i64>,
     order: DeviceOrder,

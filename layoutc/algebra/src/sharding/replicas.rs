@@ -1,11 +1,11 @@
-//! Devices that hold the same element.
+//! Iterator over the devices that hold the same shard of a tensor ([`ReplicaDevices`]).
 
 use alloc::vec::Vec;
 
 use super::mesh::Mesh;
 
-/// Iterator over the devices that hold the same shard, ascending. Devices are computed one by one, as they
-/// may be many.
+/// Iterator over the devices that hold the same shard, in ascending order. Devices are computed one by one and
+/// not stored.
 #[derive(Debug, Clone)]
 pub struct ReplicaDevices {
     first: i64,
@@ -16,8 +16,8 @@ pub struct ReplicaDevices {
 }
 
 impl ReplicaDevices {
-    /// Devices that are reached from device `first` along the mesh axes at `positions`; `None` for an invalid
-    /// mesh.
+    /// Devices with the coordinates of device `first`, except along the mesh axes at `positions`, where `first`
+    /// has the coordinate 0 and all coordinates occur. `None` for an invalid mesh.
     pub(super) fn new(mesh: &Mesh, first: i64, positions: &[usize]) -> Option<Self> {
         mesh.devices()?;
         let mut free = Vec::with_capacity(positions.len());

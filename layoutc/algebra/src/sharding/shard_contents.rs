@@ -1,4 +1,4 @@
-//! Shards of a tensor, and the devices that hold them.
+//! Shards of a tensor ([`TensorShard`]) that a device placement produces, and the devices that hold them.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -24,12 +24,13 @@ impl TensorShard {
 }
 
 impl DevicePlacement {
-    /// Shards of a tensor with these non-negative extents, in row-major order, each with its devices. `most` is
-    /// the maximum number of devices.
+    /// Shards of a tensor with these non-negative extents, in row-major order of the tiles, each with its
+    /// devices. `most` is the maximum number of devices that are listed.
     ///
     /// # Errors
-    /// [`ShardingInexpressible::Rank`], [`ShardingInexpressible::Manual`], [`ShardingInexpressible::Unknown`], and
-    /// [`ShardingInexpressible::Devices`] if there are more than `most`.
+    /// [`ShardingInexpressible::Rank`] if the tensor has a different rank, [`ShardingInexpressible::Manual`] if
+    /// the program manages the contents of some devices, [`ShardingInexpressible::Unknown`] if the placement is
+    /// not determined, and [`ShardingInexpressible::Devices`] if there are more than `most` devices.
     pub fn shards(
         &self,
         extents: &[i128],

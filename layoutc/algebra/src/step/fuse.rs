@@ -1,4 +1,4 @@
-//! The step `fuse h w as=hw`, which fuses adjacent axes into one.
+//! The step `fuse h w as=hw`, which fuses adjacent axes into one axis with their row-major index.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,8 +8,8 @@ use crate::expr::BinOp;
 use crate::map::IndexMap;
 use crate::symbol::Axis;
 
-/// Fuses the axes named `fused`, which must be adjacent in this order, to an axis with index
-/// `h * extent(w) + w`. Its name is `into`, or by default `h_w`.
+/// Fuses the axes named `fused`, which must follow each other directly in this order, into one axis: `h` and `w` into
+/// `h * extent(w) + w`. The new axis is named `into`, or `h_w` if `into` is `None`.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`], [`StepError::TooFewAxes`], [`StepError::NotAdjacent`].

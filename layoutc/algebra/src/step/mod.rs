@@ -1,6 +1,6 @@
-//! Layout steps, one per file. A step returns an [`IndexMap`] on the current axes. Checks that apply to every
-//! map, such as those of extents and negative indices, are made where the map is applied (see
-//! [`crate::builder`]).
+//! Layout steps (`split`, `fuse`, `order`, `pad`, `tile`). Each function takes the current storage axes, outermost
+//! first, and the arguments of a step, and returns the [`IndexMap`] from the current axes to the new ones. Extents
+//! and negative indices are checked where the map is applied (see [`crate::builder`]).
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -26,61 +26,61 @@ pub use tile::{TileExtent, tile};
 /// Reason why the arguments of a step are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StepError {
-    /// No current axis has this name.
+    /// No current axis has the given name.
     #[error("unknown axis `{name}`; the axes are {}", axes.join(", "))]
     UnknownAxis {
-        /// Name that is not an axis.
+        /// Name in the arguments of the step that is not an axis.
         name: String,
-        /// Names of the current axes.
+        /// Names of the current axes, outermost first.
         axes: Vec<String>,
     },
-    /// An axis is named twice.
+    /// An axis is named twice, as in `order h h`. Contains its name.
     #[error("axis `{0}` is repeated")]
     RepeatedAxis(String),
-    /// The step `order` omits axes.
+    /// The step `order` has no `...` and omits axes. Contains their names, in the order of the current axes.
     #[error("`order` omits {}", .0.join(", "))]
     MissingAxes(Vec<String>),
-    /// The step `order` contains `...` twice.
+    /// The step `order` contains `...` more than once.
     #[error("`...` is repeated")]
     TwoEllipses,
-    /// The axes of a step `fuse` are not adjacent in this order.
+    /// The axes of a step `fuse` do not follow each other directly, as in `fuse h c` for the axes `h`, `w`, `c`.
     #[error("`{first}` and `{second}` are not adjacent in this order")]
     NotAdjacent {
-        /// Name of the first axis.
+        /// Name of the axis that comes first in the arguments.
         first: String,
-        /// Name of the axis that should follow it directly.
+        /// Name of the next axis in the arguments, which does not directly follow `first` in the layout.
         second: String,
     },
     /// The step `fuse` has fewer than two axes.
     #[error("`fuse` needs at least two axes")]
     TooFewAxes,
-    /// A tile has no extents, or ends in `*`.
+    /// A tile has no entries, or its last entry is `*`, as in `tile 8 *`.
     #[error(
         "a tile needs at least one extent, and its last entry cannot be `*`: there is nothing to merge into"
     )]
     TrailingStar,
-    /// The number of names differs from the number of axes to be named.
+    /// The number of names given for the new axes of a step differs from the number of new axes.
     #[error("{given} names for {wanted} axes: {}", wanted_axes.join(", "))]
     NameCount {
-        /// Number of names given.
+        /// Number of names in the arguments of the step.
         given: usize,
-        /// Number of names needed.
+        /// Number of new axes, which is the number of names required.
         wanted: usize,
-        /// Default names of the axes to be named.
+        /// Default names of the new axes, outermost first.
         wanted_axes: Vec<String>,
     },
-    /// The layout would have more than [`MAX_AXES`] axes.
+    /// The layout would have more than [`MAX_AXES`] storage axes. Contains the number.
     #[error("the layout would have {0} storage axes; the limit is {MAX_AXES}")]
     TooManyAxes(usize),
-    /// An expression is too large, or a value is out of range.
+    /// An index expression of the new map is too large, or a constant is out of range.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// Maximum number of axes of a layout.
+/// Maximum number of storage axes of a layout.
 pub const MAX_AXES: usize = 64;
 
-/// Position of the axis with this name.
+/// Position in `axes`, from 0, of the axis named `name`.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`].
@@ -93,12 +93,12 @@ fn names(axes: &[Axis]) -> Vec<String> {
     axes.iter().map(|axis| axis.name.clone()).collect()
 }
 
-/// Index along the current axis at `position`, as an expression.
+/// Index along the current axis at `position`, as the variable `Var::Storage(position)`.
 fn current(position: usize) -> Expr {
     Expr::var(Var::Storage(u32::try_from(position).unwrap_or(u32::MAX)))
 }
 
-/// Map item that keeps the current axis at `position` unchanged.
+/// Map item that keeps the axis `axes[position]` unchanged, with its name and extent.
 fn identity_item(axes: &[Axis], position: usize) -> MapItem {
     let (name, extent) = match axes.get(position) {
         Some(axis) => (axis.name.clone(), Some(axis.extent.clone())),
@@ -115,7 +115,8 @@ fn binary(op: BinOp, a: &Expr, b: &Expr) -> Result<Expr, StepError> {
     Ok(Expr::binary(op, a, b)?)
 }
 
-/// Index map of these items, without separators; an error if there are more than [`MAX_AXES`].
+/// Index map with the given items, outermost first, without axis separators; [`StepError::TooManyAxes`] if there are
+/// more than [`MAX_AXES`].
 fn map_of(items: Vec<MapItem>) -> Result<IndexMap, StepError> {
     if items.len() > MAX_AXES {
         return Err(StepError::TooManyAxes(items.len()));

@@ -7,16 +7,17 @@ use super::{StepError, find_axis, identity_item, map_of};
 use crate::map::IndexMap;
 use crate::symbol::Axis;
 
-/// Entry in the arguments of the step `order`.
+/// Argument of the step `order`: the name of an axis, or `...`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OrderEntry {
-    /// Axis with this name.
+    /// Current axis that has this name.
     Axis(String),
-    /// All axes that are not named, in their current order, written as `...`.
+    /// All axes that no other argument names, in their current order, written as `...`.
     Others,
 }
 
-/// Permutes the axes to the order of `places`. Each axis must be named exactly once, or covered by `...`.
+/// Permutes `axes` to the order of `places`, outermost first. Each axis must be named exactly once, or covered by the
+/// only `...`.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`], [`StepError::RepeatedAxis`], [`StepError::MissingAxes`], [`StepError::TwoEllipses`].

@@ -1,11 +1,13 @@
-//! The steps `pad c multiple=8` and `pad h before=1 after=1`, which pad an axis.
+//! The steps `pad c multiple=8`, which rounds the extent of an axis up, and `pad h before=1 after=1`, which adds
+//! slots on the two sides of an axis.
 
 use super::{StepError, binary, find_axis, identity_item, map_of};
 use crate::expr::{BinOp, Expr};
 use crate::map::IndexMap;
 use crate::symbol::Axis;
 
-/// Rounds the extent of the axis `name` up to a multiple: 30 to a multiple of 8 is 32.
+/// Rounds the extent of the axis `name` up to a multiple of `multiple`: 30 becomes 32 for 8. The indices stay the
+/// same, and the added slots are padding.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`].
@@ -21,7 +23,8 @@ pub fn pad_to_multiple(axes: &[Axis], name: &str, multiple: &Expr) -> Result<Ind
     map_of(items)
 }
 
-/// Adds `before` slots before index 0 of the axis `name`, and `after` slots after its last index.
+/// Adds `before` slots before index 0 of the axis `name`, and `after` slots after its last index: index `i` becomes
+/// `i + before`.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`].

@@ -1,4 +1,5 @@
-//! The step `split c by=4`, which replaces an axis by two or more parts; the last block is padded.
+//! The step `split c by=4`, which replaces an axis by two or more axes, such as `c // 4` and `c % 4`. If the extent
+//! is not a multiple of the factors, the last block is padded.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,9 +10,9 @@ use crate::expr::{BinOp, Expr};
 use crate::map::IndexMap;
 use crate::symbol::Axis;
 
-/// Splits the axis `name` into `by.len() + 1` axes: for `by = [4, 4]`, into `i // 16`, `i // 4 % 4` and
-/// `i % 4`. Their names are `into`; by default, `<axis>_outer` and `<axis>_inner` for two parts, and
-/// `<axis>_0`, `<axis>_1`, … for more.
+/// Splits the axis `name` into `by.len() + 1` axes, outermost first: for `by = [4, 4]`, into `i // 16`, `i // 4 % 4`
+/// and `i % 4`. The new axes are named `into`; if `into` is empty, `<axis>_outer` and `<axis>_inner` for two axes,
+/// and `<axis>_0`, `<axis>_1`, … for more.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`]; [`StepError::NameCount`] when `into` has a different number of names.

@@ -1,7 +1,8 @@
-//! The step `tile 8 128`, which tiles the minor-most axes as XLA does.
+//! The step `tile 8 128`, which tiles the innermost axes as XLA does.
 //!
-//! Source: XLA, tiled layout. A tile acts on a suffix of the current shape, which becomes prefix ++ ceil(d /
-//! t) ++ t; before that, `*` merges an axis into the next more minor one.
+//! Source: XLA, tiled layout. With innermost extents `d` and tile extents `t`, the new shape is the extents of all
+//! outer axes, then `ceil(d / t)` for each tiled axis, then `t`. Before tiling, an entry `*` merges its axis into the
+//! next inner one.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -13,25 +14,26 @@ use crate::expr::{BinOp, Expr};
 use crate::map::{IndexMap, unique};
 use crate::symbol::Axis;
 
-/// Entry of a tile for one axis.
+/// Entry of a tile for one axis: `*`, or an extent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TileExtent {
-    /// Merge of this axis into the next more minor one, written as `*`.
+    /// Merge of the axis into the next inner one, written as `*`: merging `h` into `w` gives the index
+    /// `h * extent(w) + w`.
     Merge,
-    /// Extent of the tile along this axis.
+    /// Extent of the tile along the axis, in elements.
     Extent(Expr),
 }
 
-/// Axis that is tiled, after axes have been merged into it.
+/// Axis that is tiled, after outer axes have been merged into it: its name, its index, and the extent of the tile.
 struct TiledAxis {
     name: String,
     index: Expr,
     tile: Expr,
 }
 
-/// Tiles the last `tile.len()` axes. A tile longer than the rank implies leading axes of extent 1, named
-/// `unit0`, …. The grid axes come first and are named `<axis>_outer`, then the axes within the tile, named
-/// `<axis>_inner`; `names` replaces these names.
+/// Tiles the last `tile.len()` axes. A tile longer than the rank implies leading axes of extent 1, named `unit0`, ….
+/// The grid axes (`index // tile`) come first and are named `<axis>_outer`, then the axes within the tile
+/// (`index % tile`), named `<axis>_inner`. `names`, unless empty, replaces these names, in the same order.
 ///
 /// For example, [3, 5] under the tile [2, 2] becomes [2, 3, 2, 2], and the index (2, 3) becomes (1, 1, 0, 1).
 ///
@@ -74,7 +76,8 @@ pub fn tile(axes: &[Axis], tile: &[TileExtent], names: &[String]) -> Result<Inde
     map_of(items)
 }
 
-/// Axes to be tiled, after merging. Entries of the tile beyond the rank apply to axes of extent 1.
+/// Axes to be tiled, outermost first, after each `*` has merged its axis. `prefix` is the number of leading axes that
+/// the tile does not cover. Leading entries of a tile longer than the rank apply to axes of extent 1.
 fn merge(axes: &[Axis], prefix: usize, tile: &[TileExtent]) -> Result<Vec<TiledAxis>, StepError> {
     let units = tile.len().saturating_sub(axes.len());
     let mut bodies = Vec::new();

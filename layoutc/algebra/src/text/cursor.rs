@@ -1,11 +1,11 @@
-//! Sequential reader for parsers of notations.
+//! Sequential reader of a text, [`Cursor`], for the parsers of the notations of other tools.
 
 use alloc::format;
 
 use super::NotationFault;
 use crate::expr::parse::Span;
 
-/// Reader of a text, which keeps the position up to which it is read.
+/// Reader of a text, with the byte offset of the next character to read.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'a> {
     text: &'a str,
@@ -22,12 +22,12 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// Rest of the text that is not read yet.
+    /// Part of the text from the read position to the end.
     pub(crate) fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Next character, which is not consumed; `None` at the end of the text.
+    /// Next character of the text, without consuming it; `None` at the end of the text.
     pub(crate) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
@@ -47,7 +47,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Consumes white space and comments, which are written as in C.
+    /// Consumes white space and the comments `// …` and `/* … */`. Stops before a `/*` without `*/`.
     pub(crate) fn skip_comments(&mut self) {
         loop {
             self.skip_blanks();
@@ -66,7 +66,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Consumes `word` if the text continues with it; false otherwise.
+    /// Consumes `word` and returns true if the text continues with `word`; otherwise consumes nothing and returns
+    /// false.
     pub(crate) fn eat(&mut self, word: &str) -> bool {
         let is_next = self.rest().starts_with(word);
         if is_next {
@@ -75,7 +76,7 @@ impl<'a> Cursor<'a> {
         is_next
     }
 
-    /// Consumes all next characters that satisfy `test`, and returns them with their byte range.
+    /// Consumes characters up to the first one that does not satisfy `test`, and returns them with their byte range.
     pub(crate) fn take_while(&mut self, test: impl Fn(char) -> bool) -> (&'a str, Span) {
         let start = self.at;
         while self.peek().is_some_and(&test) {
@@ -84,7 +85,8 @@ impl<'a> Cursor<'a> {
         (self.text.get(start..self.at).unwrap_or_default(), start..self.at)
     }
 
-    /// Consumes a decimal integer; `None` if the text does not continue with one.
+    /// Consumes a decimal integer without sign, and returns its value and byte range; `None` if the text does not
+    /// continue with a digit. A value beyond 64 bits is a fault.
     pub(crate) fn number(&mut self) -> Result<Option<(i128, Span)>, NotationFault> {
         let (digits, span) = self.take_while(|c| c.is_ascii_digit());
         if digits.is_empty() {
@@ -99,18 +101,19 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Consumes `word`; a fault if the text does not continue with it.
+    /// Consumes `word`; returns a fault if the text does not continue with `word`.
     pub(crate) fn expect(&mut self, word: &str) -> Result<(), NotationFault> {
         if self.eat(word) { Ok(()) } else { Err(self.expected(&format!("`{word}`"))) }
     }
 
-    /// Consumes white space, then `word`; a fault if the text does not continue with it.
+    /// Consumes white space, then `word`; returns a fault if the text does not continue with `word`.
     pub(crate) fn token(&mut self, word: &str) -> Result<(), NotationFault> {
         self.skip_blanks();
         self.expect(word)
     }
 
-    /// Consumes an integer; a fault that expects `what` if the text does not continue with one.
+    /// Consumes a decimal integer without sign, and returns its value and byte range. If the text does not continue
+    /// with a digit, the fault says that `what` was expected.
     pub(crate) fn expect_number(&mut self, what: &str) -> Result<(i128, Span), NotationFault> {
         match self.number()? {
             Some(number) => Ok(number),
@@ -118,12 +121,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Checks that the whole text is read; a fault otherwise.
+    /// Returns a fault unless the whole text is read.
     pub(crate) fn expect_end(&mut self) -> Result<(), NotationFault> {
         if self.rest().is_empty() { Ok(()) } else { Err(self.expected("the end of the text")) }
     }
 
-    /// Fault at the read position, where `what` was expected.
+    /// Fault at the read position, whose message says that `what` was expected and which character was found.
     pub(crate) fn expected(&self, what: &str) -> NotationFault {
         match self.peek() {
             Some(c) => {
@@ -143,7 +146,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Word shortened to 24 characters for a message.
+/// First 24 characters of a word, followed by `…` if the word is longer, for a message.
 fn short(word: &str) -> alloc::string::String {
     let mut shown: alloc::string::String = word.chars().take(24).collect();
     if word.chars().nth(24).is_some() {

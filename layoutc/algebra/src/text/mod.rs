@@ -1,4 +1,4 @@
-//! Faults of texts in notations of other tools, and a reader for such texts.
+//! Faults of texts in notations of other tools ([`NotationFault`]), and a reader for such texts.
 
 use alloc::string::String;
 
@@ -8,24 +8,24 @@ use crate::expr::parse::Span;
 
 pub(crate) mod cursor;
 
-/// Class of a fault in a text.
+/// Cause of a fault in a text: the grammar, the axes, a value, or a missing feature of layoutc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotationFaultKind {
     /// The text does not match the grammar.
     Syntax,
-    /// The text does not fit the axes of the tensor.
+    /// The text does not fit the axes of the tensor, such as a permutation of three axes for a tensor of rank 4.
     Axes,
-    /// The text matches the grammar, but a value in it has no meaning.
+    /// The text matches the grammar, but a value in it has no meaning, such as an extent of 0 in a CuTe shape.
     Value,
-    /// The text has a meaning that layoutc does not support.
+    /// The text is valid for its tool, but has a feature that layoutc does not support, such as a negative stride.
     Unsupported,
 }
 
-/// Fault of a text, with its byte range.
+/// Fault of a text in the notation of another tool, with its byte range in the text.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct NotationFault {
-    /// Class of the fault.
+    /// Cause of the fault.
     pub kind: NotationFaultKind,
     /// Message of the fault for the user.
     pub message: String,

@@ -8,15 +8,15 @@ pub(crate) enum AlgebraCommand {
     /// Compose A after B: R(c) = A(B(c)), in the shape of B
     #[command(after_help = "Example: layoutc algebra compose '(4,3):(3,1)' '6:2'")]
     Compose {
-        /// The layout, with a swizzle or without
+        /// Layout A, with a swizzle or without
         a: String,
-        /// A layout, or a tiler `[l0;l1;_]`, mode by mode
+        /// Layout B, or a tiler `[l0;l1;_]` with one layout per mode (`_`: keep the mode)
         b: String,
     },
     /// Complement of A: the offsets of disjoint copies of A
     #[command(after_help = "Example: layoutc algebra complement 4:2 24")]
     Complement {
-        /// The layout
+        /// Layout A
         a: String,
         /// Size or shape that A and its copies cover [default: fill only the holes of A]
         b: Option<String>,
@@ -24,7 +24,7 @@ pub(crate) enum AlgebraCommand {
     /// Merge modes: the same function in as few modes as possible
     #[command(after_help = "Example: layoutc algebra coalesce '(2,(1,6)):(1,(6,2))' '(1,1)'")]
     Coalesce {
-        /// The layout, with a swizzle or without
+        /// Layout A, with a swizzle or without
         a: String,
         /// Profile: each part of A under an integer is coalesced separately [default: all of A]
         b: Option<String>,
@@ -34,15 +34,15 @@ pub(crate) enum AlgebraCommand {
         after_help = "Example: layoutc algebra divide '(16,16):(16,1)' '[4:1;8:1]' --kind zipped"
     )]
     Divide(DivideArgs),
-    /// Repeat A in the layout of B
+    /// Product: copies of A, arranged by layout B
     #[command(after_help = "Example: layoutc algebra product '(2,2):(4,1)' 6:1")]
     Product(ProductArgs),
     /// Inverse of A: right, A(R(i)) = i, or left, R(A(i)) = i
     #[command(after_help = "Example: layoutc algebra inverse '(8,4):(4,1)' --side left")]
     Inverse {
-        /// The layout
+        /// Layout A
         a: String,
-        /// Side of the inverse
+        /// Right inverse, A(R(i)) = i, or left inverse, R(A(i)) = i
         #[arg(long, value_enum, default_value_t = InverseSide::Right)]
         side: InverseSide,
     },
@@ -50,11 +50,11 @@ pub(crate) enum AlgebraCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct DivideArgs {
-    /// The layout, with a swizzle or without
+    /// Layout A, with a swizzle or without
     pub(crate) a: String,
-    /// The tile: a layout, or `[l0;l1;_]`, mode by mode
+    /// Tile: a layout, or a tiler `[l0;l1;_]` with one layout per mode (`_`: keep the mode)
     pub(crate) b: String,
-    /// Grouping of the modes
+    /// Grouping of the modes of the result
     #[arg(long, value_enum, default_value_t = DivideKindArg::Logical)]
     pub(crate) kind: DivideKindArg,
     /// Round up where the tile does not divide an extent, as CuTe does, and report the excess
@@ -64,46 +64,46 @@ pub(crate) struct DivideArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ProductArgs {
-    /// The layout
+    /// Layout A
     pub(crate) a: String,
-    /// A layout, or a tiler `[l0;l1;_]`, mode by mode
+    /// Layout B, or a tiler `[l0;l1;_]` with one layout per mode (`_`: keep the mode)
     pub(crate) b: String,
-    /// Grouping of the modes
+    /// Grouping of the modes of the result
     #[arg(long, value_enum, default_value_t = ProductKindArg::Logical)]
     pub(crate) kind: ProductKindArg,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InverseSide {
-    /// A(R(i)) = i
+    /// Right inverse R of A: A(R(i)) = i
     Right,
-    /// R(A(i)) = i
+    /// Left inverse R of A: R(A(i)) = i
     Left,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DivideKindArg {
-    /// ((tile, rest), (tile, rest))
+    /// Modes of the result: ((tile, rest), (tile, rest))
     Logical,
-    /// ((tile, tile), (rest, rest))
+    /// Modes of the result: ((tile, tile), (rest, rest))
     Zipped,
-    /// ((tile, tile), rest, rest)
+    /// Modes of the result: ((tile, tile), rest, rest)
     Tiled,
-    /// (tile, tile, rest, rest)
+    /// Modes of the result: (tile, tile, rest, rest)
     Flat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProductKindArg {
-    /// (A, copies)
+    /// Modes of the result: (A, copies)
     Logical,
-    /// (A, copies)
+    /// Modes of the result: (A, copies)
     Zipped,
-    /// (A, copies, copies)
+    /// Modes of the result: (A, copies, copies)
     Tiled,
-    /// ((A, copies), (A, copies)): blocked
+    /// Modes of the result: ((A, copies), (A, copies)), blocked
     Blocked,
-    /// ((copies, A), (copies, A)): interleaved
+    /// Modes of the result: ((copies, A), (copies, A)), interleaved
     Raked,
 }
 

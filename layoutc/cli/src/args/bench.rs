@@ -15,7 +15,7 @@ pub(crate) struct BenchArgs {
     /// Time only routines whose name contains TEXT; repeatable
     #[arg(long, value_name = "TEXT")]
     pub(crate) only: Vec<String>,
-    /// Seconds per routine
+    /// Time to measure each routine for, in seconds
     #[arg(long, value_name = "S", default_value_t = 0.25, value_parser = positive)]
     pub(crate) seconds: f64,
     /// C compiler [default: $CC, else cc]

@@ -16,13 +16,13 @@ use super::man::{MANUAL, ManArgs};
 use super::pack::{PACKING, PackArgs, UNPACKING, UnpackArgs};
 use super::show::{SHOWING, ShowArgs};
 
-/// The commands. The arguments of each are only built for the one that was typed (`defer`).
+/// Commands of layoutc. Clap builds the arguments of a command only if that command was typed (`defer`).
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
-    /// Make the folder a project that builds at once
+    /// Make the folder a project, with an example manifest
     Init(InitArgs),
-    /// Create a folder with a project that builds at once
+    /// Create a folder with a project and an example manifest
     New(NewArgs),
     /// Parse, validate and prove manifests; write nothing
     Check {
@@ -61,7 +61,7 @@ An empty line or argument is the coordinate of a tensor of rank 0.")]
 Example: layoutc trace layouts/a.kdl texture 11,37,23,101
 An empty argument is the coordinate of a tensor of rank 0.")]
     Trace(TraceArgs),
-    /// Convert a dense tensor in a file to its layout, without a compiler
+    /// Convert a dense tensor in a file to its layout, without a C compiler
     #[command(after_help = PACKING)]
     Pack(PackArgs),
     /// Convert a tensor in a file from its layout to dense
@@ -244,7 +244,7 @@ pub(crate) enum TemplatesCommand {
     List,
     /// Copy a template to the project's templates folder, where it overrides the built-in one
     Eject {
-        /// Template: c/header.h.j2
+        /// Name of the template: c/header.h.j2
         name: String,
         /// Overwrite an existing file
         #[arg(long)]
@@ -302,7 +302,7 @@ pub(crate) struct TranslateArgs {
     /// Names of the axes [default: the letters of the text, or a,b,...]
     #[arg(long, value_name = "A,B,...")]
     pub(crate) axis_names: Option<String>,
-    /// Named size of the text, as in einops; repeatable
+    /// Size of a name in the text, as c=16 in einops; repeatable
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
 }
@@ -311,10 +311,10 @@ pub(crate) struct TranslateArgs {
 pub(crate) struct SameArgs {
     /// Manifest
     pub(crate) file: PathBuf,
-    /// Name of a tensor
+    /// Name of the first tensor
     #[arg(value_name = "A")]
     pub(crate) first: String,
-    /// Name of the other tensor
+    /// Name of the second tensor
     #[arg(value_name = "B")]
     pub(crate) second: String,
 }

@@ -8,7 +8,7 @@ Example: layoutc completions bash > ~/.local/share/bash-completion/completions/l
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompletionsArgs {
-    /// Shell
+    /// Shell that runs the script
     #[arg(value_enum)]
     pub(crate) shell: Shell,
 }

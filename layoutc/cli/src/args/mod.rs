@@ -81,13 +81,13 @@ impl GlobalArgs {
 pub(crate) enum FormatArg {
     Text,
     Json,
-    /// Only for `outputs`.
+    /// List of outputs as a `CMake` command, only for `outputs`.
     #[value(hide = true)]
     Cmake,
-    /// Only for `outputs`.
+    /// Build file for ninja, only for `outputs`.
     #[value(hide = true)]
     Ninja,
-    /// Only for `deps` and `solve`.
+    /// Graph in the language of Graphviz, only for `deps` and `solve`.
     #[value(hide = true)]
     Dot,
 }
@@ -122,7 +122,7 @@ const COMMANDS: &[&str] = &[
     "man",
 ];
 
-/// Reason why the arguments yield no command to run, including `--help` and `--version`.
+/// Reason why the arguments yield no command to run: an error, or a request for `--help` or `--version`.
 #[derive(Debug)]
 pub(crate) enum UsageError {
     Clap(Box<clap::Error>),
@@ -147,7 +147,8 @@ impl UsageError {
     }
 }
 
-/// Parses the command line.
+/// Parses the command line, whose first member is the name of the program. Rejects unknown commands, and a `--format`
+/// that the command lacks.
 pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<CliArgs, UsageError> {
     let args = CliArgs::try_parse_from(args.map(guard_minus))
         .map_err(|error| UsageError::Clap(Box::new(error)))?;
@@ -210,8 +211,8 @@ fn unknown_command(words: &[OsString]) -> String {
     format!("unknown command `{word}`; {hint}")
 }
 
-/// Substitute for the minus sign of a coordinate during parsing: clap takes `-1,2` for an option. No option begins
-/// with a digit.
+/// Character that replaces a leading `-` before a digit while clap parses the arguments: clap would take the coordinate
+/// `-1,2` for an option.
 const MINUS: char = '\u{2212}';
 
 fn guard_minus(arg: OsString) -> OsString {
@@ -223,7 +224,7 @@ fn guard_minus(arg: OsString) -> OsString {
     }
 }
 
-/// Undoes [`guard_minus`].
+/// Text of a coordinate with the leading [`MINUS`], which [`guard_minus`] wrote, replaced by `-`.
 pub(crate) fn restore_minus(coordinate: &str) -> String {
     coordinate.replacen(MINUS, "-", 1)
 }

@@ -106,8 +106,8 @@ fn unread(path: &Path, error: &io::Error) -> CommandError {
     }
 }
 
-/// Rejects an output path that names one of the inputs, or a link to a missing file, since a new file would
-/// replace the link.
+/// Rejects an output path that names one of the inputs, or a link to a missing file, because a new file would replace
+/// that link.
 pub(crate) fn check_not_input(inputs: &[&Path], output: &Path) -> Result<(), CommandError> {
     let identity = |path: &Path| {
         let metadata = fs::metadata(path).ok().filter(Metadata::is_file);
@@ -134,13 +134,14 @@ pub(crate) fn check_not_input(inputs: &[&Path], output: &Path) -> Result<(), Com
     }
 }
 
-/// True if the output is a file that is replaced atomically, not standard output, a device or a pipe.
+/// True if the output at `path` is a regular file or does not exist, so that it is replaced atomically; false for
+/// standard output, a folder, a device or a pipe.
 pub(crate) fn is_placed(path: &Path) -> bool {
     !is_standard(path) && fs::metadata(path).map_or(true, |metadata| metadata.is_file())
 }
 
-/// Writes the concatenated parts: to standard output, to a device or pipe directly, or to a file by atomic
-/// replacement.
+/// Writes the parts `bytes` one after another: to standard output if the path is `-`, to a device or pipe directly,
+/// else to a file by atomic replacement.
 pub(crate) fn write(
     path: &Path,
     bytes: &[&[u8]],

@@ -14,7 +14,8 @@ use layoutc_compiler::run::Packing;
 
 use npy::{NpyDescr, NpyHeader};
 
-/// `NumPy` type string of an element type, or of the integer with its bits if `NumPy` lacks the type.
+/// `NumPy` type string of an element type, such as `<f4`. A type that `NumPy` lacks gets the type string of an integer
+/// that holds its bits: `<u2` for bf16, `|u1` for f8, `|i1` for i4.
 pub(crate) fn descr(dtype: Dtype) -> Cow<'static, str> {
     match dtype.record() {
         Some(record) => Cow::Owned(record::descr(record)),
@@ -22,7 +23,7 @@ pub(crate) fn descr(dtype: Dtype) -> Cow<'static, str> {
     }
 }
 
-/// `NumPy` type string of a scalar type or of the lanes of a vector type, which is empty for a record.
+/// `NumPy` type string of a scalar type, or of one lane of a vector type; empty for a record.
 fn of_scalar(scalar: Scalar) -> &'static str {
     match scalar {
         Scalar::F64 => "<f8",
@@ -57,8 +58,8 @@ fn of_scalar(scalar: Scalar) -> &'static str {
     }
 }
 
-/// True if a file with this type string can hold elements of `dtype`, as that type or as integers or raw
-/// bytes with its bits.
+/// True if a file with the type string `descr` can hold elements of `dtype`: as `dtype` itself, or as integers or raw
+/// bytes with the same bits.
 pub(crate) fn is_compatible(descr: &NpyDescr, dtype: Dtype) -> bool {
     if let Some(record) = dtype.record() {
         return record::is_taken(descr, record);
@@ -91,7 +92,7 @@ pub(crate) fn is_compatible(descr: &NpyDescr, dtype: Dtype) -> bool {
     is_own || bits
 }
 
-/// True if a conversion of the array to C order moves elements: it is in Fortran order, and two axes are
+/// True if a conversion of the array to C order moves elements: the file is in Fortran order, and at least two axes are
 /// longer than 1.
 pub(crate) fn is_reordered(npy: &NpyHeader) -> bool {
     npy.is_fortran && npy.shape.iter().filter(|extent| **extent > 1).count() > 1
@@ -111,7 +112,8 @@ pub(crate) fn to_c_order<'a>(npy: &NpyHeader, data: &'a [u8]) -> Cow<'a, [u8]> {
     data
 }
 
-/// Number of bytes that a byte swap reverses together: one part of a complex number, else the whole element.
+/// Number of bytes that a byte swap reverses together: half a complex number (its real or imaginary part), else the
+/// whole element.
 pub(crate) fn part_bytes(descr: &NpyDescr) -> usize {
     let width = descr.bytes.max(1);
     if descr.kind == 'c' { width / 2 } else { width }
@@ -149,9 +151,9 @@ fn from_fortran(data: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
     ordered
 }
 
-/// Packs sub-byte elements, which take one byte each in `bytes`. The error is the index of the first element
-/// out of range, and its byte. `kind` is the `NumPy` kind of the bytes: `i` holds signed values, `u` holds
-/// bits, others either.
+/// Packs sub-byte elements from `bytes`, which holds one element per byte. `kind` is the `NumPy` kind letter of the
+/// bytes: `i` for signed values, `u` for bit patterns; with any other letter, a byte may be either. The error is the
+/// index of the first element out of range, and its byte.
 pub(crate) fn packed(
     bytes: &[u8],
     kind: char,

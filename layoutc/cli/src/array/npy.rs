@@ -27,7 +27,7 @@ pub(crate) enum NpyError {
     /// Key that is missing or has an invalid value.
     #[error("missing or invalid `{0}` in the header")]
     Header(&'static str),
-    /// Key that occurs twice, of which other readers take either value.
+    /// Key that occurs twice; readers differ in which of the two values they take.
     #[error("duplicate key `{0}` in the header")]
     Twice(&'static str),
     #[error("unknown key `{0}` in the header, expected `descr`, `fortran_order` and `shape`")]
@@ -45,7 +45,7 @@ pub(crate) struct NpyDescr {
     /// `NumPy` kind letter of the elements: `f`, `i`, `u`, `b`, `c`, `V`, or `[` for a structured type. Others
     /// are rejected by `is_compatible`.
     pub(crate) kind: char,
-    /// Bytes per element, 0 if the type string does not tell.
+    /// Bytes per element, 0 if the type string contains no valid size.
     pub(crate) bytes: usize,
     /// Text of the type in the header.
     pub(crate) text: String,
@@ -127,14 +127,15 @@ fn entries(header: &str) -> Result<[Option<&str>; 3], NpyError> {
     if behind.trim().is_empty() { Ok(values) } else { Err(NpyError::Dictionary) }
 }
 
-/// Splits a leading quoted string from the text after it. Escapes are not decoded, as no key or type contains
-/// one.
+/// Contents of the quoted string at the start of `rest`, and the text after the closing quote; `None` if there is no
+/// such string. Escapes are not decoded, as no key or type contains one.
 pub(super) fn string(rest: &str) -> Option<(&str, &str)> {
     let quote = rest.chars().next().filter(|c| ['\'', '"'].contains(c))?;
     rest.get(1..)?.split_once(quote)
 }
 
-/// Splits a leading value from the text after it, which starts with a comma or the closing brace.
+/// Python value at the start of `rest`, and the text after it, which starts with a comma or the closing brace of the
+/// dictionary; `None` if a quote or bracket is unbalanced.
 fn value(rest: &str) -> Option<(&str, &str)> {
     let (mut at, mut open) = (0, 0_usize);
     while let Some(c) = rest.get(at..)?.chars().next() {
@@ -154,7 +155,8 @@ fn value(rest: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Parses a type string in quotes, or a list of fields, as structured types have, which gets the kind `[`.
+/// Parses a value of `descr`: a quoted type string such as `'<f4'`, or the list of fields of a structured type, which
+/// gets the kind `[`. `None` if the value is neither.
 pub(super) fn text(rest: &str) -> Option<NpyDescr> {
     let quote = rest.chars().next()?;
     if quote == '[' {
@@ -173,7 +175,8 @@ pub(super) fn text(rest: &str) -> Option<NpyDescr> {
     Some(NpyDescr { is_big: order == '>', kind, bytes, text: inside.to_owned() })
 }
 
-/// Parses the extents in a Python tuple such as `(3, 4)`, `(3,)` or `()`. Old files write `3L` for 3.
+/// Parses the extents in a Python tuple such as `(3, 4)`, `(3,)` or `()`; `None` for other text or more than 64
+/// extents. Old files write `3L` for 3.
 pub(super) fn tuple(rest: &str) -> Option<Vec<u64>> {
     let inside = rest.strip_prefix('(')?.strip_suffix(')')?;
     let words: Vec<&str> = inside.split(',').map(str::trim).collect();

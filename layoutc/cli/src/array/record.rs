@@ -35,7 +35,8 @@ fn field(field: &Field) -> String {
     }
 }
 
-/// True if the type string of a file is that of the record, or declares raw bytes of the record's size.
+/// True if the type string `given` of a file is that of the record up to spaces and quotes, or declares raw bytes of
+/// the record's size.
 pub(super) fn is_taken(given: &NpyDescr, record: Record) -> bool {
     let plain = |text: &str| text.split_whitespace().collect::<String>().replace('"', "'");
     let is_void = given.kind == 'V' && usize::try_from(record.bytes()) == Ok(given.bytes);

@@ -34,7 +34,7 @@ pub(crate) fn dense_packing(tensor: &Tensor) -> Option<Packing> {
     Packing::new(tensor.logical_dtype().element_bits(), tensor.high_first)
 }
 
-/// `NumPy` type string of the physical buffer, which is that of bytes if elements are packed.
+/// `NumPy` type string of the physical buffer: `|u1` (bytes) if elements are packed, else that of the element type.
 pub(crate) fn descr_of_buffer(tensor: &Tensor) -> Cow<'static, str> {
     if packing(tensor).is_some() { "|u1".into() } else { descr(tensor.dtype) }
 }
@@ -47,14 +47,14 @@ pub(crate) fn with_lanes(mut shape: Vec<u64>, tensor: &Tensor) -> Vec<u64> {
     shape
 }
 
-/// Error in the conversion of a tensor whose file passed the checks.
+/// Command error for a failed conversion (`error`) of `tensor`, whose file passed the checks.
 pub(crate) fn relayout_error(tensor: &Tensor, error: &RunError) -> CommandError {
     let code = if *error == RunError::TooLarge { Code::LimitSize } else { Code::LimitGenerated };
     fault(code, format!("cannot convert `{}`: {error}", tensor.name), None)
 }
 
-/// Error about the element at index `at` of a file, which is out of range for the type. `kind` is the `NumPy`
-/// kind letter of its byte.
+/// Error about the element at index `at` of the file `name`, whose value is out of range for `dtype`. `kind` is the
+/// `NumPy` kind letter of its byte.
 pub(crate) fn invalid_value_error(
     name: &str,
     (at, byte): (u64, u8),
@@ -136,8 +136,8 @@ impl TensorFile<'_> {
         Err(fault(Code::ShapeData, message, lanes))
     }
 
-    /// Rejects a dense array with elements of another type, or a file of `length` bytes that contradicts its
-    /// header.
+    /// Rejects a dense array whose element type cannot hold that of the tensor, or a file of `length` bytes that
+    /// contradicts its header.
     pub(crate) fn dense(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let dtype = self.tensor.logical_dtype();
         self.dtype(npy, dtype, is_compatible(&npy.descr, dtype), &descr(dtype))?;
@@ -158,8 +158,8 @@ impl TensorFile<'_> {
         packed(&bytes, kind, dtype, packing).map(Cow::Owned).map_err(refused)
     }
 
-    /// Rejects a physical array with elements of another type, or a file of `length` bytes that contradicts its
-    /// header.
+    /// Rejects a physical array whose element type cannot hold that of the buffer, or a file of `length` bytes that
+    /// contradicts its header.
     pub(crate) fn laid_out(&self, npy: &NpyHeader, length: u64) -> Result<(), CommandError> {
         let is_bytes = npy.descr.kind == 'u' && npy.descr.bytes == 1;
         let fits = match packing(self.tensor) {
@@ -206,8 +206,8 @@ impl TensorFile<'_> {
         Err(fault(Code::ShapeData, message, None))
     }
 
-    /// Rejects a file with `given` bytes of elements if the tensor has `needed`. `what` precedes the name of the
-    /// tensor in the message.
+    /// Rejects a file with `given` bytes of elements if `given` is not `needed`. `what` precedes the name of the tensor
+    /// in the message.
     pub(crate) fn bytes(&self, given: u64, needed: u64, what: &str) -> Result<(), CommandError> {
         if given == needed {
             return Ok(());
@@ -250,7 +250,7 @@ impl TensorFile<'_> {
         if is_room { Ok(vec![0; bytes]) } else { Err(self.relayout_error(&RunError::TooLarge)) }
     }
 
-    /// Error in the conversion of the tensor after its file passed the checks.
+    /// Command error for a failed conversion (`error`) of the tensor, whose file passed the checks.
     pub(crate) fn relayout_error(&self, error: &RunError) -> CommandError {
         relayout_error(self.tensor, error)
     }

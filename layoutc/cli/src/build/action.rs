@@ -35,13 +35,13 @@ pub(crate) struct BuildAction {
 #[derive(Debug)]
 pub(crate) enum ActionScope {
     Manifest(PathBuf),
-    /// Umbrella header of the project, which depends on these configuration and template files, and on the set of
-    /// outputs of the manifests' actions.
+    /// Umbrella header, which includes the C headers of all manifests of the project. The paths are the configuration
+    /// and template files that it depends on, besides the set of outputs of the manifests.
     Project(Vec<PathBuf>),
 }
 
-/// Build actions for `select` in the order of projects and manifests, and a report. The list is complete if
-/// the report has no errors.
+/// Report, and build actions for `select` in the order of projects and manifests. The list is complete if the report
+/// has no errors.
 pub(crate) fn actions(select: &SelectArgs) -> Result<(Report, Vec<BuildAction>), CommandError> {
     let (mut report, mut reads, store) = (Report::default(), ReadSet::brief(), LogArena::default());
     let (projects, _) = project_build::discover(select, &store, &mut report, &mut reads)?;

@@ -2,10 +2,10 @@
 
 use crate::state::fact::ContentHash;
 
-/// Hasher of a sequence of hashes and of texts, each of which is prefixed with its length.
+/// Bytes of a cache key before hashing: a sequence of hashes and of texts, each text prefixed with its length.
 pub(super) struct KeyHasher(Vec<u8>);
 
-/// Initial capacity of a hasher in bytes, enough for most keys.
+/// Initial capacity in bytes of a [`KeyHasher`], enough for most keys.
 const MOST: usize = 512;
 
 impl KeyHasher {
@@ -52,7 +52,7 @@ pub(super) fn checked<'a>(
     parts.finish()
 }
 
-/// Key of the templates of a project, from the name and hash of each text.
+/// Hash of the templates of a project, from the name and hash of each template text.
 pub(super) fn templates<'a>(
     texts: impl Iterator<Item = (&'a str, &'a ContentHash)>,
 ) -> ContentHash {

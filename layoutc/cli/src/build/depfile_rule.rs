@@ -4,10 +4,11 @@ use std::path::Path;
 
 use crate::command_error::CommandError;
 
-/// Make rule by which each target depends on each prerequisite, with one path per line, written as given.
+/// Make rule by which each of `targets` depends on each of `prerequisites`, with one escaped path per line; empty
+/// without targets.
 ///
 /// # Errors
-/// Path that cannot be expressed for both make and ninja.
+/// A path cannot be expressed for both make and ninja.
 pub(super) fn rule<'a>(
     targets: impl Iterator<Item = &'a Path>,
     prerequisites: impl Iterator<Item = &'a Path>,
@@ -22,7 +23,7 @@ pub(super) fn rule<'a>(
     Ok(format!("{targets}:{separator}{prerequisites}\n"))
 }
 
-/// Returns true if a text is empty or has the form of the rules that [`rule`] writes.
+/// True if a text is empty or has the form of the rules that [`rule`] writes.
 pub(super) fn is_rule(text: &str) -> bool {
     let head = text.strip_suffix('\n').and_then(|text| text.rsplit_once('\n'));
     text.is_empty()
@@ -36,14 +37,13 @@ pub(super) fn is_rule(text: &str) -> bool {
 /// Characters that cannot be escaped for both make and ninja: ninja 1.11 ends a path at them, or make interprets them.
 pub(crate) const UNESCAPABLE: &str = "\\ ; | % = & * < > ? ^ ' \" `";
 
-/// Returns true if a path can be expressed for both make and ninja.
+/// True if a path can be expressed for both make and ninja: it has no control character and none of [`UNESCAPABLE`].
 pub(crate) fn is_expressible(path: &str) -> bool {
     let is_unescapable = |c: char| c.is_control() || c != ' ' && UNESCAPABLE.contains(c);
     !path.contains(is_unescapable)
 }
 
-/// Path with the characters escaped that are special in both make and ninja. The error is a path that cannot
-/// be expressed.
+/// Path with the characters escaped that are special in both make and ninja; an error if the path cannot be expressed.
 fn escaped(path: &Path) -> Result<String, CommandError> {
     let mut text = String::new();
     let Some(known) = path.to_str().filter(|path| is_expressible(path)) else {

@@ -13,7 +13,8 @@ use super::lock_file;
 use super::project_build::ProjectBuild;
 use super::scan::{UMBRELLA, has_umbrella};
 
-/// Kind of a file in the dependency graph of a build.
+/// Role of a file in the dependency graph of a build: one of three inputs (configuration, template, manifest), or an
+/// output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileKind {
     /// Configuration file: `layoutc.toml`, or `layoutc.lock` with `--locked`.
@@ -105,7 +106,7 @@ impl DependencyGraph {
     }
 }
 
-/// Files that every output of a project depends on: the configuration, and the templates, as they may include
+/// Files that every output of a project depends on: the configuration, and all its templates, as templates may include
 /// each other.
 fn settings(part: &ProjectBuild<'_>, reads: &ReadSet) -> BTreeMap<PathBuf, FileKind> {
     let project = part.job.project;
@@ -120,7 +121,7 @@ fn settings(part: &ProjectBuild<'_>, reads: &ReadSet) -> BTreeMap<PathBuf, FileK
     settings
 }
 
-/// Paths of the manifests that a valid manifest uses, transitively.
+/// Paths of the manifests that a valid manifest uses, directly or indirectly, relative to the root of the project.
 fn uses<'p>(part: &'p ProjectBuild<'_>, manifest: &str) -> Vec<&'p str> {
     let old = || part.job.log.facts.checked.get(manifest).map(|old| old.uses.clone());
     match part.made.checked.get(manifest) {
@@ -129,7 +130,7 @@ fn uses<'p>(part: &'p ProjectBuild<'_>, manifest: &str) -> Vec<&'p str> {
     }
 }
 
-/// Paths of the outputs of a manifest for a target, in the output folder.
+/// Absolute paths of the outputs of a manifest for a target.
 fn files(part: &ProjectBuild<'_>, target: &str, manifest: &str) -> Vec<PathBuf> {
     let folder = part.job.home.path();
     let name = (target.to_owned(), manifest.to_owned());

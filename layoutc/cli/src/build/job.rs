@@ -1,4 +1,4 @@
-//! Part of a build that concerns one project: output folder, state folder and facts of earlier builds.
+//! Build of one project: output folder, state folder, and facts that earlier builds recorded in a log.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::state::log::{BuildLog, LogArena};
 use layoutc_compiler::base::codes::Code;
 use layoutc_compiler::base::diagnostic::Diagnostic;
 
-/// Behavior of a build while another one holds the lock of the output folder.
+/// Behavior of a build if another build holds the lock of the output folder: wait for its end, or fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LockWait {
     Wait,
@@ -34,7 +34,7 @@ pub(crate) struct BuildJob<'a> {
     pub(crate) project: &'a Project,
     /// Output folder of the project.
     pub(crate) home: OutputDir,
-    /// Part of the output folder from which stale files may be removed.
+    /// Part of the output folder from which outputs that are no longer generated may be removed.
     pub(crate) sweep: SweepScope,
     /// Names of the requested targets.
     pub(crate) targets: Vec<&'a str>,
@@ -129,7 +129,8 @@ impl<'a> BuildJob<'a> {
     }
 }
 
-/// Root of the project that a build of `select` most likely concerns, and the log of that project.
+/// Root of the project that a build of `select` most likely concerns, and the log of that project; `None` with `--out`,
+/// outside of projects, or if the log cannot be read.
 pub(crate) fn guess_log<'a>(
     select: &SelectArgs,
     store: &'a LogArena,

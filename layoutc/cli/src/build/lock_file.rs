@@ -25,7 +25,7 @@ use super::project_build::{self, ProjectBuild};
 use super::{make, summary_rows};
 
 pub(super) const NAME: &str = "layoutc.lock";
-/// Comment lines of a lock file, after the line with the seal.
+/// Comment lines of a lock file. They follow its first line, the seal: a hash of the text.
 const HEADER: &str = "\
 # The layout ABI: where the elements of each tensor are, for code that shares its memory.
 # Written by `layoutc lock`; `layoutc build --locked` refuses what differs.
@@ -41,7 +41,8 @@ pub(crate) struct LockFileUpdate {
     pub(crate) status: OutputStatus,
 }
 
-/// Writes the lock file of every project of `paths`, unless one of their manifests has errors.
+/// Writes the lock file of every project of `paths`, unless a manifest has errors. Returns the report, and the lock
+/// files in the order of projects.
 pub(crate) fn lock_files(
     paths: &[PathBuf],
     strictness: OverwritePolicy,
@@ -61,8 +62,8 @@ pub(crate) fn lock_files(
     })
 }
 
-/// Writes the lock file of one project. `strictness` tells whether to keep a file that was edited or that
-/// layoutc did not write.
+/// Writes the lock file of one project. `strictness` says whether a file is kept that was edited or that layoutc did
+/// not write.
 fn lock(
     part: &ProjectBuild<'_>,
     strictness: OverwritePolicy,
@@ -74,7 +75,7 @@ fn lock(
     Ok(LockFileUpdate { path: relative_to_cwd(&path), tensors: tensors.len(), status })
 }
 
-/// Reports differences between the tensors and the lock files of the projects, and adds the lock files to
+/// Adds the differences between the tensors and the lock files of the projects to `report`, and the lock files to
 /// `reads`.
 pub(super) fn check_lock_files(
     parts: &[ProjectBuild<'_>],

@@ -40,7 +40,7 @@ pub(crate) struct BuildProducts {
     pub(super) emitted: BTreeMap<(String, String), TargetFiles>,
     /// Paths and fingerprints of the files that the checks read.
     inputs: Vec<(String, Fingerprint)>,
-    /// Key of the templates of the project.
+    /// Hash of the names and texts of the project's templates.
     templates: ContentHash,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct BuildProducts {
 pub(super) struct ManifestCheck {
     /// Cache key of the check: hash of everything that its result depends on.
     pub(super) key: ContentHash,
-    /// Paths of the manifests that this one uses, transitively.
+    /// Paths of the manifests that the manifest uses, directly or indirectly, relative to the root of the project.
     pub(super) uses: Vec<String>,
     tensors: u64,
     /// Warnings of the check, a list of `Diagnostic` encoded by postcard; empty if there are none.
@@ -82,7 +82,7 @@ impl TargetFiles {
     }
 }
 
-/// Checks the stale manifests, and those whose files must be generated. Adds diagnostics to the report.
+/// Checks the stale manifests, and those whose files must be generated. Adds diagnostics to the report of `desk`.
 pub(super) fn check(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -163,8 +163,8 @@ fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|d| d.severity == Severity::Error)
 }
 
-/// Adds the texts that the first `most` diagnostics of each severity refer to, except the texts of `known`
-/// files.
+/// Adds to `report` the texts of the files that the first `most` diagnostics of each severity refer to, except files in
+/// `known`, which receives their paths.
 fn read_texts(
     job: &BuildJob<'_>,
     diagnostics: &[Diagnostic],
@@ -182,7 +182,7 @@ fn read_texts(
     }
 }
 
-/// Adds the text of the file that a label refers to, if it can be read.
+/// Adds the text of the file in which `label` lies to `report`, if the file can be read.
 pub(super) fn read_text(job: &BuildJob<'_>, label: &Label, report: &mut Report) {
     let path = label.place.file.as_ref();
     if let Ok(text) = files::read(&job.project.root.join(path)) {
@@ -213,7 +213,8 @@ fn manifest_check(
     })
 }
 
-/// Generates the files of all units in `scan.work`; adds errors to the report.
+/// Generates the files for all pairs of target and manifest in `scan.work`, and stores them in `made`; adds errors to
+/// the report of `desk`.
 pub(super) fn emit(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -256,7 +257,8 @@ pub(super) fn emit(
     Ok(())
 }
 
-/// Generates the umbrella header of the project, as part of every build that generates other files.
+/// Generates the umbrella header of the project, which includes the C headers of all manifests, and stores it in
+/// `made`.
 fn emit_umbrella(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -296,7 +298,8 @@ pub(crate) fn report_emit_error(
     report.add(faults.iter().map(|d| project.with_shown_paths(d)));
 }
 
-/// Reads the project's own templates, and stores the key of their texts in `made`.
+/// Built-in templates and those of the project, which are read and added to `reads`. Stores the hash of their names and
+/// texts in `made`.
 fn templates(
     job: &BuildJob<'_>,
     made: &mut BuildProducts,
@@ -323,7 +326,7 @@ fn templates(
     Ok(Templates::new(&job.project.config, templates, unreadable))
 }
 
-/// Templates for a project, including its own, which are named by their path below the templates folder.
+/// Built-in templates and those of the project, which are named by their path below the templates folder.
 pub(crate) fn own_of(project: &Project, config: &Config) -> Result<Templates, CommandError> {
     let (mut texts, mut unreadable) = (BTreeMap::new(), BTreeMap::new());
     for (name, path) in template_files(project)? {
@@ -345,7 +348,7 @@ enum TemplateFile {
     Nothing,
 }
 
-/// Reads a file below the templates folder, which may or may not be the text of a template.
+/// Reads a file below the templates folder, which need not be a template.
 fn template(path: &Path) -> Result<TemplateFile, CommandError> {
     match files::read(path) {
         Ok(text) => Ok(TemplateFile::Text(text)),
@@ -361,14 +364,13 @@ fn template(path: &Path) -> Result<TemplateFile, CommandError> {
     }
 }
 
-/// Text without a byte order mark and with `
-/// ` as line end.
+/// Text without a byte order mark, and with line feeds instead of CRLF line ends.
 fn unix(text: &str) -> String {
     text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n")
 }
 
-/// Facts about the manifests and generated files of a job, except the outputs on disk. Facts about generated
-/// files are included only if the files were written (`is_written`).
+/// Facts for the build log about the manifests and generated files of a job, except the outputs on disk. Facts about
+/// generated files are included only if the files were written (`is_written`).
 pub(super) fn facts<'m>(
     scan: &'m BuildScan<'_>,
     made: &'m BuildProducts,
@@ -393,7 +395,8 @@ pub(super) fn facts<'m>(
     facts
 }
 
-/// Cache keys that the next build may use: those that belong to the current texts of the files.
+/// Cache keys that the next build may use: keys of the current texts of the files. Entries with other keys may be
+/// dropped.
 pub(super) fn live(job: &BuildJob<'_>, made: &BuildProducts) -> BTreeSet<CacheKey> {
     let facts = &job.log.facts;
     let known = facts.inputs.values().chain(made.inputs.iter().map(|(_, known)| known));

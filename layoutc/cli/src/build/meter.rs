@@ -27,14 +27,14 @@ pub(crate) struct WorkSpan {
     pub(crate) end: Duration,
 }
 
-/// Level of detail of the measurements of a build.
+/// Level of detail of a meter: `Spans` records start and end of each task, `Counts` only the number of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MeterDetail {
     Spans,
     Counts,
 }
 
-/// Consecutive stages of a build: time of the end of the last one, and name and duration of each.
+/// Consecutive stages of a build: time when the last stage ended, and name and duration of each.
 #[derive(Debug)]
 struct StageTimes {
     last: Instant,
@@ -72,7 +72,7 @@ impl Meter {
         stages.last = now;
     }
 
-    /// Adds `pieces` tasks to the total number of tasks.
+    /// Adds `pieces` to the total number of tasks, finished or not.
     pub(super) fn expect(&self, pieces: usize) {
         self.all.fetch_add(pieces, Ordering::Relaxed);
     }

@@ -81,7 +81,7 @@ pub(crate) struct BuildSummary {
     pub(crate) state: Option<PathBuf>,
 }
 
-/// Status of the outputs of a build.
+/// Outputs of a build with their status: written, unchanged or removed.
 #[derive(Debug, Default)]
 pub(crate) struct OutputSummary {
     /// Status of each listed output, and its path for display.
@@ -146,14 +146,13 @@ pub(crate) fn is_dry_run(args: &BuildArgs) -> bool {
     args.dry_run || args.check || template_sandbox::is_child()
 }
 
-/// Policy for files that an output would overwrite. With `--check`, such a file is a difference, not an
-/// error.
+/// Policy for foreign files at the path of an output. With `--check`, such a file is a difference, not an error.
 fn strictness(args: &BuildArgs) -> OverwritePolicy {
     if args.force || args.check { OverwritePolicy::Overwrite } else { OverwritePolicy::KeepForeign }
 }
 
-/// Runs one build of the projects `known`, or of those it discovers if that is `None`. Adds the files that it
-/// read to `reads`, also on errors.
+/// Runs one build of the projects in `known`; if `known` is `None`, it discovers the projects of `args`. Adds the files
+/// that it read to `reads`, also on errors.
 pub(crate) fn build_once<'a>(
     args: &BuildArgs,
     rows: RowSelection,
@@ -252,8 +251,8 @@ fn run_stages(
     Ok(lines)
 }
 
-/// Dependency graph of a build of `select`, and a report. The graph is complete if the report has no errors.
-/// Writes nothing.
+/// Report, and dependency graph of a build of `select`. The graph is complete if the report has no errors. Writes
+/// nothing.
 pub(crate) fn graph(
     select: &SelectArgs,
     console: &mut Console,
@@ -264,7 +263,7 @@ pub(crate) fn graph(
     })
 }
 
-/// Summary rows of the tensors of a build.
+/// Summary rows of the tensors of a build, and counts of the tensors with and without a row.
 struct SummaryRows {
     rows: Vec<TensorRow>,
     more: usize,
@@ -319,8 +318,8 @@ fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandEr
     job.record(facts)
 }
 
-/// Status of the outputs of a build. Lists all if at most `FEW` are up to date or `is_listed` is set, else
-/// those that were generated or removed.
+/// Outputs of a build with their status. Lists all if at most `FEW` are up to date or `is_listed` is set, else those
+/// that were generated or removed.
 fn outputs(parts: &[ProjectBuild<'_>], is_listed: bool) -> OutputSummary {
     let up_to_date: usize = parts.iter().map(|part| part.plan.up_to_date).sum();
     let is_listed = is_listed || up_to_date <= FEW;

@@ -30,13 +30,13 @@ pub(crate) struct OutputPlan {
 #[derive(Debug)]
 pub(crate) struct PlannedOutput {
     pub(super) status: OutputStatus,
-    /// New text of the output, the hash of that text, and true if no file exists yet. `None` if the file is not
-    /// written.
+    /// New text of the output, the hash of that text, and true if no file exists yet at its path. `None` if the file is
+    /// not written.
     new: Option<(String, ContentHash, bool)>,
 }
 
-/// Compares the generated files with the output folder, which it does not change. The inner error lists all
-/// reasons why outputs must not be written.
+/// Plan that makes the output folder equal to the generated files. Changes no file. The inner error lists all reasons
+/// why outputs must not be written.
 pub(super) fn plan(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -99,13 +99,13 @@ pub(super) fn plan(
 }
 
 impl OutputPlan {
-    /// Facts for the log about up-to-date outputs.
+    /// Facts for the build log about up-to-date outputs whose current fingerprint the log lacks.
     pub(super) fn facts(&self) -> impl Iterator<Item = BuildFact<'_>> {
         self.known.iter().map(|(path, known)| BuildFact::Output(path, *known))
     }
 
-    /// Facts to store in the log before outputs are written: an output without a seal must be known as layoutc's
-    /// own even if this build is killed.
+    /// Facts to store in the build log before outputs are written: the next build must recognize an output without a
+    /// seal (a hash in its text) as layoutc's, even if this build is killed.
     pub(super) fn pending_facts(&self) -> Vec<BuildFact<'_>> {
         let new =
             self.files.iter().filter_map(|(path, planned)| Some((path, planned.new.as_ref()?)));
@@ -115,7 +115,8 @@ impl OutputPlan {
     }
 }
 
-/// Writes new outputs and removes stale ones; returns the facts about the written and removed files.
+/// Writes the new outputs and removes the stale ones of a plan; returns facts for the build log about the written and
+/// removed files.
 pub(super) fn apply<'p>(
     job: &BuildJob<'_>,
     plan: &'p OutputPlan,

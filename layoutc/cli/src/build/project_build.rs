@@ -1,4 +1,4 @@
-//! Builds of the projects, up to the point where files are written.
+//! Builds of projects up to the point where files are written: discover, scan, lock, check, generate.
 
 use crate::command_error::CommandError;
 use crate::console::{Console, ReportFormat};
@@ -27,7 +27,7 @@ pub(super) struct ProjectBuild<'a> {
     pub(super) plan: OutputPlan,
 }
 
-/// State that the steps of a build share.
+/// Shared state of the steps of a build: progress, report, files read, console.
 pub(super) struct BuildContext<'a> {
     pub(super) meter: &'a Meter,
     pub(super) report: Report,
@@ -52,12 +52,12 @@ impl<'a> BuildContext<'a> {
     }
 }
 
-/// Data that is read ahead of a build, while its projects are discovered.
+/// Data that is read ahead for a build, on another thread while its projects are discovered.
 #[derive(Debug)]
 pub(crate) struct BuildPrefetch<'a> {
     /// Log that was read ahead, most likely that of the first project.
     pub(crate) log: Option<BuildLog<'a>>,
-    /// States of manifests that were read ahead.
+    /// File states of manifests that were read ahead.
     pub(crate) prefetched: ManifestReads<'a>,
     /// Arena that owns the bytes of the logs.
     pub(crate) store: &'a LogArena,
@@ -86,7 +86,8 @@ pub(super) fn discover<'a>(
     Ok((projects, BuildPrefetch { log, prefetched: prefetched.unwrap_or_default(), store }))
 }
 
-/// Scans each project of a build, and locks output folders as needed.
+/// Scans each project of a build in order. Locks the output folders in which something is out of date, unless `locking`
+/// is `None`.
 pub(super) fn all<'a>(
     select: &SelectArgs,
     projects: &'a [Project],
@@ -107,8 +108,8 @@ pub(super) fn all<'a>(
     Ok(parts)
 }
 
-/// Scans a project. If there is work and `locking` is set, locks the output folder, and waits or fails as it
-/// tells.
+/// Scans a project. If something is out of date and `locking` is set, locks the output folder; `locking` says whether
+/// to wait for another build or to fail.
 fn one<'a>(
     mut job: BuildJob<'a>,
     strictness: OverwritePolicy,

@@ -1,4 +1,5 @@
-//! States of the manifests that a log knows, read ahead while projects are discovered, or on demand.
+//! File states (fingerprint or read error) of the manifests in a build log, read ahead while projects are discovered,
+//! or on demand.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ pub(super) const AT_ONCE: usize = 64;
 /// Map from the path of a manifest to a value.
 pub(crate) type ManifestMap<'a, T> = IndexMap<&'a str, T, FxBuildHasher>;
 
-/// States of manifests that were read shortly before a build.
+/// File states of manifests that were read shortly before a build: none, or a map by absolute or relative path.
 #[derive(Debug, Default)]
 pub(crate) enum ManifestReads<'a> {
     #[default]
@@ -29,14 +30,15 @@ pub(crate) enum ManifestReads<'a> {
 }
 
 impl<'a> ManifestReads<'a> {
-    /// Reads the states of all manifests that the log of the project at `root` knows, and of those they use.
+    /// Reads the file states of all manifests in `facts`, the log of the project at `root`, and of the manifests that
+    /// they use.
     pub(super) fn at(root: PathBuf, facts: &BuildFacts<'a>) -> Self {
         let names = with_uses(facts.checked.iter().map(|(name, checked)| (*name, checked)));
         let seen = hash_manifests(&root, &names, facts);
         Self::ByName(root, seen)
     }
 
-    /// States of the manifests `names` of the project at `root`, read ahead or read now.
+    /// File states of the manifests `names` of the project at `root`, from those read ahead, or else read now.
     pub(super) fn texts<'l>(
         &'l self,
         root: &Path,
@@ -57,7 +59,7 @@ impl<'a> ManifestReads<'a> {
         }
     }
 
-    /// States that were read ahead, `None` unless they are of exactly the manifests `names` of the project at
+    /// File states that were read ahead; `None` unless they cover exactly the manifests `names` of the project at
     /// `root`.
     fn all(&self, root: &Path, names: &PathSet<'_>) -> Option<&ManifestMap<'a, FileState>> {
         let Self::ByName(of, seen) = self else { return None };
@@ -66,15 +68,15 @@ impl<'a> ManifestReads<'a> {
     }
 }
 
-/// Paths of checked manifests and of those they use.
+/// Paths of the manifests in `checked` and of the manifests that they use.
 pub(super) fn with_uses<'a: 'f, 'f>(
     checked: impl Iterator<Item = (&'a str, &'f CheckRecord<'a>)>,
 ) -> PathSet<'a> {
     checked.flat_map(|(name, checked)| checked.uses.iter().copied().chain([name])).collect()
 }
 
-/// States of the manifests `names` of the project at `root`, read in parallel. Reads only texts that may have
-/// changed.
+/// File states of the manifests `names` of the project at `root`, read in parallel. A text is read only if its metadata
+/// differ from `facts`.
 fn hash_manifests<'a>(
     root: &Path,
     names: &PathSet<'a>,

@@ -1,4 +1,5 @@
-//! Scan of a project: finds what is up to date and what must be done, reading only what may have changed.
+//! Scan of a project: determines which manifests and outputs are up to date and which must be checked, generated or
+//! removed. Reads only files that may have changed.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,20 +24,20 @@ use super::cache_key::{self, BaseHashes};
 use super::job::{BuildJob, below};
 use super::read_cache::{AT_ONCE, ManifestMap, ManifestReads, with_uses};
 
-/// Name under which the log has the layoutc binary among the inputs, which no file can have.
+/// Name of the layoutc binary among the inputs in the build log, which no file can have.
 const PROGRAM: &str = "\0program";
-/// Unit of generation of the umbrella header, which has no manifest.
+/// Unit of generation of the umbrella header, which includes the C headers of all manifests and belongs to none.
 pub(super) const UMBRELLA: EmitUnit<'static> = ("c", "");
 
 /// Unit of generation as (target, path of the manifest): the files of a manifest for a target.
 pub(super) type EmitUnit<'a> = (&'a str, &'a str);
 
-/// Result of the scan of a project: what is up to date and what must be done.
+/// Result of the scan of a project: results and outputs that are up to date, and work that remains.
 #[derive(Debug)]
 pub(crate) struct BuildScan<'a> {
     /// Hashes of the inputs that all results of the project depend on.
     pub(super) base: BaseHashes,
-    /// Key of the templates of the project.
+    /// Hash of the names and texts of the project's templates.
     pub(super) templates: ContentHash,
     /// Cached checks that are valid, by path of the manifest.
     pub(super) fresh: ManifestMap<'a, ValidCheck>,
@@ -46,17 +47,17 @@ pub(crate) struct BuildScan<'a> {
     pub(super) work: Vec<EmitUnit<'a>>,
     /// Units whose files are up to date.
     up_to_date: Vec<EmitUnit<'a>>,
-    /// Survey of the files on disk at the output paths of up-to-date units, except files with a fingerprint in
-    /// the log.
+    /// Files on disk at the output paths of up-to-date units, except files whose fingerprint is in the log.
     pub(super) on_disk: OutputSurvey,
-    /// Names and fingerprints of inputs whose current fingerprint is not in the log.
+    /// Names and fingerprints of the inputs whose current fingerprint is not in the log.
     pub(super) hints: Vec<(String, Fingerprint)>,
-    /// Files in the output folder that may be stale.
+    /// Files in the output folder that may be outputs no longer generated.
     pub(super) found: OrphanCandidates,
-    /// Paths of stale outputs, which are determined only if nothing must be generated.
+    /// Paths of outputs that are no longer generated. Empty if files must be generated first, as only then the list can
+    /// be determined.
     pub(super) left_over: Vec<String>,
-    /// Folders in the output folder that contain only requested files, with their metadata, if the log lacks
-    /// them.
+    /// Folders in the output folder that contain only requested files, with their metadata. Empty if the log has these
+    /// folders already, or if other files exist.
     pub(super) swept: Vec<(String, FileStat)>,
     /// True if the log knows all files in the output folder, and all of them are outputs of this build and up to
     /// date.
@@ -64,10 +65,10 @@ pub(crate) struct BuildScan<'a> {
     is_littered: bool,
 }
 
-/// Files in the output folder that may be stale.
+/// Files in the output folder that may be outputs no longer generated.
 #[derive(Debug)]
 pub(super) enum OrphanCandidates {
-    /// Outputs in the log and no other files: an earlier build found no others, and no folder changed since.
+    /// Exactly the outputs in the log: an earlier build found no other files, and no folder changed since.
     Known,
     /// All files in a listing of the output folder.
     Listed(OutputListing),
@@ -82,7 +83,8 @@ impl OrphanCandidates {
         listing(home, sweep).map(Self::Listed)
     }
 
-    /// Paths of outputs that are no longer generated.
+    /// Paths of the outputs that are no longer generated: layoutc wrote them, and `is_requested` is false for their
+    /// path.
     pub(super) fn left_over(
         &self,
         job: &BuildJob<'_>,
@@ -100,7 +102,8 @@ impl OrphanCandidates {
         }
     }
 
-    /// Listed folders with metadata that reveals a change, `None` if they contain a file that is not requested.
+    /// Listed folders, each with metadata that reveals a change; `None` if nothing was listed, or if a file in them is
+    /// not requested.
     fn swept(&self, is_requested: &dyn Fn(&str) -> bool) -> Option<Vec<(String, FileStat)>> {
         let Self::Listed(listing) = self else { return None };
         let folders = listing.folders.iter().map(|(path, stat)| Some((path.clone(), (*stat)?)));
@@ -117,8 +120,8 @@ pub(super) struct ValidCheck {
 }
 
 impl<'a> BuildScan<'a> {
-    /// Scans the inputs and outputs of a job, and adds every input to `reads`. `prefetched`: states of manifests
-    /// that were read ahead.
+    /// Scans the inputs and outputs of a job, and adds every input to `reads`. `prefetched` holds file states of
+    /// manifests that were read ahead.
     pub(super) fn take(
         job: &BuildJob<'a>,
         strictness: OverwritePolicy,
@@ -189,7 +192,8 @@ impl<'a> BuildScan<'a> {
         self.on_disk.values().filter_map(|file| file.as_ref().err().map(AsRef::as_ref))
     }
 
-    /// Splits manifests into `fresh` and `stale`, and units into `up_to_date` and `work`.
+    /// Sorts manifests into `fresh` and `stale`, and units into `up_to_date` and `work`, by `validity`, which has one
+    /// entry per manifest of the job.
     fn outputs(&mut self, job: &BuildJob<'a>, validity: Vec<ManifestValidity>) {
         for (target, nth) in job.targets.iter().zip(0..) {
             for (manifest, validity) in job.manifests().zip(&validity) {
@@ -221,7 +225,8 @@ impl<'a> BuildScan<'a> {
         self.work.extend::<Vec<_>>(lacking);
     }
 
-    /// Scans the umbrella header and stale outputs, if everything else is up to date.
+    /// Scans the umbrella header and the outputs that are no longer generated. Does nothing if a manifest is stale or a
+    /// unit must be generated.
     fn scan_leftovers(
         &mut self,
         job: &BuildJob<'a>,
@@ -271,8 +276,7 @@ impl<'a> BuildScan<'a> {
     }
 }
 
-/// Survey of the files on disk at the output paths of these units, except files with a fingerprint in the
-/// log.
+/// Files on disk at the output paths of `units`, except files whose fingerprint is in the log.
 fn survey_outputs(
     job: &BuildJob<'_>,
     units: &[EmitUnit<'_>],
@@ -284,7 +288,7 @@ fn survey_outputs(
     survey(&job.home, &wanted, &job.log.facts, strictness)
 }
 
-/// True if a file of the unit is missing or has another text, so that it must be generated again.
+/// True if a file of the unit is missing or has another text on disk, so that the unit must be generated again.
 fn needs_rebuild(on_disk: &OutputSurvey, facts: &BuildFacts, unit: EmitUnit<'_>) -> bool {
     let must_be_made = |path: &str| {
         matches!(on_disk.get(path), Some(Ok(ExistingOutput::Nothing | ExistingOutput::Other)))
@@ -292,14 +296,15 @@ fn needs_rebuild(on_disk: &OutputSurvey, facts: &BuildFacts, unit: EmitUnit<'_>)
     facts.emitted(unit).is_some_and(|emitted| emitted.paths().any(must_be_made))
 }
 
-/// True if this build has an umbrella header, which would be incomplete in a build of a part of a project.
+/// True if this build has an umbrella header: the configuration names one, the whole project is built, and the C target
+/// is requested.
 pub(super) fn has_umbrella(job: &BuildJob<'_>) -> bool {
     let c = job.project.config.target.c.as_ref();
     let is_wanted = c.is_some_and(|c| c.umbrella_header.is_some());
     is_wanted && job.project.is_whole && job.targets.contains(&UMBRELLA.0)
 }
 
-/// Validity of the cached results of a manifest.
+/// Validity of the cached check and of the cached files of a manifest.
 #[derive(Debug)]
 struct ManifestValidity {
     /// Cached check of the manifest, `None` if it is not valid.
@@ -308,8 +313,8 @@ struct ManifestValidity {
     targets: Vec<bool>,
 }
 
-/// Validity of the cached results of each manifest of a job in order, and a survey of the files at the output
-/// paths of valid units.
+/// Validity of the cached results of each manifest of a job in order, and the files on disk at the output paths of
+/// valid units.
 fn check_validity<'m>(
     job: &BuildJob<'m>,
     base: BaseHashes,
@@ -375,14 +380,14 @@ fn valid_check(
     Some(ValidCheck { key, warnings })
 }
 
-/// Reader of the current states of a job's inputs.
+/// Reader of the current file states of a job's inputs.
 struct InputScan<'j, 'a> {
     job: &'j BuildJob<'a>,
     hints: Vec<(String, Fingerprint)>,
 }
 
 impl<'j> InputScan<'j, '_> {
-    /// State of the input at `path`, which the log has as `name`.
+    /// File state of the input at `path`, whose name in the log is `name`.
     fn look(&mut self, name: &str, path: &Path) -> FileState {
         let seen = hash_if_changed(path, self.job.log.facts.inputs.get(name));
         self.note(name, &seen);
@@ -405,7 +410,7 @@ impl<'j> InputScan<'j, '_> {
         Ok(BaseHashes { program, config: config.map_or_else(ContentHash::default, hash) })
     }
 
-    /// Hash of the layoutc binary. Not computed for projects without stored state.
+    /// Hash of the layoutc binary, computed only if the binary differs from the one in the log.
     fn program(&mut self) -> Result<ContentHash, CommandError> {
         let find = |e| CommandError::io("find", "layoutc".as_ref(), &e);
         let program = std::env::current_exe().map_err(find)?;
@@ -428,8 +433,8 @@ impl<'j> InputScan<'j, '_> {
         Ok(cache_key::templates(texts.iter().map(|(name, hash)| (name.as_str(), hash))))
     }
 
-    /// States of the requested manifests that the log knows, and of those they use. Other manifests must be read
-    /// in any case.
+    /// File states of the requested manifests in the log, and of the manifests that they use. Requested manifests that
+    /// are not in the log must be read in any case.
     fn manifests<'l>(
         &self,
         prefetched: &'l ManifestReads<'j>,

@@ -31,10 +31,10 @@ pub(super) struct StampFiles {
 const LARGEST: u64 = 64 << 20;
 
 impl StampFiles {
-    /// Reads the stamp and the depfile that exist at the start of a build.
+    /// Reads the stamp and the depfile of `--stamp` and `--depfile` that exist at the start of a build.
     ///
     /// # Errors
-    /// File at one of the paths that layoutc did not write.
+    /// A file at one of the two paths was not written by layoutc, or both paths are equal.
     pub(super) fn read_existing(args: &BuildArgs) -> Result<Self, CommandError> {
         let start = SystemTime::now();
         if is_dry_run(args) {
@@ -59,8 +59,8 @@ impl StampFiles {
         Ok(Self { start, stamp, depfile: depfile.map(|file| (file, text)) })
     }
 
-    /// Text of the depfile, `None` if not requested. Its paths are relative to the working directory, except that
-    /// of the stamp, which is as given.
+    /// Text of the depfile, `None` if not requested. Paths in it are relative to the working directory, except the path
+    /// of the stamp, which is as on the command line.
     pub(super) fn rule(
         &self,
         graph: impl FnOnce() -> DependencyGraph,
@@ -97,7 +97,7 @@ impl StampFiles {
         rule(targets, inputs.iter().map(PathBuf::as_path)).map(Some)
     }
 
-    /// Writes the depfile if its text changed, then touches the stamp.
+    /// Writes the depfile with the text `rule` if that text changed, then touches the stamp.
     ///
     /// The stamp gets the start time of the build as its modification time, so that inputs edited meanwhile are
     /// newer.
@@ -121,7 +121,8 @@ impl StampFiles {
     }
 }
 
-/// Text of `file`, `None` if it does not exist. Rejects a file whose text `is_ours` does not accept.
+/// Text of `file`, `None` if the file does not exist. Rejects a file whose text `is_ours` does not accept; `kind` says
+/// what it should be in the message.
 fn standing(
     file: &Path,
     kind: &str,

@@ -1,7 +1,6 @@
-//! Summary of a build with one row per tensor: its shapes, verdict, bytes and padding.
+//! Summary of a build with one row per tensor: logical and physical shape, verdict of the proof, bytes and padding.
 //!
-//! All values come from the objects that the compiler's `inspect` makes, so that both commands print the
-//! same.
+//! All values come from the JSON objects of `layoutc inspect`, so that the two commands print equal values.
 
 use std::time::Duration;
 
@@ -18,8 +17,7 @@ use crate::report::{counted, escape};
 
 use super::{OutputSummary, WorkSpan};
 
-/// Row of a tensor, view or graph in the summary. Sizes are integers, or strings with expressions over
-/// symbols.
+/// Row of a tensor, view or graph in the summary. Sizes are JSON integers, or strings with expressions over symbols.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TensorRow {
     name: String,
@@ -30,13 +28,14 @@ pub(crate) struct TensorRow {
     verdict: String,
     bytes: Value,
     padding: PaddingAmount,
-    /// Name of the tensor that a view refers to, `None` for a tensor, which has bytes of its own.
+    /// Name of the tensor whose memory a view shares, `None` for a tensor or graph.
     view_of: Option<String>,
-    /// Values of a graph, which otherwise only has a name and a file; `None` for a tensor or view.
+    /// Values of a graph, whose other fields except `name` and `file` are empty; `None` for a tensor or view.
     graph: Option<GraphRow>,
 }
 
-/// Values of a solved graph, with its cost in bytes, and the number of conversions that are not free.
+/// Values of a solved graph: number of nodes, number of conversions that are not free, cost in bytes, and proven lower
+/// bound of the cost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct GraphRow {
     nodes: usize,
@@ -45,13 +44,13 @@ struct GraphRow {
     lower_bound: u64,
 }
 
-/// Amount of padding in a tensor.
+/// Amount of padding in a tensor, in the unit that is known for its element type and shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum PaddingAmount {
     Bytes(u64),
     /// Number of padding elements, as an expression over symbols.
     Elements(String),
-    /// Number of padding slots and of all slots, for sub-byte elements.
+    /// Numbers of padding elements and of all elements in memory, for sub-byte elements.
     Slots {
         empty: u64,
         all: u64,
@@ -69,7 +68,7 @@ impl TensorRow {
         Self { verdict, view_of: Some(view.of_name.clone()), ..Self::new(&view.tensor) }
     }
 
-    /// Row of a graph, `None` if the graph has no plan, which a diagnostic reports.
+    /// Row of a graph, `None` if the solver finds no plan for it; a diagnostic then reports the reason.
     pub(crate) fn graph(graph: &Graph) -> Option<Self> {
         let plan = solve(graph, &SolverOptions::default()).ok()?;
         let is_paid = |conversion: &&LayoutConversion| conversion.cost > 0;
@@ -83,7 +82,7 @@ impl TensorRow {
         Some(Self { graph: Some(found), ..row })
     }
 
-    /// Row with `file` as the path of the manifest for display.
+    /// Row with the path of the manifest replaced by `file`, a path for display.
     pub(crate) fn of(self, file: String) -> Self {
         Self { file, ..self }
     }
@@ -226,8 +225,7 @@ fn padding(tensor: &Value) -> PaddingAmount {
     }
 }
 
-/// Share of `part` in `all` in percent, rounded down to tenths, such as ` (25.0 %)`, or ` (< 0.1 %)` if less
-/// than that.
+/// Share of `part` in `all` in percent, rounded down to tenths, such as ` (25.0 %)`; ` (< 0.1 %)` below 0.1 percent.
 fn percent(part: u64, all: u64) -> String {
     let tenths = (u128::from(part) * 1000).checked_div(u128::from(all)).unwrap_or(0);
     match tenths {
@@ -311,7 +309,8 @@ pub(crate) fn stages_text(stages: &[(&str, Duration)]) -> String {
     stages.iter().map(stage).collect::<Vec<_>>().join(", ")
 }
 
-/// Table of the durations of the stages with their shares of `total`, then of the tasks of each kind.
+/// Table of the duration and share of `total` of each stage, then of the summed task time of each kind of task over all
+/// threads.
 pub(crate) fn stages_table(
     stages: &[(&str, Duration)],
     spans: &[WorkSpan],

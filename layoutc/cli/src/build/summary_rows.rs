@@ -16,11 +16,12 @@ use super::make::BuildProducts;
 use super::scan::BuildScan;
 use super::summary::TensorRow;
 
-/// Name of the cached summary rows, and of the cached layout ABI, in cache keys.
+/// Name of the cached summary rows of a manifest in cache keys.
 const ROWS: &str = "rows";
 const ABI: &str = "abi";
 
-/// Cache keys of the summary rows and of the layout ABI of a manifest. `checked`: cache key of its check.
+/// Cache keys of the summary rows and of the layout ABI of a manifest, in this order. `checked` is the cache key of its
+/// check.
 pub(super) fn keys(checked: &ContentHash) -> [CacheKey; 2] {
     [ROWS, ABI].map(|kind| CacheKey::new(kind, &checked.0))
 }
@@ -73,7 +74,7 @@ pub(super) fn all(
     each(job, scan, made, memo, ROWS, &rows).into_iter().map(|(_, row)| shown(job, row)).collect()
 }
 
-/// Layout ABI of all tensors of a job, each with the path of its manifest.
+/// Path of the manifest and layout ABI of each tensor of a job, in the order of manifests and declarations.
 pub(super) fn all_abi(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -85,8 +86,8 @@ pub(super) fn all_abi(
     each(job, scan, made, memo, ABI, &all)
 }
 
-/// Results of `of` for each manifest of a job, each with the path of the manifest. They are cached under
-/// `kind`, and a manifest whose results were lost is checked again.
+/// Results of `of` for each manifest of a job, each paired with the path of the manifest. Results are cached under the
+/// name `kind`; a manifest without cached results is checked again.
 fn each<T: Serialize + DeserializeOwned>(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,

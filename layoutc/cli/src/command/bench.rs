@@ -62,7 +62,7 @@ pub(crate) fn run(args: &BenchArgs, console: &mut Console) -> Result<CommandOutc
     Ok(ending)
 }
 
-/// Configuration whose only output is the C benchmark program, with what that program needs.
+/// Configuration whose only outputs are the C benchmark program and the files that it includes.
 pub(super) fn bench_config(config: &Config) -> Config {
     let mut c = config.target.c.clone().unwrap_or_default();
     c.emit = vec![EmitKind::Bench];

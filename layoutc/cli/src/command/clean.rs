@@ -65,8 +65,8 @@ pub(crate) fn run(args: &CleanArgs, console: &mut Console) -> Result<CommandOutc
     Ok(CommandOutcome::of(&report))
 }
 
-/// Names of the folders that may contain outputs: one per target with built-in templates or the project's
-/// own.
+/// Names of the folders that may contain outputs: one per target with built-in templates, and one per target that the
+/// project defines.
 fn targets(project: &Project) -> Vec<String> {
     let target = |name: &str| name.split('/').next().unwrap_or_default().to_owned();
     let built_in = BUILT_IN.iter().map(|(name, _)| target(name));

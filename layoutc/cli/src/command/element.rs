@@ -15,7 +15,7 @@ use crate::command_error::CommandError;
 use crate::console::Console;
 use crate::report::DiagnosticSource;
 
-/// Manifest `file` in the form of PATHS, a list of one path. Rejects a folder.
+/// List with the one path `file` of a manifest, as commands take their PATHS. Rejects a folder.
 pub(crate) fn one_manifest(file: &PathBuf) -> Result<&[PathBuf], CommandError> {
     if file.is_dir() {
         let folder = file.display();
@@ -24,8 +24,8 @@ pub(crate) fn one_manifest(file: &PathBuf) -> Result<&[PathBuf], CommandError> {
     Ok(slice::from_ref(file))
 }
 
-/// Tensor called `name`. `None` after the errors of the session were printed, as the tensor may be among
-/// those rejected.
+/// Tensor called `name`. `None` if the session has errors, which are then printed, as the tensor may be among those
+/// rejected.
 pub(crate) fn tensor<'s>(
     session: &'s CheckSession,
     name: &str,
@@ -41,7 +41,8 @@ pub(crate) fn tensor<'s>(
     missing(session, name, console)
 }
 
-/// Tensor or view called `name`, the latter as a tensor. `None` after the errors of the session were printed.
+/// Tensor called `name`, or the tensor of the view called `name`. `None` if the session has errors, which are then
+/// printed.
 pub(crate) fn tensor_or_view<'s>(
     session: &'s CheckSession,
     name: &str,
@@ -88,8 +89,8 @@ pub(crate) fn symbols(
     Err(CommandError::Usage(message))
 }
 
-/// Values of the tensor's symbols from the `--set` texts, each in the declared range. Others get their least
-/// value.
+/// Values of the tensor's symbols from the `--set` texts, each in the declared range. Symbols without a text get their
+/// least value.
 pub(crate) fn least_symbols(
     set: &[String],
     tensor: &Tensor,
@@ -101,7 +102,8 @@ pub(crate) fn least_symbols(
     Ok(values)
 }
 
-/// Parses the texts of `--set`, and checks the values against the declarations of the tensor's symbols.
+/// Values of symbols from the texts of `--set`, such as `n=4`, checked against the declarations of the tensor's
+/// symbols.
 fn given(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, CommandError> {
     let known = tensor.layout.symbols();
     let mut values = BTreeMap::new();
@@ -146,12 +148,13 @@ pub(crate) struct CoordinateArgError {
 }
 
 impl CoordinateArgError {
-    /// Error that concerns all of `text`.
+    /// Error whose byte range is all of `text`.
     pub(crate) fn whole(text: &str, message: String) -> Self {
         Self { start: 0, end: text.len(), message, help: None }
     }
 
-    /// Diagnostic for this error. `source` is the text of the coordinate, and `name` stands for a file name.
+    /// Diagnostic for an error in a coordinate. `source` is the text of the coordinate, and `name` stands for a file
+    /// name.
     pub(crate) fn diagnostic(&self, name: &str, source: DiagnosticSource<'_>) -> Diagnostic {
         let first = source.first_byte;
         let place = FileSpan::new(&Arc::from(name), first + self.start..first + self.end);
@@ -162,7 +165,7 @@ impl CoordinateArgError {
     }
 }
 
-/// Parses the indices of a coordinate such as `1, -2,3`, of which an empty text has none.
+/// Parses the indices of a coordinate such as `1, -2,3`. An empty text is the coordinate of rank 0.
 pub(crate) fn coordinate(text: &str) -> Result<Vec<i128>, CoordinateArgError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -186,8 +189,7 @@ pub(crate) fn coordinate(text: &str) -> Result<Vec<i128>, CoordinateArgError> {
     Ok(index)
 }
 
-/// Coordinate such as `1 2` with commas instead of spaces, `None` if a word is not an index or there is only
-/// one.
+/// Coordinate with commas instead of spaces, `1,2` for `1 2`; `None` if a word is not an index or there is only one.
 fn apart(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split([' ', '\t', ',']).filter(|word| !word.is_empty()).collect();
     let is_index = |word: &&str| word.parse::<i128>().is_ok();

@@ -110,7 +110,7 @@ fn one(
     Ok(status)
 }
 
-/// Formats the manifest on standard input to standard output, or only checks it.
+/// Formats the manifest on standard input to standard output; with `check`, only reports whether it is formatted.
 fn standard(check: bool, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let mut report = Report::default();
     let name = Arc::from(INPUT);
@@ -144,7 +144,7 @@ fn unreadable(shown: &str, reason: &str) -> Diagnostic {
     )
 }
 
-/// Diagnostic at the first lines of a manifest that formatting changes, with the new text `new`.
+/// Diagnostic at the first lines of the manifest `name` that formatting changes from `text` to `new`.
 fn difference(name: &Arc<str>, text: &str, new: &str) -> Diagnostic {
     let [old, lines] = manifest::difference(text, new).unwrap_or_default();
     let first = |text: &str, bytes: &Range<usize>| {
@@ -202,7 +202,8 @@ fn report_files(files: &[(String, FormatStatus)], console: &mut Console) {
     }
 }
 
-/// Summary line such as `formatted 2 manifests, 5 unchanged`, `None` if the diagnostics say everything.
+/// Summary line such as `formatted 2 manifests, 5 unchanged`; `None` if the diagnostics report every manifest. `count`
+/// gives the number of manifests with a status.
 fn summary(count: impl Fn(FormatStatus) -> usize) -> Option<String> {
     let (formatted, unchanged) = (count(FormatStatus::Formatted), count(FormatStatus::Unchanged));
     let refused = count(FormatStatus::Refused);

@@ -18,7 +18,7 @@ use crate::report::{Report, counted};
 
 use super::CommandOutcome;
 
-/// Converts an ONNX model to a manifest, which it writes or prints.
+/// Converts an ONNX model to a manifest, and writes it to the file of `-o` or to standard output.
 pub(crate) fn run(
     args: &ImportArgs,
     console: &mut Console,
@@ -66,8 +66,8 @@ pub(crate) fn run(
     Ok(CommandOutcome::Success)
 }
 
-/// Writes the manifest, or rejects an output with different content unless `--force` is given. Returns the
-/// status as a word.
+/// Writes the manifest; rejects an existing file with different content unless `--force` is given. Returns the status
+/// as a word: `printed`, `unchanged` or `written`.
 fn written(
     args: &ImportArgs,
     output: &Path,

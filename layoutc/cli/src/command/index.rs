@@ -64,7 +64,8 @@ struct IndexQuery<'a> {
 }
 
 impl IndexQuery<'_> {
-    /// Answer for the coordinate `text`, as one line without its end.
+    /// Location of the element with the logical coordinate `text`, or with `inverse` the element at the physical
+    /// coordinate `text`, as one line without a line end.
     fn answer(&self, text: &str, format: ReportFormat) -> Result<String, CoordinateArgError> {
         let index = coordinate(text)?;
         let place =
@@ -107,7 +108,7 @@ impl IndexQuery<'_> {
     }
 }
 
-/// Errors of the queries so far. As text they are printed at once, as JSON after all answers.
+/// Errors of the queries so far. Errors are printed immediately as text, and after all answers as JSON.
 #[derive(Default)]
 struct QueryErrors {
     faults: usize,
@@ -115,7 +116,8 @@ struct QueryErrors {
 }
 
 impl QueryErrors {
-    /// Prints the answer for one coordinate, or its error. `from` is the name and the text of its source.
+    /// Prints the answer for the coordinate `text`, or its error. `from` is the name (`<stdin>`) and the text that the
+    /// error displays.
     fn one(
         &mut self,
         asking: &IndexQuery<'_>,
@@ -166,8 +168,8 @@ impl QueryErrors {
     }
 }
 
-/// Calls `visit` with every line of standard input and its source until `visit` returns false. The flag is
-/// true if no more input is buffered.
+/// Calls `visit` with every line of standard input until `visit` returns false. Its arguments are the line, or an error
+/// if the line is too long; the source of diagnostics; and true if no more input is buffered.
 fn each_line(
     mut visit: impl FnMut(Result<&str, CoordinateArgError>, DiagnosticSource<'_>, bool) -> bool,
 ) -> Result<(), CommandError> {
@@ -203,7 +205,7 @@ fn each_line(
     }
 }
 
-/// Skips the rest of a line of input; returns its length in bytes.
+/// Skips input up to and including the next line end; returns the number of skipped bytes.
 fn skip_line(input: &mut impl BufRead) -> Result<usize, CommandError> {
     let mut skipped = 0;
     loop {

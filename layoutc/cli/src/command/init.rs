@@ -1,4 +1,4 @@
-//! `layoutc init` and `layoutc new`: create a project that builds at once.
+//! `layoutc init` and `layoutc new`: create a project with an example manifest that builds without changes.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};

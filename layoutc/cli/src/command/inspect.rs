@@ -1,4 +1,4 @@
-//! `layoutc inspect`: prints all that is known about tensors, views and kernels.
+//! `layoutc inspect`: prints shapes, maps, proofs and sizes of tensors and views, and the definitions of kernels.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,8 @@ use crate::console::{Console, ReportFormat};
 
 use super::CommandOutcome;
 
-/// Item to print: a tensor, with its conversion and resharding plans if requested, a view, or a kernel.
+/// Item to print: a tensor, a view or a kernel. The `Option`s are the plans of conversions, resharding and kernel
+/// loops, which are printed with `--plan`.
 enum InspectItem<'a> {
     Tensor(&'a Tensor, Option<(Vec<RelayoutReport>, Vec<ReshardReport>)>),
     View(&'a View),

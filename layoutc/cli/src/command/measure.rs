@@ -1,4 +1,4 @@
-//! Costs of conversions as measured on this machine, where each conversion is timed next to a memcpy of equal
+//! Costs of conversions as measured on this machine: each conversion is compiled, and timed next to a memcpy of equal
 //! size.
 
 use std::collections::BTreeMap;
@@ -19,8 +19,8 @@ use super::bench::bench_config;
 /// Time to measure each conversion for, in seconds.
 const SECONDS: &str = "0.05";
 
-/// Costs in bytes of all conversions that a graph may need: bytes moved × speed of memcpy / speed of the
-/// conversion.
+/// Costs in bytes of all conversions that `graph` may need: bytes moved × speed of memcpy / speed of the conversion.
+/// `compiler` is the C compiler, `None` for the default.
 pub(super) fn costs(
     graph: &Graph,
     config: &Config,

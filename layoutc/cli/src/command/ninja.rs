@@ -1,4 +1,5 @@
-//! Build file for ninja with one build edge per manifest, each of which is a hermetic run of layoutc.
+//! Build file for ninja with one build edge per manifest. Each edge is a hermetic run of layoutc: `--root` and `--out`
+//! are fixed, and nothing is cached.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +7,9 @@ use crate::build::{ActionScope, BuildAction, SelectArgs, UNESCAPABLE, is_express
 use crate::command_error::CommandError;
 use crate::paths::relative_to_cwd;
 
-/// Head of the build file, with the rule for manifests. Each run uses one thread, as ninja runs as many as
-/// the depth of the pool. `--force`: ninja decides what is rebuilt. `restat` skips dependents of outputs that
-/// did not change.
+/// Head of the build file, with the rule for manifests. Each run uses one thread, because ninja starts up to `depth`
+/// runs of the pool at a time. `--force`: ninja decides what is rebuilt. `restat` skips dependents of outputs that did
+/// not change.
 const HEAD: &str = "
 pool layoutc
   depth = 8
@@ -33,11 +34,11 @@ rule layoutc_whole
   rspfile_content = $others
 ";
 
-/// Text of the ninja file for `actions`, with the target `layoutc_outputs` for all outputs. Its paths are
+/// Text of the ninja file for `actions`, with the target `layoutc_outputs` for all outputs. Paths in the file are
 /// relative to the working directory.
 ///
 /// # Errors
-/// Path that the syntax of ninja cannot express.
+/// A path cannot be expressed in the syntax of ninja.
 pub(super) fn file(actions: &[BuildAction], select: &SelectArgs) -> Result<String, CommandError> {
     let program = ToolCommand::find()?;
     let mut text = "# One edge per manifest, by `layoutc outputs --format ninja`. Run ninja in the same folder.\n\
@@ -105,7 +106,7 @@ fn edge(
     ))
 }
 
-/// Build edge for the outputs of a whole project, which ninja runs after all others of the project.
+/// Build edge for the outputs of a whole project, which ninja runs after the edges of all manifests of the project.
 fn project_edge(
     action: &BuildAction,
     settings: &[PathBuf],
@@ -154,7 +155,7 @@ fn word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Text with the escapes for the value of a ninja variable.
+/// Text escaped as the value of a ninja variable; an error if it contains control characters.
 fn value(text: &str) -> Result<String, CommandError> {
     if text.contains(|c: char| c.is_control()) {
         return Err(refusal(text));
@@ -167,7 +168,7 @@ fn paths(paths: &[String]) -> Result<String, CommandError> {
     Ok(paths.join(" "))
 }
 
-/// Path with the escapes for a ninja build edge.
+/// Path escaped for a ninja build edge; an error if that is impossible.
 fn path(text: &str) -> Result<String, CommandError> {
     if !is_expressible(text) {
         return Err(refusal(text));

@@ -62,7 +62,7 @@ fn cmake<'a>(files: impl Iterator<Item = &'a Path>) -> String {
     text + ")\n"
 }
 
-/// Path quoted as one list element of `CMake`.
+/// Path in double quotes, as one element of a `CMake` list.
 fn quoted(file: &Path) -> String {
     let mut text = String::from("\"");
     for c in file.to_string_lossy().chars() {

@@ -153,7 +153,7 @@ pub(crate) fn unpack(
     Ok(CommandOutcome::Success)
 }
 
-/// Conversion that the user requested, whose input passed the checks.
+/// Conversion between a dense file and a file in the tensor's layout, whose input passed the checks.
 struct PackJob<'a> {
     args: &'a RelayoutArgs,
     output: &'a Path,
@@ -183,7 +183,7 @@ impl PackJob<'_> {
         Some(UnpackedBits { kind, dtype: tensor.logical_dtype(), packing })
     }
 
-    /// Sizes in bytes of the elements in the input and in the output, without headers.
+    /// Sizes in bytes of all elements in the input and in the output, in this order, without headers.
     fn bytes(&self) -> Result<[u64; 2], CommandError> {
         let unmoved = |error: RunError| self.tensor_file.relayout_error(&error);
         let (tensor, values) = (self.tensor_file.tensor, self.values);
@@ -253,7 +253,7 @@ impl PackJob<'_> {
     }
 }
 
-/// Tensor that the command names, `None` after errors were printed.
+/// Tensor that the command names; `None` if the manifest has errors, which are then printed.
 fn opened(args: &RelayoutArgs, console: &mut Console) -> Result<Option<Tensor>, CommandError> {
     let mut session = CheckSession::open(one_manifest(&args.file)?, console)?;
     let Some(tensor) = tensor(&session, &args.tensor, console)?.cloned() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! `layoutc same`: compares the maps of two tensors.
+//! `layoutc same`: compares the index maps of two tensors.
 
 use layoutc_compiler::base::nearest::unknown_tensor;
 use layoutc_compiler::model::Tensor;
@@ -15,7 +15,7 @@ use crate::report::json::{integer, integers};
 
 use super::CommandOutcome;
 
-/// Prints whether two tensors have the same map, or the first element whose place differs.
+/// Prints that two tensors have the same map, or the first element whose location in memory differs.
 pub(crate) fn run(args: &SameArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     if args.file.is_dir() {
         let folder = args.file.display();

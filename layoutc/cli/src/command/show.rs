@@ -26,7 +26,7 @@ use super::element::{least_symbols, one_manifest, tensor_or_view};
 /// Width of the picture in columns if standard output is not a terminal.
 const PLAIN_WIDTH: usize = 100;
 
-/// Prints the picture of a layout, or writes it to the files given.
+/// Prints the picture of a layout on the terminal, or writes it to the files of `--svg` and `--html`.
 pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutcome, CommandError> {
     let files = || [&args.svg, &args.html].into_iter().filter_map(|file| file.as_deref());
     files().try_for_each(|file| check_not_input(&[&args.file], file))?;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &ShowArgs, console: &mut Console) -> Result<CommandOutco
     Ok(CommandOutcome::Success)
 }
 
-/// Tensor to draw, with the values of its symbols and the slice of it that is drawn.
+/// Tensor to draw, values of its symbols by name, and the slice that is drawn.
 struct PictureInput<'a> {
     tensor: Cow<'a, Tensor>,
     symbols: BTreeMap<String, i128>,
@@ -87,7 +87,7 @@ impl<'a> PictureInput<'a> {
         Ok(Self { tensor, symbols, frame, subject })
     }
 
-    /// Picture of the slice, within the size limits `room`.
+    /// Picture of the slice; parts beyond the size limits `room` are left out.
     fn picture(&self, room: PictureLimits) -> Result<Picture, CommandError> {
         picture(&self.tensor, &self.symbols, self.frame.clone(), room, self.subject)
             .map_err(|error| undrawn(&self.tensor, &error))
@@ -123,7 +123,8 @@ fn undrawn(tensor: &Tensor, error: &NamedLocateError) -> CommandError {
     CommandError::Input(vec![Diagnostic::without_span(Code::LimitGenerated, message)])
 }
 
-/// Writes a picture to a file, and prints the file's path unless it is standard output.
+/// Writes the picture `text`, of kind `svg` or `html`, to a file, and prints the path of the file unless it is standard
+/// output.
 fn written(
     args: &ShowArgs,
     (kind, file): (&str, &Path),

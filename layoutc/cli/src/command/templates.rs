@@ -51,7 +51,7 @@ fn target(name: &str) -> &str {
     name.split('/').next().unwrap_or_default()
 }
 
-/// Pairs of the name of a built-in template and its purpose.
+/// Name and purpose of each built-in template.
 const PURPOSES: &[(&str, &str)] = &[
     ("c/access.h.j2", "element access of one view"),
     ("c/aligned.c.j2", "stack alignment of functions with longer vectors"),
@@ -144,7 +144,8 @@ fn eject(name: &str, force: bool, console: &mut Console) -> Result<CommandOutcom
     Ok(CommandOutcome::Success)
 }
 
-/// Path of the project's own template called `name`, which must be in the project after links are resolved.
+/// Path of the template called `name` in the templates folder of the project, which must be in the project after links
+/// are resolved.
 fn place(project: &Project, name: &str) -> Result<std::path::PathBuf, CommandError> {
     let templates = project.config.project.templates_dir.trim_end_matches('/');
     let file = project.root.join(templates).join(name);

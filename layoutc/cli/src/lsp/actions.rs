@@ -1,4 +1,4 @@
-//! `textDocument/codeAction`: the fixes that diagnostics propose.
+//! `textDocument/codeAction`: text edits that fix diagnostics.
 
 #[expect(
     clippy::disallowed_types,
@@ -18,7 +18,7 @@ use super::positions;
 use super::projects::LspProject;
 use super::server::LspServer;
 
-/// Code actions for the fixes of the diagnostics in a range of a document.
+/// Code actions (quick fixes) for the diagnostics in a range of a document; `None` if no project contains the document.
 pub(super) fn answer(server: &LspServer, params: &CodeActionParams) -> Option<CodeActionResponse> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let only = params.context.only.as_ref();
@@ -41,7 +41,7 @@ pub(super) fn answer(server: &LspServer, params: &CodeActionParams) -> Option<Co
     Some(actions)
 }
 
-/// Returns true if fixes are among the requested kinds of actions.
+/// True if `kind`, a requested kind of code actions, includes quick fixes. The empty kind includes all.
 fn is_wanted(kind: &str) -> bool {
     kind.is_empty() || kind == CodeActionKind::QUICKFIX.as_str()
 }

@@ -10,8 +10,8 @@ use lsp_types::{
 
 use super::server::{CursorPosition, LspServer};
 
-/// Place of the declaration of the name at a position, or for the path in a `use`, the start of that
-/// manifest.
+/// Location of the declaration of the name at a position. For the path in a `use`, the start of the manifest at that
+/// path. `None` if there is no declared name at the position.
 pub(super) fn answer(
     server: &LspServer,
     params: &GotoDefinitionParams,
@@ -33,7 +33,7 @@ pub(super) fn answer(
     Some(GotoDefinitionResponse::Scalar(Location { uri, range }))
 }
 
-/// Path of the manifest that the `use` at a position names.
+/// Path of the manifest that the `use` at a position names; `None` if there is no `use` or its manifest is unknown.
 fn used(place: &CursorPosition<'_>) -> Option<String> {
     let CursorPosition { file, offset, known, .. } = *place;
     let text = &file.text;
@@ -46,7 +46,7 @@ fn used(place: &CursorPosition<'_>) -> Option<String> {
     known.files.contains_key(path).then(|| path.clone())
 }
 
-/// Places of all references to the name at a position.
+/// Locations of all references to the name at a position, with its declaration if requested; `None` without a name.
 pub(super) fn references(server: &LspServer, params: &ReferenceParams) -> Option<Vec<Location>> {
     let at = &params.text_document_position;
     let (CursorPosition { project, known, offset, .. }, path) =

@@ -19,7 +19,8 @@ use super::server::{EditorCapabilities, LspServer};
 /// Diagnostics that are published for each file, by absolute path.
 pub(super) type PublishedDiagnostics = BTreeMap<PathBuf, Vec<lsp_types::Diagnostic>>;
 
-/// Diagnostics that changed since they were last published, by file. An empty list clears those of the file.
+/// Diagnostics of each file whose list changed since it was last published. An empty list clears the diagnostics of a
+/// file.
 pub(super) fn changed_diagnostics(server: &mut LspServer) -> Vec<PublishDiagnosticsParams> {
     let mut all: PublishedDiagnostics = BTreeMap::new();
     for project in server.projects.values() {
@@ -94,7 +95,7 @@ fn page(docs: &str, code: &str) -> Option<CodeDescription> {
     Some(CodeDescription { href: href.ok()? })
 }
 
-/// Text of a diagnostic: its message, first label, notes and helps, one per line.
+/// Text of a diagnostic in the editor: its message, first label, notes and helps, one per line.
 fn message(diagnostic: &Diagnostic) -> String {
     let mut lines = vec![diagnostic.message.clone()];
     let label = diagnostic.labels.first().map(|label| label.message.clone());

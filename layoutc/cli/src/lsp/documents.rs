@@ -15,7 +15,7 @@ use super::positions::position;
 
 #[derive(Debug, Clone)]
 pub(super) struct OpenDocument {
-    /// Address of the document as the editor writes it.
+    /// URL of the document as the editor sent it.
     pub(super) uri: Uri,
     /// Version number that the editor gave to the text.
     pub(super) version: i32,

@@ -1,4 +1,4 @@
-//! `textDocument/formatting`: a manifest in the style of `layoutc fmt`.
+//! `textDocument/formatting`: formats a manifest like `layoutc fmt`.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use lsp_types::{DocumentFormattingParams, TextEdit};
 
 use super::server::LspServer;
 
-/// Edits that format a manifest as `layoutc fmt` does: one change of the lines that differ, or none if it is
+/// Edits that format a manifest like `layoutc fmt`: one edit of the lines that differ, or none if the manifest is
 /// formatted. `None` if the text is not valid KDL.
 pub(super) fn answer(
     server: &LspServer,

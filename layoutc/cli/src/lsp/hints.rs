@@ -6,7 +6,8 @@ use lsp_types::{InlayHint, InlayHintLabel, InlayHintParams};
 use super::positions;
 use super::server::LspServer;
 
-/// Inlay hints in a range: the axes of a layout after each of its steps.
+/// Inlay hints in a range of a document: the axes of a layout after each of its steps. `None` if no project contains
+/// the document.
 pub(super) fn answer(server: &LspServer, params: &InlayHintParams) -> Option<Vec<InlayHint>> {
     let (project, path) = server.at(&params.text_document.uri)?;
     let file = project.known.files.get(&path)?;

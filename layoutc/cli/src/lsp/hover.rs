@@ -1,4 +1,4 @@
-//! `textDocument/hover`: a description of what is at a position.
+//! `textDocument/hover`: a description of the name or keyword at a position.
 
 use layoutc_compiler::editor::hover::hover;
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};

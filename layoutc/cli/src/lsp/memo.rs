@@ -1,5 +1,5 @@
-//! Cache in memory of the results of checks, with two generations, of which results that are not used are
-//! dropped.
+//! In-memory cache of check results in two generations. A full young generation replaces the old one, which drops
+//! results that were not used meanwhile.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

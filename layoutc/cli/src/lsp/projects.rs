@@ -1,4 +1,4 @@
-//! State of each project that the server knows, updated incrementally.
+//! State of one project in the language server (texts, parsed manifests, diagnostics), updated incrementally.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ pub(super) struct IndexedText<'a> {
     pub(super) lines: Cow<'a, LineIndex>,
 }
 
-/// Project, or a manifest outside of any project, with the state of its manifests.
+/// Project with the state of its manifests. A manifest outside of any project is a project of its own.
 #[derive(Debug)]
 pub(super) struct LspProject {
     pub(super) home: LspProjectRoot,
@@ -47,7 +47,7 @@ pub(super) struct LspProject {
 }
 
 impl LspProject {
-    /// Project of which nothing has been read yet.
+    /// Stale project, of which no file has been read.
     pub(super) fn new(home: LspProjectRoot) -> Self {
         Self {
             home,
@@ -66,7 +66,8 @@ impl LspProject {
         self.is_stale = true;
     }
 
-    /// Marks a file as changed, if the project uses it or may use it now.
+    /// Marks `file` as changed if the project uses it. Marks the whole project as stale if `file` is the configuration
+    /// or may have become a manifest.
     pub(super) fn touch(&mut self, file: &Path) {
         let root = self.home.root();
         if file == root.join(CONFIG) {
@@ -88,13 +89,13 @@ impl LspProject {
         self.is_stale || !self.changed.is_empty() || !self.unchecked.is_empty()
     }
 
-    /// Path of a file relative to the root of the project, `None` if the project does not contain it.
+    /// Path of `file` relative to the root of the project, `None` if the project has not read the file.
     pub(super) fn path(&self, file: &Path) -> Option<String> {
         let path = slashed(&relative(file, &self.home.root()))?;
         self.source(&path).is_some().then_some(path)
     }
 
-    /// Absolute path of the file at `path` relative to the root.
+    /// Absolute path of the file whose path relative to the root is `path`.
     pub(super) fn file(&self, path: &str) -> PathBuf {
         normal(&self.home.root().join(path))
     }
@@ -139,7 +140,7 @@ impl LspProject {
         self.check(&unchecked, documents, memory);
     }
 
-    /// Reads a manifest and those that it uses, except files that were read before.
+    /// Reads a manifest and the manifests that it uses, directly or indirectly, except files that were read before.
     fn read(&mut self, path: &str, documents: &OpenDocuments) {
         let mut open = vec![path.to_owned()];
         while let Some(path) = open.pop() {
@@ -196,7 +197,7 @@ impl LspProject {
         all
     }
 
-    /// Text of a file of the project, `None` if it was not read.
+    /// Text of the file at `path` relative to the root, `None` if that file was not read.
     pub(super) fn source(&self, path: &str) -> Option<IndexedText<'_>> {
         if let Some(file) = self.known.files.get(path) {
             return Some(IndexedText { text: &file.text, lines: Cow::Borrowed(&file.lines) });

@@ -1,4 +1,4 @@
-//! Queue of the messages from the client.
+//! Queue of the messages from the editor, which a separate thread reads from standard input.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, BufReader};
@@ -28,13 +28,13 @@ impl MessageQueue {
         Self { receiver, waiting: VecDeque::new(), cancelled: BTreeSet::new() }
     }
 
-    /// Next message, `None` if none has arrived.
+    /// Next message, `None` if no message is waiting.
     pub(super) fn take(&mut self) -> Option<IncomingMessage> {
         self.gather();
         self.waiting.pop_front()
     }
 
-    /// Next message, for which this waits if none has arrived.
+    /// Next message; blocks until one arrives or the input ends.
     pub(super) fn wait(&mut self) -> IncomingMessage {
         loop {
             if let Some(arrival) = self.take() {
@@ -47,7 +47,7 @@ impl MessageQueue {
         }
     }
 
-    /// Returns true if the client cancelled this request, and forgets that.
+    /// True if the client cancelled the queued request `id`. Removes the cancellation from the queue.
     pub(super) fn is_cancelled(&mut self, id: &RequestId) -> bool {
         self.gather();
         self.cancelled.remove(&id.to_string())

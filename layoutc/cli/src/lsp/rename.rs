@@ -1,4 +1,4 @@
-//! `textDocument/prepareRename` and `textDocument/rename`: a new name in all places that mention the old one.
+//! `textDocument/prepareRename` and `textDocument/rename`: replaces a name at its declaration and all references.
 
 #[expect(
     clippy::disallowed_types,
@@ -29,7 +29,7 @@ pub(super) fn prepare(
 /// Edits of all manifests that rename the name at a position.
 ///
 /// # Errors
-/// Reason why the name cannot be changed.
+/// The name at the position cannot be changed, or the new name is invalid.
 #[expect(
     clippy::disallowed_types,
     clippy::mutable_key_type,

@@ -24,13 +24,14 @@ pub(super) enum LspProjectRoot {
 }
 
 impl LspProjectRoot {
-    /// Identity of the project that contains the file at `path`.
+    /// Identity of the project that contains the file at `path`: the nearest folder above with a `layoutc.toml`, else
+    /// the file itself.
     pub(super) fn of(path: &Path) -> Self {
         let root = path.parent().and_then(root_at);
         root.map_or_else(|| Self::Alone(path.to_owned()), Self::Project)
     }
 
-    /// Folder that the paths of manifests are relative to.
+    /// Folder that the paths of manifests are relative to: the root of the project, or the folder of the only manifest.
     pub(super) fn root(&self) -> PathBuf {
         match self {
             Self::Project(root) => root.clone(),
@@ -108,13 +109,13 @@ fn configure(
     }
 }
 
-/// Path of a file relative to the folder `root` above it, with `/` as separator. `None` if it is not below.
+/// Path of `file` relative to the folder `root`, with `/` as separator; `None` if `file` is not below `root`.
 pub(super) fn below(file: &Path, root: &Path) -> Option<String> {
     slashed(file.strip_prefix(root).ok()?)
 }
 
-/// Returns true if an open document that no pattern matches is a manifest, by its language, or by a line that
-/// starts with the name of a node that only manifests have.
+/// True if an open document is a manifest although no pattern matches its path: its language is `layoutc`, or `kdl` and
+/// a line starts with the name of a node that only manifests have.
 fn is_manifest(document: &OpenDocument) -> bool {
     const OWN: [&str; 4] = ["tensor", "transform", "kernel", "backend"];
     let begins = |line: &str, word: &&str| {

@@ -66,7 +66,7 @@ pub(super) struct LspServer {
     memory: InMemoryMemo,
 }
 
-/// Position in a manifest of a project, with the state of both.
+/// Position in a manifest, with the state of the manifest and of its project.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CursorPosition<'a> {
     pub(super) project: &'a LspProject,
@@ -108,7 +108,7 @@ impl LspServer {
         self.touch(&path);
     }
 
-    /// Handles a document that the editor closed, so that the file on disk counts again.
+    /// Handles a document that the editor closed: from then on, the file on disk is read.
     pub(super) fn close(&mut self, uri: &Uri) {
         let Some(path) = uri::path_of(uri) else { return };
         self.documents.0.remove(&path);
@@ -155,7 +155,7 @@ impl LspServer {
         }
     }
 
-    /// Determines the set of projects anew, and marks them all as stale.
+    /// Recomputes the set of projects from the configurations on disk and the open documents, and marks all as stale.
     fn regroup(&mut self) {
         let is_there = |home: &LspProjectRoot| match home {
             LspProjectRoot::Project(root) => root.join(CONFIG).is_file(),
@@ -187,8 +187,8 @@ impl LspServer {
         }
     }
 
-    /// Project of the file at an address, and the path of the file in it. Prefers the project in whose folder the
-    /// file is.
+    /// Project of the file at the URL `uri`, and the path of the file relative to the root of that project. Prefers the
+    /// project in whose folder the file is; `None` if no project has read the file.
     pub(super) fn at(&self, uri: &Uri) -> Option<(&LspProject, String)> {
         let file = uri::path_of(uri)?;
         let home = LspProjectRoot::of(&file);
@@ -200,7 +200,8 @@ impl LspServer {
         Some((project, project.path(&file)?))
     }
 
-    /// Position in the manifest at an address, and the path of the manifest in its project.
+    /// Position in the manifest at the URL `uri`, and the path of the manifest relative to its project; `None` if no
+    /// project has read it.
     pub(super) fn place(
         &self,
         uri: &Uri,
@@ -218,7 +219,7 @@ impl LspServer {
         positions::span(&file.text, &file.lines, bytes, self.traits.encoding)
     }
 
-    /// Address of a file, which for an open document is as the editor writes it.
+    /// URL of a file; for an open document, the URL that the editor sent.
     pub(super) fn uri(&self, file: &Path) -> Option<Uri> {
         let open = self.documents.0.get(file).map(|document| document.uri.clone());
         open.or_else(|| uri::of_path(file))

@@ -137,7 +137,8 @@ impl LspSession {
         Ok(())
     }
 
-    /// Asks the editor to report changes of manifests and configurations on disk.
+    /// Asks the editor to report changes of manifests and configurations on disk. Does nothing if the editor cannot
+    /// watch files.
     fn initialized(&mut self) -> io::Result<()> {
         let SessionState::Open(server) = &self.stage else { return Ok(()) };
         if !server.traits.can_watch {
@@ -206,7 +207,7 @@ impl LspSession {
     }
 }
 
-/// Addresses of the workspace folders that the client opened.
+/// URLs of the workspace folders that the client opened.
 #[expect(deprecated, reason = "older clients only send the root")]
 fn folders(params: &InitializeParams) -> Vec<Uri> {
     match &params.workspace_folders {

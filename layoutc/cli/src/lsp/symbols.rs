@@ -5,7 +5,8 @@ use lsp_types::{DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, Sy
 
 use super::server::LspServer;
 
-/// Outline of a manifest: its items, with names and ranges.
+/// Outline of a manifest: its declarations (tensors, kernels, graphs …) in order, with names and ranges. `None` if no
+/// project contains the document.
 pub(super) fn answer(
     server: &LspServer,
     params: &DocumentSymbolParams,

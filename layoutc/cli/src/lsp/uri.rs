@@ -25,7 +25,7 @@ pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     Some(resolved(Path::new(OsStr::from_bytes(&bytes))))
 }
 
-/// Path without links and dots. If the file does not exist, only the path of its folder is resolved.
+/// Path with links and `.` or `..` resolved. If the file does not exist, only the path of its folder is resolved.
 pub(super) fn resolved(path: &Path) -> PathBuf {
     if let Ok(path) = fs::canonicalize(path) {
         return path;

@@ -16,7 +16,7 @@ const LONGEST: u64 = 512 << 20;
 /// Name of the only header that the server evaluates, in lower case.
 const LENGTH: &str = "content-length:";
 
-/// Message from the client, or the reason why there is none.
+/// Result of reading a message from the client: a message, malformed input, or the end of the input.
 #[derive(Debug)]
 pub(super) enum IncomingMessage {
     Message(Message),

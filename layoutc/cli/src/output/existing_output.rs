@@ -1,4 +1,5 @@
-//! Examination of the files at the paths of outputs.
+//! Examination of the files on disk at the paths of outputs: comparison with the expected text, and reasons why a file
+//! must not be replaced.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -21,12 +22,12 @@ use super::{OverwritePolicy, name_of};
 /// Maximum size in bytes of a file whose content is compared; a larger file counts as different.
 pub(super) const LARGEST: u64 = 64 << 20;
 
-/// State of the file at the path of an output, in the cases in which it may be replaced.
+/// State of the file at the path of an output, if that file may be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExistingOutput {
-    /// File with the expected text, unchanged since its fingerprint was recorded.
+    /// File with the expected text, whose metadata are those of the fingerprint in the log.
     AsRecorded,
-    /// File with the expected text, byte for byte, and its new fingerprint.
+    /// File that was read and has the expected text, with its new fingerprint.
     Same(Fingerprint),
     /// File with a different text, which may be replaced.
     Other,
@@ -40,7 +41,7 @@ pub(crate) struct ExpectedOutput<'a> {
     pub(crate) path: &'a str,
     /// Hash of the output's text.
     pub(crate) hash: &'a ContentHash,
-    /// Fingerprint that the log recorded for the file at the path, `None` if it has none.
+    /// Fingerprint of the file in the log, `None` if the log has none for the path.
     pub(crate) known: Option<&'a Fingerprint>,
 }
 
@@ -56,7 +57,8 @@ pub(super) struct ProbeContext<'a, 'f> {
     pub(super) strictness: OverwritePolicy,
 }
 
-/// State of the file in `folder` at the path of `wanted`, or the reason why the file must not be replaced.
+/// State of the file in `folder` at the path of `wanted`. The inner error is the reason why the file must not be
+/// replaced, the outer error a failed read.
 pub(super) fn probe_output(
     folder: &OwnedFd,
     wanted: ExpectedOutput<'_>,
@@ -122,14 +124,15 @@ pub(super) fn probe_output(
     )
 }
 
-/// Returns true if a power failure may have left this text: its end or all of it is missing or zero.
+/// True if a power failure may have left the text `found`: it is empty or all zero bytes, or its only zero bytes are at
+/// its end.
 pub(super) fn is_torn(found: &[u8]) -> bool {
     let length = found.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let (written, zeros) = found.split_at(length);
     written.is_empty() || !zeros.is_empty() && !written.contains(&0)
 }
 
-/// Returns true if layoutc seals the text of files with this name.
+/// True if layoutc writes a seal (a hash of the text) into files with the extension of `name`.
 pub(crate) fn has_seal(name: &str) -> bool {
     content_hash::can_seal(name.rsplit_once('.').map_or("", |(_, extension)| extension))
 }
@@ -143,7 +146,8 @@ pub(super) fn read(folder: &OwnedFd, name: &str) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Fingerprint of the file `name` in `folder`, whose text has the hash `hash`.
+/// Fingerprint of the file `name` in `folder`, whose text has the hash `hash`. It lacks metadata if the file changed so
+/// recently that a later change might not alter them.
 pub(super) fn known(folder: &OwnedFd, name: &str, hash: ContentHash) -> Fingerprint {
     let now = Timestamp::take();
     let raw = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
@@ -172,7 +176,7 @@ pub(super) fn edited(file: &Path) -> Diagnostic {
     .help("move the edit to another file, or overwrite it with `--force`")
 }
 
-/// Warning about an output that is not removed, as it was edited.
+/// Warning about an output that is not removed because it was edited.
 pub(super) fn preserved(file: &Path) -> Diagnostic {
     let file = relative_to_cwd(file);
     let message = format!("`{file}` was edited since layoutc wrote it, and is not removed");

@@ -2,8 +2,8 @@
 //! not write.
 //!
 //! A build first examines every output path and collects all reasons to refuse; then it writes every new text to a
-//! temporary file; then it renames them. An error before the first rename leaves every output unchanged. A file is
-//! layoutc's if the log or the seal in its text says so.
+//! temporary file; then it renames the temporary files. An error before the first rename leaves every output unchanged.
+//! A file counts as written by layoutc if the build log or the seal in its text, a hash, proves it.
 
 mod existing_output;
 mod output_dir;
@@ -65,12 +65,12 @@ pub(crate) enum OverwritePolicy {
     Overwrite,
 }
 
-/// Part of the output folder from which stale outputs are removed.
+/// Part of the output folder from which outputs that are no longer generated are removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SweepScope {
-    /// No part of it, as other manifests may have generated the outputs there.
+    /// No part of the output folder, as other manifests may have generated the outputs in it.
     Nothing,
-    /// Folders with these paths in the output folder, and all below them.
+    /// Folders with these paths relative to the output folder, and all folders below them.
     Folders(Vec<String>),
     /// The whole output folder.
     Everything,
@@ -79,14 +79,14 @@ pub(crate) enum SweepScope {
 /// State of the file at the path of an output, or the reason why the file must not be replaced.
 pub(crate) type ProbeResult = Result<ExistingOutput, Box<Diagnostic>>;
 
-/// Results of the examination of outputs by path, except outputs that are as recorded in the log.
+/// State of the file at each output path, except files that are as recorded in the log.
 pub(crate) type OutputSurvey = BTreeMap<String, ProbeResult>;
 
 /// Maximum number of outputs of one folder per parallel task.
 const AT_ONCE: usize = 192;
 
-/// Examines the files at the paths of outputs, without changing them. `facts`: what the log records about
-/// files of layoutc.
+/// State of the files at the paths of the outputs `wanted`, which are not changed. `facts`: records of the build log
+/// about the files that layoutc wrote.
 pub(crate) fn survey(
     home: &OutputDir,
     wanted: &[ExpectedOutput<'_>],
@@ -103,7 +103,7 @@ pub(crate) fn survey(
     Ok(surveyed.into_iter().flatten().collect())
 }
 
-/// Examines the files at the paths of outputs in one folder, as [`survey`] does for all.
+/// Like [`survey`], for outputs that are all in one folder.
 fn survey_folder(
     home: &OutputDir,
     files: &[ExpectedOutput<'_>],
@@ -135,13 +135,13 @@ fn survey_folder(
     Ok(survey)
 }
 
-/// Lists the files in the part `sweep` of the output folder, of which some may be stale.
+/// Lists the files in the part `sweep` of the output folder.
 pub(crate) fn listing(home: &OutputDir, sweep: &SweepScope) -> Result<OutputListing, CommandError> {
     stale::list(&home.path(), sweep)
 }
 
-/// Returns true if the swept folders contain only outputs in `facts`: an earlier build recorded that, and no
-/// folder changed since.
+/// True if the folders of `sweep` contain only outputs in `facts`: an earlier build recorded that, and no folder
+/// changed since.
 pub(crate) fn is_tidy(home: &OutputDir, sweep: &SweepScope, facts: &BuildFacts<'_>) -> bool {
     stale::is_settled(&home.path(), sweep, &facts.swept)
 }
@@ -177,8 +177,8 @@ pub(crate) struct NewOutput<'a> {
     pub(crate) is_first: bool,
 }
 
-/// Writes new outputs and removes stale ones; returns the facts about them for the log. If the lock is not
-/// held, other builds may be writing to the same folders.
+/// Writes the outputs `new` and removes the outputs `left_over`; returns facts for the build log about these files. If
+/// `lock` is not held, other builds may be writing to the same folders.
 pub(crate) fn apply<'p>(
     home: &OutputDir,
     state: &StateFolder,
@@ -197,7 +197,8 @@ pub(crate) fn apply<'p>(
     Ok(facts)
 }
 
-/// Plan of `layoutc clean`: files in the output folder, and who owns them.
+/// Plan of `layoutc clean`: files in the output folder, each with its origin (written by layoutc, edited since, or
+/// foreign).
 #[derive(Debug)]
 pub(crate) struct CleanPlan {
     home: OutputDir,
@@ -205,8 +206,8 @@ pub(crate) struct CleanPlan {
 }
 
 impl CleanPlan {
-    /// Lists the files in the part `sweep` of the output folder, without changing them. `facts`: what the log
-    /// records about files of layoutc.
+    /// Lists the files in the part `sweep` of the output folder, without changing them. `facts`: records of the build
+    /// log about the files that layoutc wrote.
     pub(crate) fn new(
         home: &OutputDir,
         facts: &BuildFacts<'_>,
@@ -242,7 +243,7 @@ impl CleanPlan {
     }
 }
 
-/// Errors about outputs whose paths differ only in case, or not at all.
+/// Errors about outputs whose paths are equal or differ only in case.
 pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Vec<Diagnostic> {
     // Fast path: all hashes differ.
     let mut hashes: IndexSet<u64, FxBuildHasher> = IndexSet::default();
@@ -261,7 +262,7 @@ pub(crate) fn collisions<'a>(paths: impl Iterator<Item = &'a str> + Clone) -> Ve
     refusals
 }
 
-/// Hash of a path that ignores case.
+/// Hash of a path without regard to case: equal for `A.h` and `a.h`.
 fn caseless(path: &str) -> u64 {
     let mut hasher = FxHasher::default();
     if path.is_ascii() {

@@ -28,7 +28,8 @@ pub(crate) struct OutputDir {
     below: String,
 }
 
-/// Handle of a folder, `None` if it does not exist, or the reason why it must not be opened.
+/// Handle of a folder, or `None` if the folder does not exist. The error is the reason why the folder must not be
+/// opened.
 pub(super) type FolderResult = Result<Option<OwnedFd>, Box<Diagnostic>>;
 
 impl OutputDir {
@@ -41,7 +42,7 @@ impl OutputDir {
         if self.below.is_empty() { self.base.clone() } else { self.base.join(&self.below) }
     }
 
-    /// Opens the folder at `path` relative to the output folder; `None` if it does not exist.
+    /// Opens the folder at `path` relative to the output folder; `None` if the folder does not exist.
     pub(super) fn open(&self, path: &str) -> Result<FolderResult, CommandError> {
         self.walk(path, MissingFolder::Stop, &mut Vec::new()).map_err(PathError::fault)
     }
@@ -63,7 +64,8 @@ impl OutputDir {
         }
     }
 
-    /// Opens the folder at `path` like [`Self::make`]; `None` without permission, or if the path is not a folder.
+    /// Opens the folder at `path` like [`Self::make`]; `None` without permission to create it, or if a component is a
+    /// file or a link out of the base folder.
     pub(super) fn make_if_allowed(&self, path: &str) -> Result<Option<OwnedFd>, CommandError> {
         match self.walk(path, MissingFolder::Make, &mut Vec::new()) {
             Ok(opened) => Ok(opened.ok().flatten()),
@@ -128,15 +130,14 @@ impl PathError {
     }
 }
 
-/// Behavior of a walk at a folder that does not exist.
+/// Behavior of a walk at a folder that does not exist: stop, or create the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MissingFolder {
     Stop,
     Make,
 }
 
-/// Walk from the base folder down, one path component at a time. Links are followed only to places below the
-/// base.
+/// Walk from the base folder down, one path component at a time. Only links to folders below the base are followed.
 struct FolderWalk<'a> {
     base: OwnedFd,
     /// Handle of the current folder, `None` at the base.
@@ -150,7 +151,8 @@ impl FolderWalk<'_> {
         self.folder.as_ref().unwrap_or(&self.base).as_fd()
     }
 
-    /// Enters the subfolder `part`; returns false if it does not exist.
+    /// Enters the subfolder `part` of the current folder; returns false if `part` does not exist. The inner error is
+    /// the reason why the subfolder must not be entered.
     fn enter(
         &mut self,
         part: &str,
@@ -177,7 +179,8 @@ impl FolderWalk<'_> {
         Ok(Ok(true))
     }
 
-    /// Follows the link `part` to a place below the base, opening each component of its real path separately.
+    /// Follows the link `part` to a folder below the base; opens each component of the real path separately. The inner
+    /// error rejects any other link, and a file.
     fn follow(&mut self, part: &str) -> Result<Result<bool, Box<Diagnostic>>, PathError> {
         let stat = statat(self.here(), part, AtFlags::SYMLINK_NOFOLLOW);
         let kind = stat.map(|stat| FileType::from_raw_mode(stat.st_mode));

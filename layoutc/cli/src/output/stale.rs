@@ -1,7 +1,7 @@
 //! Stale outputs: files that are no longer generated.
 //!
-//! A file counts as an output only if it is as layoutc wrote it, or as a power failure left it, according to the log
-//! or to the seal in it.
+//! A file counts as an output only if its text is as layoutc wrote it, or as a power failure left it. The build log
+//! proves that, or the seal in the text (a hash of the text).
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -17,7 +17,7 @@ use crate::state::stat::{FileStat, Timestamp};
 use super::SweepScope;
 use super::existing_output::{LARGEST, has_seal, is_torn};
 
-/// Owner of a file in the output folder that is not generated any more.
+/// Origin of a file in the output folder that is no longer generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StaleOwnership {
     /// File of layoutc, unchanged since layoutc wrote it.
@@ -33,8 +33,8 @@ pub(super) enum StaleOwnership {
 pub(crate) struct OutputListing {
     /// Paths of all files in the swept folders, relative to the output folder, sorted.
     pub(crate) files: Vec<String>,
-    /// Visited folders with their metadata before the visit, `None` if a change within the same clock tick would
-    /// not show in it.
+    /// Visited folders with their metadata before the visit; `None` if a later change might leave that metadata equal,
+    /// as it is too recent for the clock of the file system.
     pub(crate) folders: Vec<(String, Option<FileStat>)>,
 }
 
@@ -49,8 +49,8 @@ pub(super) fn list(root: &Path, sweep: &SweepScope) -> Result<OutputListing, Com
     Ok(listing)
 }
 
-/// Returns true if `folders` covers the part `sweep` and no folder has changed, so that the set of files is
-/// unchanged.
+/// True if `folders` covers the part `sweep` of the output folder and no folder has changed since, so that the set of
+/// files is unchanged.
 pub(super) fn is_settled(root: &Path, sweep: &SweepScope, folders: &[(&str, FileStat)]) -> bool {
     let is_among = |start: &String| folders.iter().any(|(folder, _)| folder == start);
     let stands = |(folder, stat): &(&str, FileStat)| {
@@ -60,13 +60,13 @@ pub(super) fn is_settled(root: &Path, sweep: &SweepScope, folders: &[(&str, File
     !folders.is_empty() && swept(sweep).iter().all(is_among) && folders.iter().all(stands)
 }
 
-/// Returns true if the file at `path` is in the part `sweep` of the output folder.
+/// True if the file at `path` is in the part `sweep` of the output folder.
 pub(super) fn is_swept(sweep: &SweepScope, path: &str) -> bool {
     let is_in = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     swept(sweep).iter().any(|folder| folder.is_empty() || is_in(folder))
 }
 
-/// Owner of each of the files at `paths`, which are no longer generated.
+/// Path and origin of each of the files at `paths`, which are no longer generated.
 pub(super) fn classify_stale(
     root: &Path,
     paths: Vec<String>,

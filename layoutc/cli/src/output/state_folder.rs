@@ -1,4 +1,5 @@
-//! State folder: `.layoutc` next to `layoutc.toml`, or in the folder of `--out`.
+//! State folder: `.layoutc` next to `layoutc.toml`, or in the folder of `--out`. It holds the build log, cached
+//! results, the lock file and temporary files.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,10 +15,10 @@ use crate::state::{FOLDER, log, memo};
 use super::output_dir::OutputDir;
 use super::write::{TEMPORARY, sweep, sweep_targets_folder};
 
-/// Name and text of the file that excludes the folder from version control.
+/// Name and text of the file that excludes the state folder from version control.
 const IGNORE: (&str, &str) = (".gitignore", "*\n");
 
-/// State folder that belongs to an output folder.
+/// State folder of a project or of a folder given by `--out`.
 #[derive(Debug)]
 pub(crate) struct StateFolder {
     home: OutputDir,
@@ -28,7 +29,8 @@ pub(crate) struct StateFolder {
 }
 
 impl StateFolder {
-    /// State folder in `base`. If it cannot be opened, it counts as missing.
+    /// State folder in the folder `base`. A state folder that must not be opened, such as a link out of `base`, counts
+    /// as missing.
     pub(crate) fn find(base: &Path) -> Result<Self, CommandError> {
         let home = OutputDir::new(base, FOLDER);
         let dir = home.open("")?.ok().flatten();
@@ -55,9 +57,9 @@ impl StateFolder {
         self.dir.as_ref().is_some_and(stands)
     }
 
-    /// Creates and locks the folder, and removes temporary files of a killed build. Calls `wait` with a
-    /// description of the build that holds the lock, which may return an error. Locks nothing if there is no
-    /// state folder or no permission to create it.
+    /// Creates and locks the state folder, and removes temporary files of a killed build. If another build holds the
+    /// lock, calls `wait` with a description of that build, then waits unless `wait` fails. Locks nothing if there is
+    /// no state folder or no permission to create it.
     pub(crate) fn lock(
         &mut self,
         mut wait: impl FnMut(&str) -> Result<(), CommandError>,
@@ -77,7 +79,7 @@ impl StateFolder {
         }
     }
 
-    /// Excludes the folder from version control if possible. Without that, the folder may be committed.
+    /// Writes the file that excludes the state folder from version control, unless it exists. Ignores failures.
     fn ignore(&self) {
         let (name, text) = IGNORE;
         let file = self.path().join(name);
@@ -86,7 +88,7 @@ impl StateFolder {
         }
     }
 
-    /// Removes layoutc's files in the folder, and the folder itself if nothing else is in it.
+    /// Removes layoutc's files in the state folder, and the folder itself if nothing else is in it.
     pub(crate) fn remove(&self, _lock: &StateLock) {
         let Some(dir) = &self.dir else { return };
         sweep(dir, &self.path());

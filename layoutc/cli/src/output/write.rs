@@ -32,7 +32,8 @@ pub(super) const TEMPORARY: &str = "tmp";
 /// Prefix and suffix of the names of temporary files next to their targets.
 const TEMPORARY_AFFIXES: (&str, &str) = (".layoutc-", ".tmp");
 
-/// Temporary files and new folders of a build, removed on drop unless everything succeeded.
+/// Temporary files and new folders of a build. On drop, the temporary files are removed, and the new folders unless all
+/// writes succeeded.
 struct TemporaryFiles<'a> {
     state: &'a StateFolder,
     files: Vec<PathBuf>,
@@ -62,7 +63,7 @@ pub(super) fn sweep(state: &OwnedFd, folder: &Path) {
     let _ = unlinkat(state, TEMPORARY, AtFlags::REMOVEDIR);
 }
 
-/// Removes the temporary files in the folder of their targets. The lock must be held.
+/// Removes temporary files in `folder`, a folder of outputs. The lock must be held, as another build may use them.
 pub(super) fn sweep_targets_folder(folder: &Path) {
     let (head, tail) = TEMPORARY_AFFIXES;
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -135,8 +136,8 @@ pub(super) fn all(
     Ok(known)
 }
 
-/// Runs an action for each pending write, with the handle of the target's folder; returns the results in
-/// order.
+/// Results of `action` for each pending write, in order. Its first argument is the handle of the folder of the output;
+/// `made` receives the folders that were created.
 fn in_folders<T>(
     home: &OutputDir,
     writes: &[PendingWrite<'_>],
@@ -157,7 +158,8 @@ fn in_folders<T>(
     Ok(results)
 }
 
-/// Handle of the folder of temporary files, `None` without a state folder.
+/// Handle of the folder of temporary files in the state folder, which is created if missing; `None` without a state
+/// folder.
 fn temporary(state: &StateFolder) -> Result<Option<OwnedFd>, CommandError> {
     let Some(dir) = state.dir() else { return Ok(None) };
     let path = state.path().join(TEMPORARY);
@@ -229,9 +231,9 @@ fn rename_into_place(
     }
 }
 
-/// Renames the file `name` in `from` to `to` in `folder`. If there was no file (`is_first`), never replaces
-/// one, as far as the file system supports that. Else exchanges the two files if possible and leaves the old
-/// one to be removed later, as freeing its blocks may take milliseconds.
+/// Renames the file `name` in the folder `from` to `to` in `folder`. With `is_first`, when there was no file, never
+/// replaces one, as far as the file system supports that. Else exchanges the two files if possible; the old file is
+/// removed later, as freeing its blocks may take milliseconds.
 fn rename(
     from: &OwnedFd,
     name: &str,
@@ -260,7 +262,8 @@ fn is_folder(folder: &OwnedFd, name: &str) -> bool {
     stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
 }
 
-/// Creates the file `name` in `folder` with a text, never through a link and never over an existing file.
+/// Creates the file `name` in `folder` with a text, never through a link. A file of that name, left by a killed build,
+/// is removed first.
 fn write_new(folder: &OwnedFd, name: &str, text: &str) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || retry_on_intr(|| openat(folder, name, flags, Mode::from_raw_mode(0o666)));

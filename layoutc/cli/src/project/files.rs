@@ -1,4 +1,4 @@
-//! Source texts of a project, which are kept for the report after they are read.
+//! Reading of the source texts of a project. Texts are kept for the report, and files are hashed to detect changes.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -51,7 +51,7 @@ impl ProjectFiles {
         Self { root: root.to_owned(), done: Mutex::default() }
     }
 
-    /// Adds every file that was loaded, or failed to load, to `reads`.
+    /// Adds the state of every file that was loaded, or failed to load, to `reads`.
     pub(crate) fn note(&self, reads: &mut ReadSet) {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let found = done.found.iter().map(|(path, read)| {
@@ -64,7 +64,7 @@ impl ProjectFiles {
     /// Texts of the files that were read, by path relative to the root.
     ///
     /// # Errors
-    /// System error that kept an existing file from being read, as the compiler's result is then meaningless.
+    /// A system error prevented the read of an existing file; the compiler's result is then meaningless.
     pub(crate) fn into_texts(self) -> Result<BTreeMap<String, FileText>, CommandError> {
         let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let texts = done.found.into_iter().filter_map(|(path, text)| Some((path, text.ok()?)));
@@ -141,8 +141,8 @@ pub(crate) fn read(path: &Path) -> Result<FileText, FileReadError> {
     Ok(FileText { text: Arc::from(text), known })
 }
 
-/// Fingerprint of the file at `path`, which is read only if its metadata differs from that of `known`. The
-/// error is the reason why it cannot be read.
+/// Fingerprint of the file at `path`, which is read only if its metadata differs from that of `known`. The error is the
+/// reason why the file cannot be read.
 pub(crate) fn hash_if_changed(path: &Path, known: Option<&Fingerprint>) -> FileState {
     hash_if_changed_up_to(LARGEST, path, known)
 }
@@ -153,7 +153,7 @@ pub(crate) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
     Ok(retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?)
 }
 
-/// Returns true if the file `name` in a folder has the metadata of `known`, so that its content is unchanged.
+/// True if the file `name` in a folder has the metadata of `known`, so that its content counts as unchanged.
 pub(crate) fn is_unchanged(folder: &OwnedFd, name: &str, known: &Fingerprint) -> bool {
     let raw = statat(folder, name, AtFlags::empty());
     raw.is_ok_and(|raw| {
@@ -162,8 +162,7 @@ pub(crate) fn is_unchanged(folder: &OwnedFd, name: &str, known: &Fingerprint) ->
     })
 }
 
-/// Fingerprint of the file at `path`, as [`hash_if_changed`] computes it, for a file of up to `largest`
-/// bytes.
+/// Like [`hash_if_changed`], with a maximum size of `largest` bytes.
 pub(crate) fn hash_if_changed_up_to(
     largest: u64,
     path: &Path,

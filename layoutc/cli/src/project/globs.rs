@@ -35,7 +35,7 @@ impl SourceGlobs {
         Ok(Self { set, folders })
     }
 
-    /// Returns true if a pattern matches a path relative to the root.
+    /// True if a pattern matches a path relative to the root of the project.
     pub(crate) fn matches(&self, path: &Path) -> bool {
         self.set.is_match(path)
     }

@@ -1,4 +1,5 @@
-//! Discovery of the manifests of a command, and of the projects that they belong to.
+//! Discovery of the manifests of a command from PATHS, the paths on its command line, and of the projects that they
+//! belong to.
 //!
 //! The compiler identifies a manifest by its path relative to the root of the project, so that outputs do not depend
 //! on the working directory. Messages show the path as given, or relative to the working directory.
@@ -38,7 +39,7 @@ pub(crate) const CONFIG: &str = "layoutc.toml";
 
 #[derive(Debug)]
 pub(crate) struct Project {
-    /// Absolute path of the folder of `layoutc.toml`, or of the manifest if it is outside of any project.
+    /// Absolute path of the folder that contains `layoutc.toml`, or the manifest if it is outside of any project.
     pub(crate) root: PathBuf,
     /// Configuration of the project, or the default one for a manifest outside of any project.
     pub(crate) config: Config,
@@ -56,7 +57,7 @@ impl Project {
         self.manifests.get(path).cloned().unwrap_or_else(|| relative_to_cwd(&self.root.join(path)))
     }
 
-    /// Copy of a diagnostic with paths for display.
+    /// Copy of a diagnostic in which paths relative to the root are replaced by paths for display.
     pub(crate) fn with_shown_paths(&self, diagnostic: &Diagnostic) -> Diagnostic {
         let mut diagnostic = diagnostic.clone();
         let labels = diagnostic.labels.iter_mut().map(|label| &mut label.place);
@@ -75,11 +76,11 @@ struct ProjectSearch {
     manifests: BTreeMap<PathBuf, BTreeMap<String, String>>,
     /// Configurations of the projects by root, `None` if invalid.
     configs: BTreeMap<PathBuf, Option<Config>>,
-    /// Roots of the projects of which every manifest was requested.
+    /// Roots of the projects all of whose manifests were requested.
     whole: Vec<PathBuf>,
     /// First error about a requested place that contains no manifests.
     lack: Option<CommandError>,
-    /// Files that were read during the search, and places where others would have been found.
+    /// Files that were read during the search, and folders and patterns by which new files would be found.
     reads: ReadSet,
 }
 
@@ -102,7 +103,7 @@ pub(crate) fn discover(
     }
 }
 
-/// Projects of PATHS, including projects without a manifest.
+/// Projects of PATHS, also those without a manifest. A project with an invalid configuration is reported and left out.
 pub(crate) fn homes(given: &[PathBuf], report: &mut Report) -> Result<Vec<Project>, CommandError> {
     let mut found = ProjectSearch::default();
     found.gather(given, report)?;
@@ -193,7 +194,8 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Adds one manifest, to its project or as one outside of any project.
+    /// Adds the manifest at `given` to its project. A manifest outside of any project belongs to a project of its
+    /// folder.
     fn manifest(&mut self, given: &Path, report: &mut Report) -> Result<(), CommandError> {
         let name = given.file_name().unwrap_or_default();
         let parent = given.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -207,7 +209,7 @@ impl ProjectSearch {
         self.add(&root, &file, &below(&file, &root), given)
     }
 
-    /// Adds the manifests of the project at `root` that are below `folder`, which paths for display call `given`.
+    /// Adds the manifests of the project at `root` that are below `folder`, whose path for display is `given`.
     fn sources(&mut self, root: &Path, folder: &Path, given: &Path) -> Result<(), CommandError> {
         let patterns = match self.configs.get(root) {
             Some(Some(config)) => config.project.sources.clone(),
@@ -281,8 +283,8 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Reads the configuration of the project at `root`, unless that was done before. Returns false if it is
-    /// invalid.
+    /// Reads the configuration of the project at `root` on the first call for that root. Returns false if the
+    /// configuration is invalid.
     fn config(&mut self, root: &Path, report: &mut Report) -> Result<bool, CommandError> {
         if let Some(config) = self.configs.get(root) {
             return Ok(config.is_some());
@@ -300,7 +302,8 @@ impl ProjectSearch {
         Ok(is_valid)
     }
 
-    /// Parses the configuration of the project at `root`, `None` if it is invalid.
+    /// Configuration of the project at `root`, `None` if it is invalid, which is reported. Defaults if the root is
+    /// given by `--root` and has no configuration file.
     fn read_config(
         &mut self,
         root: &Path,

@@ -18,7 +18,7 @@ pub(crate) type FileState = Result<Fingerprint, String>;
 /// States of files by absolute path.
 pub(crate) type FileStates = IndexMap<PathBuf, FileState, FxBuildHasher>;
 
-/// Files that a command read, and places where it would have read others.
+/// Files that a command read, and folders and patterns by which it would have read new files.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReadSet {
     /// States of the files that the command read, or failed to read.
@@ -31,7 +31,7 @@ pub(crate) struct ReadSet {
     pub(crate) loose: BTreeSet<PathBuf>,
     /// Template folders, each with the folder that links must not lead out of, `None` if links may lead anywhere.
     pub(crate) templates: BTreeMap<PathBuf, Option<PathBuf>>,
-    /// Links to folders, and links to missing files, that were found in any of these folders.
+    /// Links to folders, and links to missing files, that were found in the searched folders.
     pub(crate) links: BTreeSet<PathBuf>,
     /// Output folders, from which no input is read.
     pub(crate) written: BTreeSet<PathBuf>,
@@ -52,13 +52,13 @@ impl ReadSet {
         files::hash_if_changed(path, known)
     }
 
-    /// Records the current state of the file at `path`. Its state in `before` saves reading it if it is
-    /// unchanged.
+    /// Records the current state of the file at `path`, which is read only if it may have changed since its state in
+    /// `before`.
     pub(crate) fn record_state(&mut self, path: &Path, before: &ReadSet) {
         self.files.insert(path.to_owned(), before.current_state(path));
     }
 
-    /// Adds the files and places of `other`, which wins for files that both read.
+    /// Adds the contents of `other`, whose states replace those of files that are in both.
     pub(crate) fn merge(&mut self, other: ReadSet) {
         self.files.extend(other.files);
         self.manifests.extend(other.manifests);

@@ -21,10 +21,10 @@ pub(super) enum RootSearch {
 }
 
 impl RootSearch {
-    /// Strategy for the value of `--root`, or the nearest folder without one.
+    /// Strategy for the value `given` of `--root`; without it, the nearest folder with a `layoutc.toml`.
     ///
     /// # Errors
-    /// Value that is not the path of a folder.
+    /// The value is not the path of a folder.
     pub(super) fn new(given: Option<&Path>) -> Result<Self, CommandError> {
         let Some(given) = given else { return Ok(Self::Nearest) };
         if !given.is_dir() {
@@ -48,7 +48,7 @@ impl RootSearch {
         }
     }
 
-    /// Root of the project for a command without PATHS that runs in the folder `here`.
+    /// Root of the project for a command without PATHS that runs in the folder `here`; `None` outside of any project.
     pub(super) fn around(&self, here: &Path) -> Result<Option<PathBuf>, CommandError> {
         match self {
             Self::Nearest => nearest(here),
@@ -59,7 +59,7 @@ impl RootSearch {
     /// Root of the project that contains `path`, `None` if there is none.
     ///
     /// # Errors
-    /// Path that is not below the folder of `--root`.
+    /// The path is not below the folder of `--root`.
     pub(super) fn of(&self, path: &Path) -> Result<Option<PathBuf>, CommandError> {
         match self {
             Self::Nearest => nearest(path),

@@ -12,7 +12,7 @@ const WIDTH: usize = 100;
 /// Maximum number of columns before the underlined part of a long line.
 const CONTEXT: usize = 30;
 
-/// Function that returns the text of a file by the name that locations use for it.
+/// Function from the name of a file in locations to the text of that file, `None` if the text is unknown.
 pub(crate) type SourceLookup<'a> = dyn Fn(&str) -> Option<DiagnosticSource<'a>> + 'a;
 
 /// Terminal escape sequences for the parts of a diagnostic, all empty without color.
@@ -168,7 +168,7 @@ impl Gutter {
     }
 }
 
-/// Part of a source line that is displayed, and the underlined part of it.
+/// Displayed part of a source line, and the underlined part of that.
 #[derive(Debug, PartialEq, Eq)]
 struct Excerpt {
     line: String,
@@ -211,8 +211,8 @@ impl Excerpt {
     }
 }
 
-/// Range of the displayed cells of a long line: the start of the span with some context before it, at most
-/// [`WIDTH`] columns.
+/// Range `(from, to)` of the displayed cells of a long line, `to` exclusive: up to [`CONTEXT`] columns before cell
+/// `first`, where the span starts, and at most [`WIDTH`] columns in total.
 fn window(cells: &[TextCell], first: usize) -> (usize, usize) {
     let mut from = first;
     let mut room = CONTEXT;

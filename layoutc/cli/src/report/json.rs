@@ -28,7 +28,7 @@ pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>) -> Stri
     format!("{value}\n")
 }
 
-/// Fix as a JSON object, `None` if the text of the file is unknown.
+/// JSON object of a fix, with a label and its text edits; `None` if the text of the file is unknown.
 fn change(fix: &Fix, lookup: &SourceLookup<'_>) -> Option<Value> {
     let Fix { place, text } = fix;
     let source = lookup(&place.file)?;

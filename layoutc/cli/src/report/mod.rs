@@ -1,4 +1,4 @@
-//! Reports of commands: diagnostics, their counts, and traces of an index.
+//! Reports of commands: diagnostics as text or JSON, their counts, and traces of an index through a layout.
 
 pub(crate) mod human;
 pub(crate) mod json;
@@ -19,7 +19,7 @@ pub use terminal_text::escape;
 
 use crate::console::{Console, ReportFormat};
 
-/// Maximum number of errors that are printed as text, and of warnings.
+/// Maximum number of errors, and also of warnings, that are printed as text. The others are only counted.
 pub(crate) const CAP: usize = 50;
 
 /// Diagnostics of a command, with the source texts that they refer to.
@@ -105,7 +105,8 @@ impl Report {
         out
     }
 
-    /// Counts such as `1 error, 2 warnings`, and how to explain the codes; empty without diagnostics.
+    /// Counts such as `1 error, 2 warnings`, and a line with the command that explains the codes; empty without
+    /// diagnostics.
     fn closing(&self) -> String {
         let parts: Vec<String> = [Severity::Error, Severity::Warning]
             .into_iter()

@@ -16,7 +16,7 @@ impl<'a> DiagnosticSource<'a> {
     }
 }
 
-/// Line in which a span starts, and the place of the span in it.
+/// Line of a text in which a span starts, and the bounds of the span in that line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SourceLine<'a> {
     /// Number of the line, from 1.

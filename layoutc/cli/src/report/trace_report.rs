@@ -1,5 +1,5 @@
-//! Trace of an index through the steps of a layout. As text it has a block per step with the arithmetic in
-//! columns; as JSON it is one object.
+//! Rendering of the trace of an index through the steps of a layout: as text, one block per step with the arithmetic in
+//! columns; as JSON, one object.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ impl TracePalette {
     }
 }
 
-/// Trace of an index as text, whose last number is the offset.
+/// Trace of an index as text with one block per step; the last line gives the offset.
 pub(crate) fn text(trace: &IndexTrace, is_colored: bool) -> String {
     let paint = TracePalette::new(is_colored);
     let TracePalette { strong, faint, reset, .. } = paint;
@@ -57,8 +57,8 @@ pub(crate) fn text(trace: &IndexTrace, is_colored: bool) -> String {
 /// Maximum width of a row on one line, in columns.
 const WIDEST: usize = 100;
 
-/// Writes one row per axis, with columns for name, expression, numbers, value and extent. If a row is too
-/// wide, every row of the block is split into lines.
+/// Writes one row per axis to `out`, with columns for name, expression, expression with numbers, value and extent. If a
+/// row is wider than [`WIDEST`], every row is split into lines.
 fn block(out: &mut String, terms: &[TraceTerm], paint: TracePalette) {
     let TracePalette { name, strong, faint, reset } = paint;
     let rows: Vec<[String; 4]> = terms.iter().map(cells).collect();
@@ -89,8 +89,8 @@ fn block(out: &mut String, terms: &[TraceTerm], paint: TracePalette) {
     }
 }
 
-/// Columns of a row except the extent: name, expression, numbers, value. Columns that repeat others are
-/// empty.
+/// Columns of a row except the extent: name, expression, expression with numbers, value. A column that repeats another
+/// is empty.
 fn cells(term: &TraceTerm) -> [String; 4] {
     let value = term.value.to_string();
     let is_new = |text: &str| text != term.name && text != value;

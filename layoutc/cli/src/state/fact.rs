@@ -37,8 +37,8 @@ pub(crate) type PathSet<'a> = IndexSet<&'a str, FxBuildHasher>;
 /// Hash of a file's content, with the metadata that the file had at the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
-    /// Metadata of the file, which has the same content as long as this does not change. `None` if the file must
-    /// be read to tell.
+    /// Metadata of the file; while the metadata stay equal, so does the content. `None` if the file must be read to
+    /// detect a change.
     pub(crate) stat: Option<FileStat>,
     pub(crate) hash: ContentHash,
 }
@@ -48,12 +48,12 @@ pub(crate) struct Fingerprint {
 pub(crate) struct CheckRecord<'a> {
     /// Cache key of the check: hash of everything that its result depends on.
     pub(crate) key: ContentHash,
-    /// Paths of the manifests that this one uses, transitively.
+    /// Paths of the manifests that the manifest uses, directly or indirectly, relative to the root of the project.
     #[serde(borrow)]
     pub(crate) uses: Vec<&'a str>,
     /// Number of tensors in the manifest.
     pub(crate) tensors: u64,
-    /// Warnings of the check in encoded form, empty if there are none.
+    /// Warnings of the check, a list of `Diagnostic` encoded by postcard; empty if there are none.
     pub(crate) warnings: &'a [u8],
 }
 
@@ -89,8 +89,8 @@ pub(crate) enum BuildFact<'a> {
     Checked(&'a str, #[serde(borrow)] CheckRecord<'a>),
     /// Target, path of the manifest, and the files that were generated from it for the target.
     Emitted(&'a str, &'a str, #[serde(borrow)] EmitRecord<'a>),
-    /// Path of an output that is about to be written, and the hash of its text, which may be there if the build
-    /// is killed.
+    /// Path of an output that is about to be written, and the hash of its new text. If the build is killed, the file
+    /// may have that text without a fact `Output`.
     Coming(&'a str, ContentHash),
     /// Folders that contained only outputs of layoutc, with their metadata.
     Swept(#[serde(borrow)] Vec<(&'a str, FileStat)>),
@@ -100,8 +100,7 @@ pub(crate) enum BuildFact<'a> {
 /// maps.
 const BYTES_EACH: usize = 384;
 
-/// State of a project that follows from the facts in its log, of which a later fact replaces earlier ones
-/// with the same key.
+/// State of a project that follows from the facts in its log. A later fact replaces earlier ones with the same key.
 #[derive(Debug, Default)]
 pub(crate) struct BuildFacts<'a> {
     /// Boot id of the machine at the last build.
@@ -120,15 +119,15 @@ pub(crate) struct BuildFacts<'a> {
     pub(crate) checked: NameMap<'a, CheckRecord<'a>>,
     /// Generated files by target and by path of the manifest, which is empty for the umbrella header.
     emitted: BTreeMap<&'a str, NameMap<'a, EmitEntry<'a>>>,
-    /// Number of times that files of a unit were generated so far.
+    /// Number of facts `Emitted` so far: each is the generation of the files of a unit, a pair of target and manifest.
     times: usize,
     /// Fingerprints of generated files by path, each with the number of the unit that generated the file last.
     /// Computed on demand.
     made: OnceLock<NameMap<'a, (usize, Fingerprint)>>,
 }
 
-/// Generated files of a unit, with the unit's number in the order of generation, as a removed manifest may
-/// have generated the same file earlier.
+/// Generated files of a unit (target and manifest), with the number of the generation, from 1. If two units list the
+/// same file, the later generation wrote it last, as after a manifest was renamed.
 #[derive(Debug)]
 struct EmitEntry<'a> {
     nth: usize,
@@ -147,7 +146,7 @@ impl<'a> BuildFacts<'a> {
         }
     }
 
-    /// Updates the state by a fact.
+    /// Updates the state by the next fact of the log.
     pub(crate) fn learn(&mut self, fact: BuildFact<'a>) {
         match fact {
             BuildFact::Boot(boot) => self.boot = boot,
@@ -187,7 +186,7 @@ impl<'a> BuildFacts<'a> {
         of_target.insert(manifest, EmitEntry { nth: self.times, emitted });
     }
 
-    /// Fingerprint of the output at `path`, `None` if it is not known as an output.
+    /// Fingerprint of the output at `path`, `None` if layoutc is not known to have written the file.
     pub(crate) fn output(&self, path: &str) -> Option<&Fingerprint> {
         match self.found.get(path) {
             Some(found) => found.as_ref(),
@@ -242,7 +241,7 @@ impl<'a> BuildFacts<'a> {
         self.emitted.get(target)?.get(manifest).map(|learned| &learned.emitted)
     }
 
-    /// Returns true if all known outputs belong to units, of which there are exactly `units`.
+    /// True if all known outputs belong to units, and there are exactly `units` units.
     pub(crate) fn are_all(&self, units: usize) -> bool {
         self.found.is_empty() && self.emitted.values().map(IndexMap::len).sum::<usize>() == units
     }
@@ -257,7 +256,7 @@ impl<'a> BuildFacts<'a> {
         paths
     }
 
-    /// Returns true if layoutc wrote, or was about to write, a text with this hash to the output at `path`.
+    /// True if layoutc wrote, or was about to write, a text with this hash to the output at `path`.
     pub(crate) fn wrote(&self, path: &str, hash: &ContentHash) -> bool {
         self.output(path).is_some_and(|known| known.hash == *hash)
             || self.coming.get(path) == Some(hash)
@@ -274,7 +273,7 @@ impl<'a> BuildFacts<'a> {
             + emitted
     }
 
-    /// Facts that restore this state, for a log without outdated facts.
+    /// Facts that restore this state from an empty one, in a valid order.
     pub(crate) fn all(&self) -> Vec<BuildFact<'a>> {
         let mut all = vec![BuildFact::Boot(self.boot)];
         all.extend(self.inputs.iter().map(|(path, known)| BuildFact::Input(path, *known)));

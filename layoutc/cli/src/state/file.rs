@@ -1,5 +1,4 @@
-//! Files of a state folder, which are read as a whole, appended to, or replaced by way of the folder's
-//! handle.
+//! Operations on files of a state folder by the folder's handle: read whole, append, replace.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -8,7 +7,7 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
 use rustix::io::{Errno, retry_on_intr};
 
-/// Name of a file in the state folder, and name of its replacement while that is being written.
+/// Name of a file in the state folder, and name of the new file that replaces it by a rename.
 pub(crate) type FileNames = [&'static str; 2];
 
 /// Durability of a write to a file of the state folder.
@@ -39,8 +38,8 @@ pub(super) fn read(dir: &OwnedFd, [name, _]: FileNames) -> io::Result<Option<(Ve
     Ok(Some((bytes, metadata)))
 }
 
-/// Writes `bytes` after the first `valid_bytes` bytes of a file, in place of the rest. On an error only the
-/// first bytes are kept.
+/// Writes `bytes` after the first `valid_bytes` bytes of a file; drops what followed them before. On an error, only the
+/// first `valid_bytes` bytes are kept.
 pub(super) fn append(
     dir: &OwnedFd,
     [name, _]: FileNames,

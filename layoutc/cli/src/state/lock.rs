@@ -20,7 +20,7 @@ pub(crate) struct StateLock {
 }
 
 impl StateLock {
-    /// Value for builds that need no lock, or cannot have one.
+    /// Lock that is not held, for builds that need no lock or cannot have one.
     pub(crate) fn nothing() -> Self {
         Self { file: None }
     }
@@ -31,8 +31,8 @@ impl StateLock {
     }
 }
 
-/// Locks the state folder with the handle `dir` and the path `folder`. If another build holds the lock, calls
-/// `wait` with a description of that build. `None` if the folder was removed meanwhile.
+/// Locks the state folder with the handle `dir` and the path `folder`. If another build holds the lock, calls `wait`
+/// with a description of that build, then waits for its end. `None` if the folder was removed meanwhile.
 ///
 /// # Errors
 /// System errors, and errors that `wait` returns.
@@ -81,7 +81,7 @@ pub(crate) fn try_lock(dir: &OwnedFd) -> Option<StateLock> {
     Some(StateLock { file: Some(file) })
 }
 
-/// Writes a description of this process to the lock file, which others show in messages.
+/// Writes a description of this process to the lock file, for the messages of builds that wait.
 fn sign(file: &mut File) {
     let command = std::env::args().nth(1).unwrap_or_default();
     let text = format!("process {} (`layoutc {command}`)\n", std::process::id());
@@ -90,7 +90,7 @@ fn sign(file: &mut File) {
     drop(written.and_then(|()| file.set_len(text.len() as u64)));
 }
 
-/// Description of the process that holds the lock, as it is in the lock file.
+/// Description of the process that holds the lock, from the lock file; `another build` if the file has no valid one.
 fn holder(file: &mut File) -> String {
     let mut text = String::new();
     let read = file.rewind().and_then(|()| file.take(200).read_to_string(&mut text));

@@ -1,8 +1,7 @@
 //! Append-only log of the facts that builds record.
 //!
-//! The first invalid record ends the log, and the next append replaces it and everything after it. Each fact
-//! is valid or outdated on its own, so a lost one is only recorded again. A file without the header is not a
-//! log.
+//! The first invalid record ends the log; the next append replaces that record and everything after it. Facts do not
+//! depend on each other, so a lost fact is only recorded again. A file without the header is not a log.
 
 use std::fmt;
 use std::io;
@@ -86,7 +85,8 @@ impl<'a> BuildLog<'a> {
         Ok(log)
     }
 
-    /// Adds the facts in the records of `bytes` from byte `start` on; returns the end of the last valid record.
+    /// Adds the facts in the records of `bytes` from byte `start` on to the state; returns the end of the last valid
+    /// record in bytes.
     fn learn(&mut self, bytes: &'a [u8], start: usize) -> usize {
         let mut valid_end = start;
         for span in record::spans(bytes, start) {
@@ -113,12 +113,12 @@ impl<'a> BuildLog<'a> {
         Ok(())
     }
 
-    /// Returns true if this is the log of the state folder at `folder`.
+    /// True if the log belongs to the state folder at `folder`.
     pub(crate) fn is_of(&self, folder: &Path) -> bool {
         self.folder == folder
     }
 
-    /// Returns true if the file changed since this log was read, as by another build.
+    /// True if the file changed since this log was last read or written, as by another build.
     pub(crate) fn is_outdated(&self, dir: &OwnedFd) -> bool {
         let now = statat(dir, FILES[0], AtFlags::SYMLINK_NOFOLLOW).ok();
         now.as_ref().map(FileStat::of_raw) != self.stat

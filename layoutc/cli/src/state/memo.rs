@@ -22,11 +22,11 @@ pub(crate) const FILES: FileNames = ["memo", "memo.new"];
 const HEADER: &[u8] = b"layoutc memo 1\n";
 /// Byte offset of the first record in the file.
 const START: usize = HEADER.len() + 32;
-/// Number of bytes by which the file may exceed twice the results of current texts before it is rewritten
-/// without others.
+/// Slack in bytes: the file is rewritten without unused results once its size exceeds twice the size of the results
+/// that may still be used, plus this number.
 const GROWTH: u64 = 8 << 20;
 
-/// Cache of compiler results for the builds into one output folder.
+/// Cache of compiler results on disk, for the builds with one state folder.
 #[derive(Debug)]
 pub(crate) struct DiskMemo {
     dir: Option<OwnedFd>,
@@ -66,8 +66,8 @@ impl DiskMemo {
         })
     }
 
-    /// Appends the new results to the file. The lock must be held. `live`: keys of results that may be used
-    /// again. Once the file has outgrown those results, the others are dropped.
+    /// Appends the new results to the file. The lock must be held. `live` gives the keys of results that may be used
+    /// again; if the file is much larger than these results ([`GROWTH`]), the others are dropped.
     ///
     /// # Errors
     /// System errors, after which results that are not stored are computed again.

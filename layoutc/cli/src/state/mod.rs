@@ -1,8 +1,8 @@
 //! State between builds, in the folder `.layoutc` of the project or of `--out`.
 //!
-//! `log` stores facts: the contents of files, and what was generated from them. If all facts are still true,
-//! a build has nothing to do. `memo` caches expensive results. `lock` excludes concurrent builds. All three
-//! may be lost or damaged at any time, after which a build only does more work than needed.
+//! `log` stores facts: hashes of files, and which files were generated from which inputs. If all facts are still true,
+//! a build has nothing to do. `memo` caches expensive results. `lock` excludes concurrent builds. All three files may
+//! be lost or damaged at any time, after which a build only does more work than needed.
 
 pub(crate) mod fact;
 pub(crate) mod file;

@@ -1,4 +1,4 @@
-//! Files that consist of records with lengths and checksums, which reveal damage by a crash or a bad disk.
+//! Files that consist of records with lengths and checksums. Checksums reveal damage by a crash or a bad disk.
 //!
 //! A file begins with a line that names its kind and version. A record consists of the length of its payload
 //! (4 bytes, little-endian), the first 8 bytes of the payload's hash, and the payload.
@@ -10,7 +10,7 @@ const HEAD: usize = 12;
 /// Maximum length of a payload in bytes.
 const LONGEST: usize = 256 << 20;
 
-/// Appends a record to `file`, unless the payload is too long.
+/// Appends a record to `file`, unless the payload is longer than [`LONGEST`].
 pub(crate) fn push(file: &mut Vec<u8>, payload: &[u8]) {
     let Some(length) = u32::try_from(payload.len()).ok().filter(|_| payload.len() <= LONGEST)
     else {
@@ -21,8 +21,8 @@ pub(crate) fn push(file: &mut Vec<u8>, payload: &[u8]) {
     file.extend(payload);
 }
 
-/// Byte ranges of the payloads in a file from byte `start` on, by their lengths alone. [`payload`] verifies
-/// each.
+/// Byte ranges of the payloads in a file whose first record begins at byte `start`. Only lengths are read; [`payload`]
+/// verifies the checksum of each.
 pub(crate) fn spans(file: &[u8], start: usize) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut at = start;

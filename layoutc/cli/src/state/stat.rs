@@ -77,8 +77,8 @@ impl FileStat {
         }
     }
 
-    /// This metadata if every change of the file after `now` would show in it, else `None`: a file that changed
-    /// just before `now` can change again within the same tick of the file system's clock.
+    /// Metadata, or `None` if a change of the file after `now` might leave them equal: a file that changed just before
+    /// `now` can change again within the same tick of the file system's clock.
     pub(crate) fn if_settled(self, now: Timestamp) -> Option<Self> {
         let latest = self.modified.max(self.changed);
         let tick = if latest % 1_000_000_000 == 0 { SECONDS } else { TICK };

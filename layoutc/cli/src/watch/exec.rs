@@ -18,7 +18,7 @@ use super::WatchMessage;
 /// Time that the command has to end after SIGTERM before it is sent SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Runner of one command, of which at most one process group runs at a time.
+/// Runner of the command of `--exec`. At most one process group of that command runs at a time.
 #[derive(Debug)]
 pub(super) struct ExecRunner {
     command: String,
@@ -80,7 +80,8 @@ impl ExecRunner {
         Ok(())
     }
 
-    /// Message that the start `number` of the command failed, `None` if it succeeded or was stopped.
+    /// Message that the run `number` of the command failed; `None` if the run succeeded (`failure` is `None`), or was
+    /// stopped or replaced.
     pub(super) fn ended(&self, number: u64, failure: Option<&str>) -> Option<String> {
         let running = self.running();
         let is_current = running.child.is_some() && running.number == number;

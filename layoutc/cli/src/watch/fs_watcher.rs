@@ -35,7 +35,7 @@ pub(super) struct FsWatcher {
     is_stale: Arc<AtomicBool>,
 }
 
-/// Paths of the input files, and the places where a new file would be an input.
+/// Paths of the input files, and the folders and patterns by which a new file would be an input.
 #[derive(Debug, Default)]
 struct WatchSet {
     files: BTreeSet<PathBuf>,
@@ -48,7 +48,7 @@ struct WatchSet {
     blockage: OutputBlockage,
 }
 
-/// State of the output folders: whether something in them keeps a build from writing its outputs.
+/// State of the output folders: absence or presence of something that keeps a build from writing its outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum OutputBlockage {
     /// Nothing blocks the outputs, so events in the output folders are ignored.
@@ -88,8 +88,8 @@ impl FsWatcher {
         Ok(Self { watcher, armed, interest, is_stale })
     }
 
-    /// Watches the folders of the inputs `known`. Returns true if a folder was added, in which earlier changes
-    /// were not reported.
+    /// Watches the folders of the inputs `known` and the working directory `home`, and stops other watches. Returns
+    /// true if a folder was added, in which earlier changes were not reported.
     ///
     /// # Errors
     /// Text with the reason why a folder cannot be watched.
@@ -127,7 +127,7 @@ impl FsWatcher {
         Ok(is_new)
     }
 
-    /// Returns true if the inputs must be read again because of an event.
+    /// True if the event may concern an input, so that the inputs must be read again.
     pub(super) fn matters(&self, event: &Event) -> bool {
         let is_stale = self.is_stale.load(Ordering::SeqCst);
         let is_lost = is_stale || event.need_rescan() || event.paths.is_empty();
@@ -161,8 +161,7 @@ impl WatchSet {
         }
     }
 
-    /// Returns true if a change at `path`, whose links are resolved as the system reports it, may concern an
-    /// input.
+    /// True if a change at `path` may concern an input. Links in `path` are resolved, as the system reports it.
     fn sees(&self, path: &Path) -> bool {
         let reached = self
             .linked
@@ -195,7 +194,7 @@ impl WatchSet {
     }
 }
 
-/// Folders to watch, with the depth of each watch. `names`: paths of the inputs in the form that the system
+/// Folders to watch, with the depth of each watch. `names` holds the paths of the inputs in the form that the system
 /// reports.
 fn folders(
     known: &ReadSet,
@@ -243,7 +242,7 @@ fn trees(known: &ReadSet) -> Vec<PathBuf> {
     trees
 }
 
-/// Range of the sorted paths that starts at `path`, after which the paths below it come first.
+/// Bounds of sorted paths from `path` on: first `path` itself, then the paths below `path`, then others.
 fn from(path: &Path) -> (Bound<&Path>, Bound<&Path>) {
     (Bound::Included(path), Bound::Unbounded)
 }

@@ -35,9 +35,10 @@ use status::{BuildOutcome, StatusReporter};
 
 /// Time without a notification after which the inputs are read.
 const QUIET: Duration = Duration::from_millis(40);
-/// Maximum time to wait for such a quiet time.
+/// Maximum time to wait for a period of [`QUIET`] without a notification.
 const RESTLESS: Duration = Duration::from_secs(1);
-/// Time after which an empty or missing input counts as final, and no longer as half of a save.
+/// Time after which an empty or missing input counts as final. Before, it may be in the middle of a save that first
+/// empties or removes the file.
 const HALFWAY: Duration = Duration::from_millis(250);
 /// Interval at which the inputs are read if the system provides no notifications.
 const POLL: Duration = Duration::from_millis(500);
@@ -49,7 +50,7 @@ const BACKLOG: usize = 1024;
 enum WatchMessage {
     /// Event of the file system in a watched folder.
     Event(Event),
-    /// End of the command with this number, and a message if it failed.
+    /// End of the run with this number of the command of `--exec`, and a message if the run failed.
     Ended(u64, Option<String>),
     Interrupt,
 }
@@ -72,7 +73,7 @@ struct WatchLoop<'a> {
     /// Watcher of the file system, `None` if the inputs are polled.
     eyes: Option<FsWatcher>,
     runner: Option<Arc<ExecRunner>>,
-    /// Files that the last build read, and places where it would have read others.
+    /// Files that the last build read, and folders and patterns by which it would have read new files.
     known: ReadSet,
     status: StatusReporter,
     /// Outcome of the last build.
@@ -158,7 +159,8 @@ impl WatchLoop<'_> {
         Ok(())
     }
 
-    /// Rebuilds if an input changed since the last build, or if that failed for a reason outside of the inputs.
+    /// Rebuilds if an input changed since the last build, or if the last build failed for a reason outside of the
+    /// inputs.
     fn rebuild(&mut self, why: WakeReason) {
         let store = LogArena::default();
         let paths = &self.args.build.select;
@@ -204,7 +206,8 @@ impl WatchLoop<'_> {
         InputSnapshot::take(&self.args.build.select, &self.home, &self.known)
     }
 
-    /// Snapshot of the inputs, taken again until no input looks like half of a save.
+    /// Snapshot of the inputs, taken again for at most [`HALFWAY`] until no input was emptied or removed, as in the
+    /// middle of a save.
     fn look(&mut self) -> InputSnapshot {
         let deadline = Instant::now() + HALFWAY;
         let mut look = self.take();
@@ -258,7 +261,8 @@ impl WatchLoop<'_> {
         self.is_over |= self.console.is_closed();
     }
 
-    /// Watches the files and places that the last build read. Returns true if a folder was added.
+    /// Watches the folders of the inputs of the last build. Returns true if a folder was added, or on a switch to
+    /// polling.
     fn arm(&mut self) -> bool {
         let blockage = match self.outcome {
             BuildOutcome::Blocked => OutputBlockage::Present,
@@ -276,7 +280,7 @@ impl WatchLoop<'_> {
         }
     }
 
-    /// Switches to polling, with a message. `reason`: why the file system cannot be watched, `None` if polling
+    /// Switches to polling, with a message. `reason` is the error of the file system's notifications, `None` if polling
     /// was requested.
     fn poll(&mut self, reason: Option<&str>) {
         self.eyes = None;

@@ -25,7 +25,7 @@ enum ChangeKind {
 pub(super) struct InputChange {
     path: PathBuf,
     how: ChangeKind,
-    /// True if the file is empty or removed, as between the two halves of many saves.
+    /// True if the file is empty or removed, as in the middle of a save that first empties or removes the file.
     is_halfway: bool,
 }
 
@@ -52,18 +52,18 @@ impl InputChange {
 /// States of all inputs of a build at one time.
 #[derive(Debug, Clone)]
 pub(super) struct InputSnapshot {
-    /// Files and places that the discovery of projects, manifests and templates found.
+    /// Files that the discovery of projects, manifests and templates found, with their states, and the folders that it
+    /// searched.
     listing: ReadSet,
-    /// States of the other files that the last build read.
+    /// States of the files that the last build read and that are not in `listing`.
     others: FileStates,
-    /// Projects of the build, `None` if they cannot be discovered, in which case the inputs of the last build
-    /// still count.
+    /// Projects of the build. `None` if the discovery fails; then the inputs of the last build still count.
     projects: Option<Arc<Vec<Project>>>,
 }
 
 impl InputSnapshot {
-    /// Takes the states of all files that a build of `select` in the folder `home` would read. `known`: what the
-    /// last build read.
+    /// Takes the states of all files that a build of `select` in the folder `home` would read. `known` holds the inputs
+    /// of the last build.
     pub(super) fn take(select: &SelectArgs, home: &Path, known: &ReadSet) -> Self {
         let (mut listing, mut report) = (ReadSet::default(), Report::default());
         let (paths, root) = (&select.paths, select.root.as_deref());
@@ -126,13 +126,12 @@ impl InputSnapshot {
         changes
     }
 
-    /// Returns true if an input was emptied or removed since the build that read `known`, which may be half of a
-    /// save.
+    /// True if an input was emptied or removed since the build that read `known`, as in the middle of a save.
     pub(super) fn is_halfway(&self, known: &ReadSet) -> bool {
         self.changes(known).iter().any(|change| change.is_halfway)
     }
 
-    /// Returns true if the files of both snapshots have the same contents.
+    /// True if the two snapshots have the same files with the same contents.
     pub(super) fn agrees_with(&self, other: &InputSnapshot) -> bool {
         let same = |(a, b): ((&PathBuf, &FileState), (&PathBuf, &FileState))| {
             a.0 == b.0 && is_same(a.1, b.1)
@@ -140,8 +139,8 @@ impl InputSnapshot {
         self.files().count() == other.files().count() && self.files().zip(other.files()).all(same)
     }
 
-    /// Inputs to compare the next snapshot with, after a build that read `reads`. `before`: inputs that were
-    /// known before the build.
+    /// Inputs that the next snapshot is compared with, after a build that read `reads`. `before` holds the inputs that
+    /// were known before the build.
     pub(super) fn into_known(self, before: &ReadSet, reads: ReadSet) -> ReadSet {
         let mut known = ReadSet::default();
         if self.projects.is_none() {
@@ -154,7 +153,7 @@ impl InputSnapshot {
     }
 }
 
-/// Returns true if both files have the same content, or could not be read for the same reason.
+/// True if two files have the same content, or could not be read for the same reason.
 fn is_same(a: &FileState, b: &FileState) -> bool {
     match (a, b) {
         (Ok(a), Ok(b)) => a.hash == b.hash,

@@ -18,7 +18,7 @@ use super::snapshot::InputChange;
 /// Maximum number of changed inputs that a status line names.
 const NAMED: usize = 3;
 
-/// Reporter of builds, which remembers whether the last build succeeded.
+/// Reporter of the builds of a watch. It remembers the result of the last build, for the words `rebuilt` and `fixed`.
 #[derive(Debug, Default)]
 pub(super) struct StatusReporter {
     last: Option<LastBuild>,

@@ -48,7 +48,7 @@ impl WatchLoop<'_> {
         }
     }
 
-    /// Handles a message; returns true if the inputs must be read again because of it.
+    /// Handles a message; returns true if the message requires the inputs to be read again.
     fn matters(&mut self, message: WatchMessage) -> bool {
         match message {
             WatchMessage::Event(event) => {

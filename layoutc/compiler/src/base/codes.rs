@@ -1,10 +1,11 @@
-//! Stable codes of diagnostics, one row each. Every code has a page, `book/src/codes/<area>/<what>.md`, whose first
-//! `kdl` block raises it and whose second does not, and cases with their reports, `tests/refused/<area>/<what>/`; the
-//! page's first block is one of them, `page.kdl`. The page of a code that only the binary raises shows commands instead.
+//! Stable codes of diagnostics, one row each: variant, text, title. Each code has a page
+//! `book/src/codes/<area>/<what>.md`, whose first `kdl` block raises the code and whose second does not. Test manifests
+//! with the expected reports are in `tests/refused/<area>/<what>/`; the first block of the page is `page.kdl` there.
+//! The page of a code that only the command line raises shows commands instead.
 
 macro_rules! codes {
     ($($variant:ident $id:literal $title:literal)*) => {
-        /// A diagnostic's stable code, `area::what`.
+        /// Stable code of a diagnostic, printed as `area::what`: [`Code::KdlSyntax`] is `kdl::syntax`.
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
         )]
@@ -12,15 +13,15 @@ macro_rules! codes {
         pub enum Code { $(#[serde(rename = $id)] $variant),* }
 
         impl Code {
-            /// Every code, in the order of the table.
+            /// All codes, in the order of their declaration.
             pub const ALL: &[Code] = &[$(Code::$variant),*];
 
-            /// `area::what`.
+            /// Text of the code, `area::what`: `kdl::syntax`.
             pub fn id(self) -> &'static str {
                 match self { $(Code::$variant => $id),* }
             }
 
-            /// One-line summary.
+            /// One-line summary of the fault: "unknown name" for `name::unknown`.
             pub fn title(self) -> &'static str {
                 match self { $(Code::$variant => $title),* }
             }

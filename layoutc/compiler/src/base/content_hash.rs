@@ -1,11 +1,11 @@
-//! Seal of a generated file: a hash of the text below it, which detects manual edits.
+//! Seal of a generated file: a first line with a hash of the text below it, which detects manual edits.
 
 /// Start of the comment in the first line of a generated file; 64 hexadecimal digits follow.
 const MARK: &str = " layoutc-hash: ";
 
 const DIGITS: usize = 64;
 
-/// Comment delimiters (start, end) and the file extensions of the languages that use them.
+/// Comment syntaxes as (start, end, file extensions of the languages that use it). Any other extension uses `//`.
 const COMMENTS: &[(&str, &str, &[&str])] = &[
     ("//", "", &[]),
     (
@@ -27,13 +27,14 @@ const COMMENTS: &[(&str, &str, &[&str])] = &[
 /// File extensions of formats without comments, whose files have no seal.
 const WITHOUT: &[&str] = &["csv", "json", "jsonl", "npy", "tsv", "txt"];
 
-/// True if files with this extension can carry a seal. Other files are identified by the build log alone.
+/// True if files with this extension (without the dot, in any case) can carry a seal; false for formats without
+/// comments.
 pub fn can_seal(extension: &str) -> bool {
     !WITHOUT.contains(&extension.to_ascii_lowercase().as_str())
 }
 
-/// Prepends the seal, a comment line in the language of the path's extension with the hash of `text`. Returns `text`
-/// unchanged if the format has no comments.
+/// Text of a generated file with its seal: a comment line, in the language of the extension of `path`, with the hash of
+/// `text`, then `text`. Only `text` if the format has no comments.
 pub fn seal(path: &str, text: &str) -> String {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     let extension = extension.to_ascii_lowercase();
@@ -46,8 +47,8 @@ pub fn seal(path: &str, text: &str) -> String {
     [open, MARK, hash.as_str(), close, "\n", text].concat()
 }
 
-/// True if the text below the seal is unchanged; `None` without a seal on the first line. Line ends count: a checkout
-/// that converts LF to CRLF is an edit.
+/// True if the text below the seal has the hash that the seal names, false if it was edited; `None` without a seal on
+/// the first line. A conversion of the line ends from LF to CRLF is an edit.
 pub fn verify_seal(text: &str) -> Option<bool> {
     let (line, below) = text.split_once('\n')?;
     let line = line.strip_suffix('\r').unwrap_or(line);

@@ -1,4 +1,4 @@
-//! Diagnostics: code, spans, notes, help and fixes.
+//! Diagnostics of all stages: [`Diagnostic`] with its code, labels, notes, help texts and fixes; results of checks.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -13,12 +13,12 @@ use crate::base::nearest::nearest;
 /// Maximum number of known names that a help text lists.
 const LISTED: usize = 12;
 
-/// Severity of a diagnostic. Only errors prevent outputs from being written.
+/// Severity of a diagnostic. Files are written only if there is no error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
-    /// Fault that prevents all outputs from being written.
+    /// Fault; no output is written.
     Error,
-    /// Remark that does not prevent outputs.
+    /// Remark; outputs are written.
     Warning,
 }
 
@@ -51,17 +51,17 @@ pub struct Label {
     pub primary: bool,
 }
 
-/// Edit of a file that fixes a fault or is a step towards it.
+/// Edit of a file that corrects a fault or is a step towards it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
-    /// Range to replace; empty for an insertion.
+    /// Span to replace; empty for an insertion.
     pub place: FileSpan,
-    /// Text that replaces the range.
+    /// Text that replaces the span; empty for a deletion.
     pub text: String,
 }
 
 impl Fix {
-    /// One-line description of the edit, given the `old` text at its span.
+    /// One-line description of the edit, at most 60 characters of each text; `old` is the text at its span.
     pub fn label(&self, old: &str) -> String {
         let short = |text: &str| {
             let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -128,7 +128,7 @@ impl Diagnostic {
         Self { labels: vec![label], ..Self::without_span(code, message) }
     }
 
-    /// Error of a text in a notation, at a span.
+    /// Error of a text in an einops, einsum or similar notation, at the span of the text.
     pub fn in_notation(fault: NotationFault, place: FileSpan) -> Self {
         let error = Self::error(fault.kind.into(), fault.message, place, "");
         Self { help: fault.help.into_iter().collect(), ..error }
@@ -151,41 +151,43 @@ impl Diagnostic {
         Self { severity: Severity::Warning, ..Self::error(code, message, place, label) }
     }
 
-    /// Adds a note.
+    /// Returns the diagnostic with another note, one line.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.add_note(note);
         self
     }
 
-    /// Adds a help line.
+    /// Returns the diagnostic with another help line.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.add_help(help);
         self
     }
 
-    /// Adds a fix that replaces the text at `place`.
+    /// Returns the diagnostic with another fix, which replaces the text at `place`.
     #[must_use]
     pub fn fix(mut self, place: FileSpan, text: impl Into<String>) -> Self {
         self.fixes.push(Fix { place, text: text.into() });
         self
     }
 
-    /// Adds `near` as the suggested replacement of the text at the primary label, both as a help line and as a fix.
+    /// Returns the diagnostic with `near` as the suggested replacement of the text at the primary label, both as a help
+    /// line ("did you mean `near`?") and as a fix.
     #[must_use]
     pub fn with_suggestion(mut self, near: impl Display) -> Self {
         self.add_suggestion(near);
         self
     }
 
-    /// Adds `near` as the suggested replacement of the text at the primary label, both as a help line and as a fix.
+    /// Adds `near` as the suggested replacement of the text at the primary label, both as a help line ("did you mean
+    /// `near`?") and as a fix.
     pub fn add_suggestion(&mut self, near: impl Display) {
         self.add_help(format!("did you mean `{near}`?"));
         self.add_fix(near.to_string());
     }
 
-    /// Adds the name of `known` that is most similar to `name` as a suggestion, if there is one.
+    /// Adds the name of `known` that is most similar to `name` as a suggestion; adds nothing if no name is similar.
     #[must_use]
     pub fn nearest<'a>(self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         match nearest(name, known) {
@@ -194,8 +196,9 @@ impl Diagnostic {
         }
     }
 
-    /// Like [`Diagnostic::nearest`]; if no name is similar, lists the known ones (`tensors here: …`), or says that there
-    /// are none.
+    /// Adds the name of `known` that is most similar to `name` as a suggestion. If no name is similar, adds a help line
+    /// that lists the known names, at most 12 (`tensors here: …`, where `what` is "tensors"), or says that there are
+    /// none.
     #[must_use]
     pub fn nearest_or_all<'a>(
         self,
@@ -215,13 +218,13 @@ impl Diagnostic {
         }
     }
 
-    /// Adds a fix that replaces the text at the primary label.
+    /// Adds a fix that replaces the text at the primary label; adds nothing to a diagnostic without labels.
     pub fn add_fix(&mut self, text: impl Into<String>) {
         let place = self.labels.first().map(|label| label.place.clone());
         self.fixes.extend(place.map(|place| Fix { place, text: text.into() }));
     }
 
-    /// Adds a label at a related location.
+    /// Returns the diagnostic with another label, at a related location.
     #[must_use]
     pub fn with_label(mut self, place: FileSpan, message: impl Into<String>) -> Self {
         self.add_label(place, message);
@@ -240,13 +243,13 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a label at a related location.
+    /// Adds a label at a related location, which is not the primary one.
     pub fn add_label(&mut self, place: FileSpan, message: impl Into<String>) -> &mut Self {
         self.labels.push(Label { place, message: message.into(), primary: false });
         self
     }
 
-    /// Sets the logical indices that show the fault.
+    /// Returns the diagnostic with the logical indices that show the fault; see the field `witness`.
     #[must_use]
     pub fn witness(mut self, witness: Vec<Vec<i128>>) -> Self {
         self.witness = witness;
@@ -254,7 +257,7 @@ impl Diagnostic {
     }
 }
 
-/// Result of a check: a value, or its faults. The list of faults is empty if an earlier diagnostic covers them.
+/// Result of a check: a value, or its faults. The list of faults is empty if the fault has already been reported.
 pub(crate) type CheckResult<T> = Result<T, Vec<Diagnostic>>;
 
 impl From<Diagnostic> for Vec<Diagnostic> {
@@ -263,7 +266,7 @@ impl From<Diagnostic> for Vec<Diagnostic> {
     }
 }
 
-/// Collects the values of all results in order, or the faults of all that failed.
+/// Values of all results in order if all succeeded, otherwise the faults of all that failed, in order.
 pub(crate) fn collect_all<T>(
     results: impl IntoIterator<Item = CheckResult<T>>,
 ) -> CheckResult<Vec<T>> {
@@ -277,7 +280,7 @@ pub(crate) fn collect_all<T>(
     faults.map_or(Ok(values), Err)
 }
 
-/// Returns both values, or the faults of both.
+/// Both values if both checks succeeded, otherwise the faults of those that failed, first `a`, then `b`.
 pub(crate) fn collect_both<A, B>(a: CheckResult<A>, b: CheckResult<B>) -> CheckResult<(A, B)> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),
@@ -296,8 +299,8 @@ impl From<NotationFaultKind> for Code {
     }
 }
 
-/// Sorts diagnostics by file and position, and removes duplicates, as they arise from a transform that two
-/// tensors apply.
+/// Sorts diagnostics by file, position of the primary label and code, and removes equal neighbors, which arise if two
+/// tensors use the same faulty transform.
 pub fn sort(diagnostics: &mut Vec<Diagnostic>) {
     diagnostics.sort_by(|a, b| {
         let place = |d: &Diagnostic| d.labels.first().map(|label| label.place.clone());

@@ -1,4 +1,4 @@
-//! Element types.
+//! Element types: [`Scalar`] types, and [`Dtype`], a scalar or a vector of scalars; their names, widths and aliases.
 
 pub mod record;
 
@@ -6,7 +6,7 @@ use std::fmt;
 
 use self::record::Record;
 
-/// Scalar element type. A record is an opaque scalar, moved as a unit.
+/// Scalar element type, named as in manifests: `Bf16` is `bf16`. A record is an opaque scalar, moved as a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the variants are their own names")]
 pub enum Scalar {
@@ -47,7 +47,7 @@ pub enum Scalar {
     Record(Record),
 }
 
-/// Scalar types except records, with their names in manifests and their widths in bits.
+/// Scalar types except records, each as (type, name in manifests, width in bits).
 pub const SCALARS: &[(Scalar, &str, u32)] = &[
     (Scalar::F64, "f64", 64),
     (Scalar::F32, "f32", 32),
@@ -85,8 +85,8 @@ pub const SCALARS: &[(Scalar, &str, u32)] = &[
     (Scalar::C128, "c128", 128),
 ];
 
-/// Names of scalar types in other languages and tools, in lower case and without the suffix `_t` of C, with the
-/// type.
+/// Aliases of scalar types, each as (name in another language or tool, type). Names are in lower case and without the
+/// suffix `_t` of C.
 const ALIASES: &[(&str, Scalar)] = &[
     ("double", Scalar::F64),
     ("float64", Scalar::F64),
@@ -233,7 +233,7 @@ pub struct Dtype {
 }
 
 impl Dtype {
-    /// Unsigned integer type of `bytes` bytes, a power of two; above 4 bytes a vector of `u32`.
+    /// Unsigned integer type of `bytes` bytes, a power of two: `u8`, `u16`, `u32`; above 4 bytes a vector of `u32`.
     #[must_use]
     pub fn integers(bytes: i64) -> Self {
         let (scalar, lanes) = match bytes {
@@ -258,7 +258,7 @@ impl Dtype {
     }
 
     /// Type named `name` in another language or tool: `float32`, `half`, `uint8_t`; `float4` of OpenCL and CUDA is
-    /// `f32x4`.
+    /// `f32x4`. Case and module prefixes (`torch.`) are ignored. `None` for an unknown name.
     pub fn from_foreign_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         // `torch.float16`, `np.float32`, `tl.float32`.
@@ -274,12 +274,13 @@ impl Dtype {
         Some(Self { scalar: scalar(base)?, lanes })
     }
 
-    /// Element type named `name` in a plan: a name accepted by [`Dtype::parse`], or the text of a record.
+    /// Element type with the text `name` in a serialized plan: a name accepted by [`Dtype::parse`], or the text of a
+    /// record. `None` for any other text.
     pub fn of_plan(name: &str) -> Option<Self> {
         if name.starts_with('{') { Record::parse(name).map(Self::from) } else { Self::parse(name) }
     }
 
-    /// Record that this type is; `None` for other types.
+    /// Record type of the element; `None` if the element type is not a record.
     pub fn record(self) -> Option<Record> {
         if let Scalar::Record(record) = self.scalar { Some(record) } else { None }
     }

@@ -6,12 +6,12 @@ use thiserror::Error;
 
 use crate::base::dtype::{Dtype, Scalar};
 
-/// Value that pack writes to the padding of a tensor.
+/// Value that pack (the generated conversion from dense to laid-out memory) writes to the padding of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Fill {
-    /// Value that is written, converted to the tensor's element type.
+    /// Value to write, converted to the tensor's element type.
     Value(FillValue),
-    /// Nothing is written: padding keeps its contents.
+    /// No value: padding keeps its contents.
     Nothing,
 }
 
@@ -49,15 +49,16 @@ pub(crate) struct FloatFormat {
     pub(crate) infinity: Option<u64>,
     pub(crate) nan: Option<u64>,
     pub(crate) signed: bool,
-    /// True if the type has no negative zero, and uses its bit pattern as the only NaN.
+    /// True if the type has no negative zero; its bit pattern (sign bit only) is then the only NaN.
     pub(crate) unsigned_zero: bool,
 }
 
-/// Bit pattern of one scalar of `dtype`: the real part of a complex number, any lane of a vector. For a record of more
-/// than 8 bytes, 1 if any bit is set, otherwise 0.
+/// Bit pattern of one scalar of `dtype` that has the fill value, in the low bits: the real part of a complex number,
+/// any lane of a vector; 0 for [`Fill::Nothing`]. For a record, its bytes in little-endian order; for one of more than
+/// 8 bytes, 1 if any bit is set, otherwise 0.
 ///
 /// # Errors
-/// [`FillError`] if the type cannot represent the value. `Fill::Nothing` is 0.
+/// [`FillError`] if the type cannot represent the value.
 pub fn bits(dtype: Dtype, fill: Fill) -> Result<u64, FillError> {
     if let Some(record) = dtype.record() {
         let bytes = record::bytes(record, fill)?;
@@ -77,8 +78,8 @@ pub fn bits(dtype: Dtype, fill: Fill) -> Result<u64, FillError> {
     }
 }
 
-/// Bit pattern of a fill value (see [`bits`]) in hexadecimal, zero-padded to the width of the scalar. For a
-/// record, its bytes, the last one first.
+/// Bit pattern of a fill value (see [`bits`]) in hexadecimal, zero-padded to the width of the scalar: `3c00` for 1 in
+/// `f16`. For a record, all of its bytes, the last one first.
 ///
 /// # Errors
 /// As for [`bits`].
@@ -92,8 +93,8 @@ pub fn digits(dtype: Dtype, fill: Fill) -> Result<String, FillError> {
     Ok(format!("{:0digits$x}", bits(dtype, fill)?))
 }
 
-/// Fill value of a tensor whose manifest gives none: the project's `value`. For a type without a zero, a `value`
-/// of 0 becomes the least value of the type, whose bits are all 0, such as 2^-127 of `f8e8m0fnu`.
+/// Fill value of a tensor of type `dtype` whose manifest gives none: the project's default `value`. For a type without
+/// a zero, a `value` of 0 becomes the least value of the type, whose bits are all 0, such as 2^-127 of `f8e8m0fnu`.
 pub(crate) fn default_fill(dtype: Dtype, value: FillValue) -> FillValue {
     let is_zero = match value {
         FillValue::Integer(value) => value == 0,
@@ -107,7 +108,7 @@ pub(crate) fn default_fill(dtype: Dtype, value: FillValue) -> FillValue {
     }
 }
 
-/// Float format of a scalar type; `None` for an integer.
+/// Float format of a scalar type, for a complex number that of its parts; `None` for integers, `bool` and records.
 pub(crate) fn format(scalar: Scalar) -> Option<FloatFormat> {
     let ieee = |exponent_bits: u32, mantissa_bits: u32| {
         let infinity = ((1_u64 << exponent_bits) - 1) << mantissa_bits;
@@ -189,7 +190,7 @@ pub(crate) fn format(scalar: Scalar) -> Option<FloatFormat> {
     })
 }
 
-/// True for signed integer types.
+/// True if `scalar` is a signed integer type.
 pub fn is_signed(scalar: Scalar) -> bool {
     use Scalar::{I2, I3, I4, I5, I6, I8, I16, I32, I64};
     matches!(scalar, I64 | I32 | I16 | I8 | I6 | I5 | I4 | I3 | I2)
@@ -215,7 +216,7 @@ fn integer_bits(dtype: Dtype, value: FillValue) -> Result<u64, FillError> {
     u64::try_from(value & ((1_i128 << width) - 1)).map_err(|_| FillError::Range)
 }
 
-/// Converts a float that has no fraction to an integer.
+/// Integer equal to `value`. `Err` for a fraction, infinity, NaN and an exponent beyond every integer type.
 fn exact_integer(value: f64) -> Result<i128, FillError> {
     let parts = unpack_float(value).ok_or(FillError::Range)?;
     let (mut mantissa, mut exponent) = (parts.mantissa, parts.exponent);
@@ -234,14 +235,14 @@ fn exact_integer(value: f64) -> Result<i128, FillError> {
     Ok(if parts.negative { -magnitude } else { magnitude })
 }
 
-/// Decomposed float of the value `(-1)^negative * mantissa * 2^exponent`.
+/// Finite number `(-1)^negative * mantissa * 2^exponent`.
 struct UnpackedFloat {
     negative: bool,
     mantissa: u128,
     exponent: i32,
 }
 
-/// Decomposes a finite number.
+/// Sign, mantissa and exponent of `value`, not normalized; `None` for infinity and NaN.
 fn unpack_float(value: f64) -> Option<UnpackedFloat> {
     if !value.is_finite() {
         return None;
@@ -289,8 +290,8 @@ fn float_bits(format: &FloatFormat, value: FillValue) -> Result<u64, FillError> 
     Ok(magnitude | sign(parts.negative))
 }
 
-/// Bit pattern of `mantissa * 2^exponent`, rounded to nearest, ties to even. A carry out of the mantissa correctly
-/// increments the exponent.
+/// Bit pattern, without the sign, of `parts.mantissa * 2^parts.exponent`, rounded to nearest, ties to even. A result
+/// above `format.greatest` encodes no finite value. `Err(Range)` if the exponent exceeds that of `format` by far.
 fn round(format: &FloatFormat, parts: &UnpackedFloat) -> Result<u64, FillError> {
     if parts.mantissa == 0 {
         return Ok(0);

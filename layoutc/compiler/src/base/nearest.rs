@@ -1,10 +1,11 @@
-//! Suggestions for wrong input: known words near an unknown one, powers of two near a number, numbers with a unit
-//! suffix.
+//! Suggestions for wrong input: known words similar to an unknown word, powers of two near a number, numbers with a
+//! unit suffix such as `16KB`.
 
 use strsim::osa_distance;
 
-/// The word of `known` that `word` was probably meant to be: that of the least optimal string alignment distance,
-/// which is at most a third of the letters. `None` if no word is so near.
+/// Word of `known` with the least edit distance from `word` (insertion, deletion, replacement, swap of neighbors), if
+/// the distance is at most a third of the letters of `word`. `None` if there is none, or `word` has more than 64
+/// letters.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     if length > 64 {
@@ -26,7 +27,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 /// Maximum number of names listed by an error.
 const LISTED: usize = 12;
 
-/// Error text for an unknown tensor: suggests the nearest name, else lists the known ones.
+/// Error text for an unknown tensor: suggests the most similar name of `known`; if there is none, lists the first 12.
 pub fn unknown_tensor(name: &str, known: &[&str]) -> String {
     let hint = match nearest(name, known.iter().copied()) {
         Some(near) => format!("; did you mean `{near}`?"),
@@ -40,8 +41,8 @@ pub fn unknown_tensor(name: &str, known: &[&str]) -> String {
     format!("unknown tensor `{name}`{hint}")
 }
 
-/// Help text for a `value` that is not a power of two up to `most`: "write `32` or `64`" for 48; below 1 the powers
-/// of two in general.
+/// Help text for a `value` that is not a power of two up to `most`: "write `32` or `64`" for 48. Below 1 it names
+/// examples of powers of two; above `most` it names only `most`.
 pub fn near_powers_of_two(value: i128, most: i128) -> String {
     let below = value.checked_ilog2().map_or(1, |log| 1_i128 << log.min(126));
     if value < 1 {
@@ -53,8 +54,8 @@ pub fn near_powers_of_two(value: i128, most: i128) -> String {
     format!("write `{below}` or `{}`", below.saturating_mul(2))
 }
 
-/// Plain number for a number with a unit, and an explanation to append to it: `4096` for `4K`, `16384` (": 16 KiB in
-/// bytes") for `16KB`, `64` for `64B`. Factors are powers of 1024. `None` for any other text.
+/// Number in digits for a number with a unit, and a suffix for messages: ("4096", ": 4 Ki") for `4K`, ("16384", ": 16
+/// KiB in bytes") for `16KB`, ("64", "") for `64B`. Factors are powers of 1024. `None` for any other text.
 pub fn quantity(text: &str) -> Option<(String, String)> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let number = digits.trim_end();

@@ -1,4 +1,4 @@
-//! Advice on the order of a tensor's axes that, under the same steps, needs the fewest slots.
+//! Advice on the order of a tensor's axes: finds the order that needs the fewest slots if the layout's steps follow it.
 
 use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::layout::Layout;
@@ -9,15 +9,15 @@ use layoutc_algebra::symbol::Axis;
 use super::replay::{LayoutSource, ReplayOutcome};
 use super::steps::StepLowering;
 
-/// Maximum number of axis orders that are tried: 6! = 720.
+/// Maximum number of axis orders that are tried, 720: all orders of 6 axes.
 const MOST_ORDERS: usize = 720;
 
-/// Largest rank of which all axis orders are tried. For a higher rank, pairs of axes are swapped while that
-/// reduces the slots.
+/// Maximum rank for which all axis orders are tried. For a higher rank, pairs of axes are swapped while that reduces
+/// the number of slots.
 const MOST_AXES: usize = 6;
 
-/// Help text that suggests a step such as `order c n` first; `None` if no other order of the axes needs fewer
-/// slots than the layout.
+/// Help text that suggests an `order` step before the other steps of the layout, with its number of slots. `None` if no
+/// order of the axes needs fewer slots than `layout`, or if an extent is symbolic.
 pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) -> Option<String> {
     let (elements, slots) =
         (layout.logical_elements().as_const()?, layout.physical_elements().as_const()?);
@@ -50,7 +50,7 @@ pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) ->
     None
 }
 
-/// Index map that permutes the axes into an order.
+/// Index map that permutes `axes` into the order `order`, a list of axis positions, outermost first.
 fn first(axes: &[Axis], order: &[usize]) -> Option<IndexMap> {
     let places: Vec<step::OrderEntry> = order
         .iter()
@@ -60,8 +60,8 @@ fn first(axes: &[Axis], order: &[usize]) -> Option<IndexMap> {
     step::order(axes, &places).ok()
 }
 
-/// Orders of `rank` axes with the number of slots of each, fewest slots first, without orders whose slots could
-/// not be counted.
+/// All orders of `rank` axes as (number of slots, positions of the axes, outermost first), fewest slots first.
+/// `counted` returns the number of slots of an order; orders for which it returns `None` are left out.
 fn best_of_all(rank: usize, counted: &dyn Fn(&[usize]) -> Option<i128>) -> Vec<(i128, Vec<usize>)> {
     let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in 0..rank {
@@ -77,8 +77,8 @@ fn best_of_all(rank: usize, counted: &dyn Fn(&[usize]) -> Option<i128>) -> Vec<(
     found
 }
 
-/// Order of `rank` axes that no swap of two axes improves, with its number of slots, found with at most
-/// [`MOST_ORDERS`] trials; empty if no slots could be counted.
+/// Order of `rank` axes that no swap of two axes improves, as (number of slots, positions of the axes); found with at
+/// most [`MOST_ORDERS`] calls of `counted`. Empty if the slots of the given order cannot be counted.
 fn best_by_swaps(
     rank: usize,
     counted: &dyn Fn(&[usize]) -> Option<i128>,

@@ -1,4 +1,4 @@
-//! Element type conversions: `pack-from=` of a tensor, `cast=` of a conversion.
+//! Checks of element type conversions: `pack-from=` of a tensor, `cast=` of a conversion.
 
 use crate::base::cast::{Cast, CastError, CastMode};
 use crate::base::codes::Code;
@@ -8,8 +8,9 @@ use crate::base::fill;
 use crate::manifest::syntax::ConvertItem;
 use crate::model::{PackFrom, Tensor};
 
-/// Casts between the element type that pack reads (and unpack writes) and that of the tensor in memory; `None` if
-/// the types are equal.
+/// Casts between `logical`, the element type that pack reads and unpack writes, and the type of the tensor in memory;
+/// `None` if the types are equal. `tensor` is the tensor's name and element type. An unsupported pair of types is an
+/// error at `place`.
 pub(super) fn pack_from(
     tensor: (&str, Dtype),
     logical: Dtype,
@@ -40,7 +41,8 @@ pub(super) fn pack_from(
     Ok(Some(PackFrom { dtype: logical, pack, unpack }))
 }
 
-/// Cast of the elements from the source tensor to the destination tensor; `None` if the element types are equal.
+/// Cast of the elements of a conversion's source to the type of its destination; `None` if the types are equal. A cast
+/// that may change values is an error unless `cast=` is given.
 pub(super) fn between(
     item: &ConvertItem,
     [source, destination]: [&Tensor; 2],
@@ -80,7 +82,8 @@ pub(super) fn between(
     }
 }
 
-/// Help for a conversion between numbers and booleans: a kernel that computes it; `None` for other element types.
+/// Help for a conversion between numbers and booleans: the text of a kernel that computes it. `None` for other element
+/// types.
 fn kernel_instead(source: &Tensor, destination: &Tensor) -> Option<String> {
     let is_float =
         |tensor: &Tensor| matches!(tensor.dtype.scalar.compute_type(), Scalar::F64 | Scalar::F32);
@@ -117,7 +120,7 @@ fn fault(message: String, CastError { dtype }: CastError, place: &FileSpan) -> D
     error.help(supported_storage(dtype))
 }
 
-/// Help for an element type without conversions or arithmetic: a supported way to store the same data.
+/// Help for an element type without conversions or arithmetic: another way to store the data, such as booleans as `u8`.
 pub(super) fn supported_storage(dtype: Dtype) -> String {
     let scalar = Dtype { lanes: 1, ..dtype };
     match dtype.scalar {

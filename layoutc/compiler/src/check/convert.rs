@@ -1,4 +1,4 @@
-//! Checks of conversions, `convert a to=b`: relayouts of a logical tensor from one layout to another.
+//! Checks of conversions, `convert a to=b`: relayouts of a tensor's elements from one layout to another.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::model::layout_names;
 use crate::model::reshard::Reshard;
 use crate::model::{Convert, ConvertSchedule, Spanned, Tensor};
 
-/// Checks the conversions of a manifest. Returns the valid ones: those on one device, and those that exchange
-/// data between devices.
+/// Checks the conversions of a manifest. Returns the valid ones in textual order, in two lists: those on one device,
+/// and those that exchange data between devices. Adds errors to `diagnostics`.
 pub(super) fn check(
     syntax: &ManifestSyntax,
     scope: Option<&ManifestScope>,
@@ -65,7 +65,8 @@ pub(super) fn check(
     (converts, reshards)
 }
 
-/// Position of the tensor called `name` among the valid ones; `None` if an earlier diagnostic covers it.
+/// Position of the tensor `name` in `tensors`, the valid ones; `None` if the tensor is invalid and has been reported.
+/// `Err` for an unknown name or a view.
 fn position(
     name: &Identifier,
     syntax: &ManifestSyntax,
@@ -83,7 +84,7 @@ fn position(
     }
 }
 
-/// Choices of the manifest for the conversion. The planner checks whether they apply.
+/// Schedule that the manifest gives for a conversion. The planner checks that it can be followed.
 fn choices(items: &[ConvertScheduleItem], file: &Arc<str>) -> ConvertSchedule {
     let mut choices = ConvertSchedule::default();
     for ConvertScheduleItem { kind, span } in items {
@@ -111,7 +112,8 @@ fn choices(items: &[ConvertScheduleItem], file: &Arc<str>) -> ConvertSchedule {
     choices
 }
 
-/// For each axis of the source, the position of the destination's axis with the same name and extent.
+/// For each axis of the source, the position of the destination's axis with the same name and extent; an error if there
+/// is none.
 fn matching(
     source: &Tensor,
     destination: &Tensor,
@@ -162,7 +164,8 @@ fn matching(
     Ok(axes)
 }
 
-/// Help if axis `axis` of `tensor` is padded: it has `many` slots for the `few` elements of the other tensor.
+/// Help for an extent that differs: declare `few` elements along `axis` in `tensor` too, and pad the axis to its `many`
+/// slots.
 fn padded(axis: &str, few: i128, many: i128, tensor: &str) -> String {
     let step = if few > 0 { "multiple" } else { "after" };
     format!(

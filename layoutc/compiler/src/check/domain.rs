@@ -1,4 +1,4 @@
-//! Domains of tensors: `where "j <= i"` in a shape restricts the indices that are elements.
+//! Domains of tensors: conditions in a shape, `where "j <= i"`, restrict the indices that are elements.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::syntax::SpannedText;
 use crate::model::Tensor;
 
-/// Help that shows the form of a condition, with these axes as examples.
+/// Help that shows the form of a condition, with the axes `known` in the example: `i - 2 <= j <= i`.
 fn form(known: &[&str]) -> String {
     let example = match known {
         [i, j, ..] => format!("{i} - 2 <= {j} <= {i}"),
@@ -29,7 +29,7 @@ fn form(known: &[&str]) -> String {
     )
 }
 
-/// Names that may occur in the conditions of a domain.
+/// Names that may occur in the conditions of a domain besides axes: consts of the scope, and symbols.
 pub(super) struct ConditionNames<'a> {
     pub(super) scope: &'a ManifestScope,
     pub(super) file: &'a Arc<str>,
@@ -37,7 +37,7 @@ pub(super) struct ConditionNames<'a> {
 }
 
 impl ConditionNames<'_> {
-    /// Restricts the elements of the layout to the indices that satisfy all conditions.
+    /// Restricts the elements of the layout under construction to the indices that satisfy all conditions `texts`.
     ///
     /// # Errors
     /// `domain::condition`, `domain::uncounted`, and errors of expressions.
@@ -72,7 +72,8 @@ impl ConditionNames<'_> {
         builder.restrict(predicate).map_err(|error| vec![unfit(&error, place)])
     }
 
-    /// Diagnostic of an error in one condition; `None` if an earlier diagnostic covers it.
+    /// Diagnostic of an error in the condition `text`; `None` if the fault has been reported. `known` are the names
+    /// that it may use, `axes` the axes among them.
     fn fault(
         &self,
         error: &ConditionError,
@@ -111,7 +112,7 @@ impl ConditionNames<'_> {
     }
 }
 
-/// Help for an operator that conditions cannot contain.
+/// Help for an operator that conditions cannot contain: `=`, `&&`, `or`.
 fn sign_help(sign: &str) -> &'static str {
     match sign {
         "=" => "write `==`",
@@ -123,7 +124,8 @@ fn sign_help(sign: &str) -> &'static str {
     }
 }
 
-/// Diagnostic of an error of all conditions together.
+/// Diagnostic of an error of all conditions of a shape together: no index satisfies them, or their elements cannot be
+/// counted.
 pub(super) fn unfit(error: &BuildError, place: FileSpan) -> Diagnostic {
     match error {
         BuildError::NoElement => Diagnostic::error(
@@ -147,11 +149,11 @@ pub(super) fn unfit(error: &BuildError, place: FileSpan) -> Diagnostic {
     }
 }
 
-/// Maximum number of indices of a shape for which conditions are tried as advice.
+/// Maximum number of indices of a shape for which conditions are tried to find an advice.
 const MOST_INDICES: i128 = 1 << 26;
 
-/// A condition `a <= b` between two axes under which a refused layout is proven, as for triangular storage. Tried only
-/// if an index multiplies axes.
+/// Condition `a <= b` between two axes with which a refused layout is proven, as for triangular storage; `None` if
+/// there is none. Conditions are tried only if an index of the layout's map multiplies axes.
 pub(super) fn missing(context: &RefusalContext<'_>) -> Option<String> {
     let (site, recipe) = (context.site?, context.recipe?);
     let indices = context.logical.iter().filter_map(|axis| axis.extent.as_const());
@@ -173,7 +175,7 @@ pub(super) fn missing(context: &RefusalContext<'_>) -> Option<String> {
     })
 }
 
-/// True if the expression contains a product of two factors with axes.
+/// True if the expression contains a product of two factors that both depend on axes.
 fn multiplies(index: &Expr) -> bool {
     let has_axes = |expr: &Expr| expr.mentions(&|var| matches!(var, Var::Storage(_)));
     match index.node() {
@@ -184,15 +186,14 @@ fn multiplies(index: &Expr) -> bool {
     }
 }
 
-/// Error for a domain on a tensor that is also partitioned; `parted` names the construct that partitions it.
+/// Error for a domain on a sharded tensor or a ring; `parted` describes the tensor: "a ring".
 pub(super) fn parted(parted: &str, place: FileSpan) -> Diagnostic {
     let message = format!("{parted} cannot have a domain");
     Diagnostic::error(Code::DomainWhole, message, place, "")
         .help("remove the condition, or declare the part in memory as a separate tensor")
 }
 
-/// Error for a tensor with a domain in a construct that needs the whole tensor; `takes` names the construct, as
-/// in `a kernel requires`.
+/// Error for a tensor with a domain where whole tensors are needed; `takes` starts the message: "a kernel requires".
 pub(super) fn whole_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Diagnostic {
     let name = &tensor.name;
     let message = format!("{takes} whole tensors, and `{name}` is restricted by its `where`");

@@ -1,4 +1,4 @@
-//! Parsing and name resolution of the expressions in manifests, with diagnostics at the characters at fault.
+//! Parsing and name resolution of expressions in manifests, and diagnostics of their errors at the characters at fault.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::nearest::{nearest, quantity};
 use crate::manifest::syntax::{IntegerExpr, ItemKind, SpannedText};
 
-/// Parses and resolves an expression without axes.
+/// Parses an expression without axes, and resolves its names by `values`, which returns `None` for an unknown name.
 pub(super) fn constant(
     bound: &IntegerExpr,
     values: &dyn Fn(&str) -> Option<Expr>,
@@ -35,7 +35,8 @@ pub(super) fn constant(
     })
 }
 
-/// Adds a declaration to the help for unknown names, unless another name was suggested.
+/// Faults `faults`, in which each error for an unknown name without a suggestion gets a help line that shows how to
+/// declare the name.
 pub(super) fn with_declaration_help(mut faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
     for fault in faults.iter_mut().filter(|fault| fault.code == Code::NameUnknown) {
         let name = fault.message.split('`').nth(1).unwrap_or_default();
@@ -48,8 +49,8 @@ pub(super) fn with_declaration_help(mut faults: Vec<Diagnostic>) -> Vec<Diagnost
     faults
 }
 
-/// Replaces errors about names that are axes: declaring such a name would shadow the axis. `None` is an extent that is
-/// not a number.
+/// Faults `faults`, in which each error for an unknown name that is an axis is replaced by one that says so. `axes`
+/// yields (name, constant extent or `None`).
 pub(super) fn with_axis_help<'a>(
     mut faults: Vec<Diagnostic>,
     axes: &(impl Iterator<Item = (&'a str, Option<i128>)> + Clone),
@@ -67,7 +68,7 @@ pub(super) fn with_axis_help<'a>(
     faults
 }
 
-/// Span of a byte range in a text of the manifest.
+/// Span in the manifest `file` of the byte range `span` of a text.
 pub(super) fn place_in(text: &SpannedText, span: &parse::Span, file: &Arc<str>) -> FileSpan {
     FileSpan::new(file, text.span.start + span.start..text.span.start + span.end)
 }
@@ -77,7 +78,7 @@ pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str
     map_parse_fault(error, text, file, &[])
 }
 
-/// Diagnostic of a syntax error in a map of `axes`, or in an expression if there are none.
+/// Diagnostic of a syntax error in a map of `axes`, or in an expression if `axes` is empty.
 pub(super) fn map_parse_fault(
     error: &ParseError,
     text: &SpannedText,
@@ -145,7 +146,7 @@ pub(super) fn map_parse_fault(
     }
 }
 
-/// Text of the quotient of the words around the `/` at byte `at`: `a // b`.
+/// Text `a // b` of the quotient of the words around the `/` at byte `at` of `text`, for help.
 fn quotient(text: &str, at: usize) -> String {
     let is_other = |c: char| !c.is_ascii_alphanumeric() && c != '_';
     let before = text.get(..at).unwrap_or_default().trim_end();
@@ -155,7 +156,7 @@ fn quotient(text: &str, at: usize) -> String {
     format!("{} // {}", before.unwrap_or("c"), after.unwrap_or("4"))
 }
 
-/// Help for a conditional expression of another language; `None` for other errors.
+/// Help for a comparison or a conditional such as `a ? b : c`; `None` for errors at other characters.
 fn conditional(kind: &ParseErrorKind) -> Option<&'static str> {
     matches!(kind, ParseErrorKind::Character('<' | '>' | '?' | '!'))
         .then_some("write an index as arithmetic: it has no comparisons and no conditionals")
@@ -164,7 +165,7 @@ fn conditional(kind: &ParseErrorKind) -> Option<&'static str> {
 /// Help that describes the form of expressions.
 const FORM: &str = "expressions consist of integers, names, `+ - * // % & ^` and parentheses";
 
-/// Help for an unexpected token at byte `at`.
+/// Help for an unexpected token at byte `at` of a map of `axes`, or of an expression if `axes` is empty.
 fn continuation_help(text: &str, at: usize, axes: &[Axis]) -> String {
     let before = text.get(..at).unwrap_or_default().trim_end();
     let is_operand = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ')';
@@ -201,7 +202,7 @@ fn continuation_help(text: &str, at: usize, axes: &[Axis]) -> String {
     }
 }
 
-/// Example of a map, which splits the last of the axes: `(n, c) -> (n, c // 4, c % 4)`.
+/// Example of a map of `axes`, which splits the last one: `(n, c) -> (n, c // 4, c % 4)`.
 fn example(axes: &[Axis]) -> String {
     let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
     let names = if names.is_empty() { vec!["n", "c"] } else { names };
@@ -210,7 +211,7 @@ fn example(axes: &[Axis]) -> String {
     format!("({others}{last}) -> ({others}{last} // 4, {last} % 4)")
 }
 
-/// Value of a number with leading zeros, `_` or a base prefix; `None` for other words.
+/// Value of a number with leading zeros, `_` or a base prefix, such as `0x10`; `None` for other words.
 fn spelled(word: &str) -> Option<i64> {
     let digits = word.replace('_', "").to_ascii_lowercase();
     let of = |prefix: &str, radix| {
@@ -219,7 +220,7 @@ fn spelled(word: &str) -> Option<i64> {
     of("0x", 16).or_else(|| of("0o", 8)).or_else(|| of("0b", 2)).or_else(|| digits.parse().ok())
 }
 
-/// Diagnostic of an expression that is too large, or whose values overflow.
+/// Diagnostic of an expression that is too large, or whose values overflow, with the message `message`.
 pub(super) fn overflow(
     error: &ExprError,
     message: impl Into<String>,
@@ -234,7 +235,8 @@ pub(super) fn overflow(
     Diagnostic::error(Code::ExprOverflow, message, place, "").help(help)
 }
 
-/// Diagnostic of a map or expression that breaks a rule; `None` if an earlier diagnostic covers it.
+/// Diagnostic of a name or rule error in the map or expression `text`; `None` if it has been reported. `known` are the
+/// names that the text may use, for suggestions.
 pub(super) fn map_fault(
     error: &MapError,
     text: &SpannedText,
@@ -327,7 +329,7 @@ pub(super) fn map_fault(
     })
 }
 
-/// The first two arguments of a call, as in `hilbert(h, w)`; `None` unless they are names.
+/// First two arguments of a call: `h` and `w` for `hilbert(h, w)`; `None` unless both are names.
 fn two_names(call: &str) -> Option<[&str; 2]> {
     let (_, inside) = call.trim_end_matches(')').split_once('(')?;
     let mut names = inside.split(',').map(str::trim);
@@ -336,7 +338,7 @@ fn two_names(call: &str) -> Option<[&str; 2]> {
     pair.iter().all(|name| !name.is_empty() && name.chars().all(is_part)).then_some(pair)
 }
 
-/// The index plus `more`, folded into a constant that it subtracts last.
+/// Text of an index plus `more`, folded with a constant that the index subtracts last: `i + 1` for `i - 2` plus 3.
 pub(super) fn raised(index: &str, more: u128) -> String {
     if index.contains(['&', '^']) {
         return format!("({index}) + {more}");

@@ -1,4 +1,4 @@
-//! Diagnostics of the errors of layout construction.
+//! Diagnostics of the errors that the layout builder reports, and text helpers for messages.
 
 use layoutc_algebra::builder::{BuildError, LayoutBuilder};
 use layoutc_algebra::expr::Expr;
@@ -11,17 +11,17 @@ use super::expr::overflow;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 
-/// Text of an expression with the names of axes and symbols in the manifest.
+/// Text of an expression, with axes named as in `logical` and symbols as in `symbols`.
 pub(super) fn text(expr: &Expr, logical: &[Axis], symbols: &[Symbol]) -> String {
     print::expr(expr, &|var| crate::model::layout_names::variable(var, logical, &[], symbols))
 }
 
-/// A logical index as text: `[0, 4]`.
+/// Text of a logical index: `[0, 4]`.
 pub(super) fn index(index: &[i128]) -> String {
     format!("[{}]", joined(index))
 }
 
-/// Count with its noun: `1 slot`, `2 slots`.
+/// Count with its noun, to which an `s` is added unless the count is 1: `1 slot`, `2 slots`.
 pub(super) fn counted(count: &impl ToString, what: &str) -> String {
     match count.to_string().as_str() {
         "1" => format!("1 {what}"),
@@ -34,7 +34,7 @@ pub(super) fn joined(items: &[impl ToString]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Position of the map item that an error is about; `None` if it is about none.
+/// Position of the map item that an error is about; `None` for errors that concern no single item.
 pub(super) fn item_of(error: &BuildError) -> Option<usize> {
     match error {
         BuildError::Negative { item, .. }
@@ -44,7 +44,8 @@ pub(super) fn item_of(error: &BuildError) -> Option<usize> {
     }
 }
 
-/// Diagnostic of a step with unknown axes or a wrong number of axes.
+/// Diagnostic of a step such as `order` or `split` with unknown axes or a wrong number of axes. `axes` are the names of
+/// the axes that exist.
 pub(super) fn step_fault(error: &StepError, axes: &[String], place: FileSpan) -> Diagnostic {
     let message = error.to_string();
     let fault = |code| Diagnostic::error(code, message.clone(), place.clone(), "");
@@ -88,7 +89,7 @@ pub(super) fn step_fault(error: &StepError, axes: &[String], place: FileSpan) ->
     }
 }
 
-/// Diagnostic of a step that the builder refuses.
+/// Diagnostic of a step of the tensor `tensor` that the layout builder refuses.
 pub(crate) fn build_fault(
     error: &BuildError,
     tensor: &str,
@@ -154,7 +155,7 @@ pub(crate) fn build_fault(
     }
 }
 
-/// Diagnostic of a tensor whose sizes exceed 64 bits, with the factors.
+/// Diagnostic of a tensor whose number of elements, slots or bytes exceeds 64 bits; notes show the extents and symbols.
 pub(super) fn size(
     tensor: &str,
     logical: &[Axis],

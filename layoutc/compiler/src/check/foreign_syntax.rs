@@ -1,4 +1,4 @@
-//! Translation of maps and layout names from other languages.
+//! Translation of index maps and layout names of other languages and tools to manifest syntax, for help texts.
 
 use std::sync::Arc;
 
@@ -15,9 +15,10 @@ use crate::manifest::syntax::SpannedText;
 /// Maximum length of a map that is translated, in bytes. A longer map is not translated.
 const LONGEST: usize = 400;
 
-/// Translates a map from another language's syntax; `None` if the text is a valid map already or the result is not one.
+/// Translation of an index map from another language's syntax; `None` if the text is a valid map already or cannot be
+/// translated.
 ///
-/// `lambda n, c: [n, c // 4, te.AXIS_SEPARATOR, c mod 4]` is `(n, c) -> (n, c // 4 | c % 4)`.
+/// `lambda n, c: [n, c // 4, te.AXIS_SEPARATOR, c mod 4]` becomes `(n, c) -> (n, c // 4 | c % 4)`.
 pub(super) fn translate_map(text: &str) -> Option<String> {
     if text.len() > LONGEST || parse::map(text).is_ok() || is_subscript(text) {
         return None;
@@ -47,8 +48,8 @@ pub(super) fn translate_map(text: &str) -> Option<String> {
     written.into_iter().find(|map| map != text && parse::map(map).is_ok())
 }
 
-/// The map with the axes that its parameters omit, each as an index of its own before the others; `None` if it has
-/// them all, or has other parameters.
+/// Map `map` with the axes of `axes` that its parameters omit, each as a further index before the others: `(c) -> (c)`
+/// becomes `(n, c) -> (n, c)`. `None` if no axis is omitted, or a parameter is no axis.
 fn with_all_axes(map: &str, axes: &[Axis]) -> Option<String> {
     let parsed = parse::map(map).ok()?;
     let params = parsed.params.as_ref()?;
@@ -65,14 +66,15 @@ fn with_all_axes(map: &str, axes: &[Axis]) -> Option<String> {
     parse::map(&map).is_ok().then_some(map)
 }
 
-/// Map in the syntax of manifests for one in another language's syntax, with all of `axes`; `None` if it cannot
-/// be translated.
+/// Map in the syntax of manifests for one in another language's syntax, completed with the axes of `axes` that it
+/// omits; `None` if it cannot be translated.
 pub(super) fn map_of_axes(text: &str, axes: &[Axis]) -> Option<String> {
     let map = translate_map(text)?;
     Some(with_all_axes(&map, axes).unwrap_or(map))
 }
 
-/// The fault of a map whose parameters omit some of `axes`, with the map that has them all.
+/// Fault `fault` of the map `text`, with a help line and a fix that add the axes of `axes` that its parameters omit;
+/// unchanged for other faults.
 pub(super) fn with_omitted_axes(
     fault: Diagnostic,
     text: &SpannedText,
@@ -85,7 +87,8 @@ pub(super) fn with_omitted_axes(
     Diagnostic { help, fixes: vec![Fix { place, text: map }], ..fault }
 }
 
-/// The error for an index map in place of a layout in the notation of another tool; `None` for any other text.
+/// Error for an index map where a layout in a foreign notation is expected: `layout tvm="lambda n, c: [c, n]"`; `None`
+/// for any other text.
 pub(super) fn index_map(
     text: &SpannedText,
     notation: Notation,
@@ -107,7 +110,7 @@ pub(super) fn index_map(
     Some(error.help(format!("write it as a step: `layout {{ map \"{map}\" }}`")))
 }
 
-/// The map without nested parentheses around several of its items, as in `(n, (c // 4, c % 4))`.
+/// Map without nested parentheses that group items: `(n, (c // 4, c % 4))` becomes `(n, c // 4, c % 4)`.
 fn flat(map: &str) -> String {
     let mut open: Vec<(usize, bool, bool)> = Vec::new();
     let mut dropped = Vec::new();
@@ -130,14 +133,14 @@ fn flat(map: &str) -> String {
     map.char_indices().filter(|(at, _)| !dropped.contains(at)).map(|(_, c)| c).collect()
 }
 
-/// True if brackets follow a name, as in a subscript.
+/// True if a `[` directly follows a name or a `]`, as in the subscript `A[i]`.
 fn is_subscript(text: &str) -> bool {
     text.match_indices('[').any(|(at, _)| {
         text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == ']')
     })
 }
 
-/// The map with missing parentheses added at its end, or superfluous ones removed there.
+/// Map with missing `)` added at its end, or superfluous ones removed there.
 fn balanced(map: &str) -> String {
     let count = |mark: char| map.matches(mark).count();
     let (open, close) = (count('('), count(')'));
@@ -153,7 +156,7 @@ fn balanced(map: &str) -> String {
     map
 }
 
-/// Punctuation of other languages, with the equivalent in manifests.
+/// Punctuation of other languages as (foreign text, text in manifests).
 const MARKS: &[(&str, &str)] = &[
     ("[", "("),
     ("]", ")"),
@@ -171,7 +174,7 @@ const MARKS: &[(&str, &str)] = &[
     (";", ","),
 ];
 
-/// Infix words of other languages, with the equivalent operators in manifests.
+/// Infix operators of other languages that are words, as (word, operator in manifests).
 const WORDS: &[(&str, &str)] = &[
     ("floordiv", "//"),
     ("div", "//"),
@@ -183,7 +186,8 @@ const WORDS: &[(&str, &str)] = &[
     ("times", "*"),
 ];
 
-/// The map with infix words replaced by operators, shifts by products and quotients, and a single `/` by `//`.
+/// Map with infix words replaced by operators, shifts by products and quotients (`c >> 2` by `c // 4`), and a single
+/// `/` by `//`.
 fn in_words(map: &str) -> String {
     let mut out = String::new();
     let mut rest = map;
@@ -227,7 +231,8 @@ fn in_words(map: &str) -> String {
     out
 }
 
-/// Value of a power such as `2**3` as text, and the text after it; `None` for other texts.
+/// Value of a power as text, and the text after it: ("8", rest) for `2` followed by `**3`; `None` if no power of
+/// integers follows.
 fn power<'t>(base: &str, after: &'t str) -> Option<(String, &'t str)> {
     let exponent = after.trim_start().strip_prefix("**")?.trim_start();
     let end = exponent.find(|c: char| !c.is_ascii_digit()).unwrap_or(exponent.len());
@@ -236,7 +241,7 @@ fn power<'t>(base: &str, after: &'t str) -> Option<(String, &'t str)> {
     Some((value.to_string(), after))
 }
 
-/// Replaces TVM's separator and the commas around it by a bar.
+/// Map with each `AXIS_SEPARATOR` of TVM and the commas around it replaced by `|`.
 fn separated(map: &str) -> String {
     let mut parts: Vec<String> = vec![String::new()];
     let mut is_after = false;
@@ -269,8 +274,8 @@ fn wrapped(items: &str) -> bool {
         })
 }
 
-/// Operator in manifests for a function call of another language: `floordiv(c, 4)` is `c // 4`; `None` for other
-/// calls.
+/// Operator expression in manifests for a function call of another language: `c // 4` for `floordiv(c, 4)`; `None` for
+/// other calls.
 pub(super) fn operator(call: &str) -> Option<String> {
     let (name, arguments) = call.split_once('(')?;
     let arguments = arguments.strip_suffix(')')?;
@@ -306,7 +311,8 @@ pub(super) fn operator(call: &str) -> Option<String> {
     Some(format!("{} {sign} {}", side(&arguments[..*comma]), side(&arguments[comma + 1..])))
 }
 
-/// The error for a map that names its storage axes as `co: c // 4` instead of `co = c // 4`; `None` for any other.
+/// Error for a map that names a storage axis by `co: c // 4` instead of `co = c // 4`; `None` for any other map.
+/// `errors` are those of resolving the map.
 pub(super) fn named_by_colons(
     map: &MapText,
     errors: &[MapError],
@@ -335,7 +341,8 @@ pub(super) fn named_by_colons(
     })
 }
 
-/// Help for a layout name of other tools; `None` for unknown words. The axes of the layout are not known in a transform.
+/// Help for a layout name of another tool, such as `row_major` or `NCHW16c`; `None` for unknown words. `axes` is `None`
+/// in a transform, whose axes are not known.
 pub(super) fn layout(word: &str, axes: Option<&[Axis]>) -> Option<String> {
     let plain = word.replace(['_', '-'], "").to_ascii_lowercase();
     match plain.as_str() {

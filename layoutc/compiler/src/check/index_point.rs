@@ -1,4 +1,4 @@
-//! Points at which claims about all indices fail, and their search.
+//! Results of claims about all indices of a layout or a statement, and points at which such a claim fails.
 
 use layoutc_algebra::expr::Var;
 
@@ -21,7 +21,7 @@ pub(super) struct IndexPoint {
 }
 
 impl IndexPoint {
-    /// Value of an axis or symbol at this point; `None` for other variables.
+    /// Value of an axis or symbol at this point; `None` for other variables and for unknown axes and symbols.
     pub(super) fn value(&self, var: Var) -> Option<i128> {
         let (list, k) = match var {
             Var::Axis(k) => (&self.axes, k),
@@ -31,8 +31,8 @@ impl IndexPoint {
         list.get(usize::try_from(k).ok()?).copied()
     }
 
-    /// Visits all combinations of the indices listed for some of the axes, the last axis fastest, until `visit` returns
-    /// false. Each list has at least one index; the other axes stay as they are.
+    /// Calls `visit` for all combinations of the listed indices, the last axis fastest, until it returns false.
+    /// `indices` has pairs (axis, indices), at least one index each; axes that are not listed keep their index.
     pub(super) fn visit(
         mut self,
         indices: &[(usize, Vec<i128>)],
@@ -52,7 +52,8 @@ impl IndexPoint {
     }
 }
 
-/// Advances to the next combination; false after the last.
+/// Advances the positions `at` in the lists to the next combination, the last list fastest; returns false after the
+/// last one.
 fn advance(at: &mut [usize], indices: &[(usize, Vec<i128>)]) -> bool {
     for (position, (_, list)) in at.iter_mut().zip(indices).rev() {
         *position += 1;

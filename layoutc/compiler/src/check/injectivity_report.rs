@@ -1,4 +1,5 @@
-//! Diagnostics of layouts that are not injective: the colliding elements, the characters at fault, and a fix.
+//! Diagnostics of layouts that are not injective or not proven so: the colliding elements, the characters at fault, and
+//! a fix.
 
 use layoutc_algebra::builder::{BuildError, FinishError};
 use layoutc_algebra::expr::parse::MapItemText;
@@ -21,24 +22,24 @@ use super::strides::StrideSource;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan, Fix};
 
-/// Context of a layout that the prover refused: where its parts are written in the manifest.
+/// Context of a layout that the prover refused: its axes, and the texts in the manifest that define it.
 pub(super) struct RefusalContext<'a> {
     pub(super) tensor: &'a str,
     pub(super) logical: &'a [Axis],
     pub(super) symbols: &'a [Symbol],
     /// Last map of the layout; `None` if it has no map.
     pub(super) site: Option<&'a AppliedMap>,
-    /// Strides of the layout as they are written; `None` if it has none.
+    /// Strides that the layout gives, with their location; `None` if it gives none.
     pub(super) strides: Option<&'a StrideSource>,
     /// Last text of the layout in a foreign notation; `None` if there is none.
     pub(super) foreign: Option<&'a ForeignText>,
-    /// Steps of the layout; `None` if they cannot be replayed.
+    /// Source of the layout, to apply its steps with other facts; `None` if that is not possible.
     pub(super) recipe: Option<LayoutSource<'a>>,
     /// Location of the layout's node, or of the tensor's name if it has none.
     pub(super) place: FileSpan,
 }
 
-/// Diagnostic of a layout that could not be finished.
+/// Diagnostic of a layout whose proof failed, as the prover reports it in `error`.
 pub(super) fn fault(error: &FinishError, context: &RefusalContext<'_>) -> Diagnostic {
     let plain =
         |code: Code, message: String| Diagnostic::error(code, message, context.place.clone(), "");
@@ -77,7 +78,7 @@ pub(super) fn fault(error: &FinishError, context: &RefusalContext<'_>) -> Diagno
     }
 }
 
-/// Diagnostic of a layout without a manifest that could not be finished.
+/// Diagnostic of a failed proof for a layout without steps in a manifest, such as that of a view, located at `place`.
 pub(crate) fn bare_fault(
     error: &FinishError,
     tensor: &str,
@@ -141,7 +142,8 @@ fn collision(
     error.witness(vec![first.to_vec(), second.to_vec()])
 }
 
-/// The axis and divisor of an index `axis % n` alone, as in a ring buffer of n elements.
+/// Axis name and divisor n of a map item `axis % n` that alone reads the axis, as for a ring buffer of n elements;
+/// `None` for other faults.
 fn ringed<'a>(context: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Option<(&'a str, i128)> {
     let site = context.site.filter(|site| site.direct && context.strides.is_none())?;
     let [digit] = lost else { return None };
@@ -154,7 +156,7 @@ fn ringed<'a>(context: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Optio
     (is_axis && is_whole).then_some((axis.name.as_str(), digit.weight))
 }
 
-/// Part of a layout's text that is at fault: its span, a label, and a suggested fix.
+/// Text of a layout that is at fault: its span, the label shown there, and a suggested fix.
 struct Culprit {
     place: FileSpan,
     label: String,
@@ -233,10 +235,10 @@ fn blame(
     }
 }
 
-/// Help for strides of which some overlap.
+/// Help for strides with which two elements share a slot.
 const OVERLAP: &str = "make each stride larger than the span of the smaller ones";
 
-/// The blame if no map of the layout itself is at fault: strides, or a foreign text.
+/// Text at fault if no map of the layout is: the strides, a text in a foreign notation, or the layout as a whole.
 fn blame_text(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit {
     let label = drops(context, lost);
     if let Some(StrideSource { place, apart, .. }) = context.strides {
@@ -269,7 +271,7 @@ fn blame_text(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culpr
     Culprit { place: place.clone(), label, suggestion: Some(Suggestion { help, fix: None }) }
 }
 
-/// Span and text of the last item of a map that repeats another one; `None` if all differ.
+/// Span and text of the last map item that repeats an earlier one; `None` if all differ.
 fn repeated(site: &AppliedMap) -> Option<(FileSpan, &str)> {
     let written = |item: &MapItemText| site.text.value.get(item_span(item));
     let items = &site.parsed.items;
@@ -288,7 +290,7 @@ fn is_sum(text: &str) -> bool {
     text.contains('+') && !text.contains(['&', '^'])
 }
 
-/// `drops c // 4`, with the tensor's own axis names; empty if no digit of an axis is at fault.
+/// Label `drops c // 4` for the first lost digit of an axis, with the tensor's axis names; empty if there is none.
 fn drops(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> String {
     let digit = lost.iter().find(|digit| digit.plain);
     let name = digit.and_then(|digit| context.logical.get(digit.axis));
@@ -298,7 +300,8 @@ fn drops(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> String {
     }
 }
 
-/// Everything that a map drops: axes that no item reads, and digits of the other axes.
+/// Items to insert in a map so that it loses nothing: the digits `lost`, and the axes `unread`, by position, that no
+/// item reads.
 fn missing(
     site: &AppliedMap,
     logical: &[Axis],
@@ -335,7 +338,8 @@ fn reads(item: &MapItem, axis: usize) -> bool {
     item.index.mentions(&|var| matches!(var, Var::Storage(k) if usize::try_from(k) == Ok(axis)))
 }
 
-/// `c // 4`, `c % 4` or `c // 4 % 8`, with a noun for it.
+/// Text of a digit of the axis `name`, and a noun for it: (`c // 4`, "the quotient"), (`c % 4`, "the remainder"), (`c
+/// // 4 % 8`, "the digit").
 fn digit_text(name: &str, digit: &UndeterminedDigit) -> (String, &'static str) {
     match (digit.weight, digit.count, digit.top) {
         (1, Some(count), false) => (format!("{name} % {count}"), "the remainder"),

@@ -1,4 +1,4 @@
-//! Attributes that the steps of a layout set, and the texts that diagnostics of it point into.
+//! Attributes that the steps of a layout set besides index maps, and the texts of the layout for diagnostics.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{FillItem, PaddingRule, SpannedText};
 
-/// Map of a layout, as it was applied, for diagnostics that point into its text.
+/// Map that a layout applied: its text, for locations in diagnostics, its syntax tree, and the resolved index map.
 #[derive(Debug, Clone)]
 pub(super) struct AppliedMap {
     pub(super) file: Arc<str>,
@@ -23,22 +23,22 @@ pub(super) struct AppliedMap {
     pub(super) direct: bool,
     /// True if the map is the only one of the layout.
     pub(super) only: bool,
-    /// True if the map is written in the layout itself, not in a transform, which other layouts may apply with other
-    /// parameters.
+    /// True if the text of the map is in the layout itself; false if it is in a transform, which other layouts may
+    /// apply with other parameters.
     pub(super) is_own: bool,
 }
 
-/// Text of a layout in a foreign notation, for diagnostics that point into it.
+/// Text of a layout in a foreign notation (that of another tool), for locations in diagnostics.
 #[derive(Debug, Clone)]
 pub(super) struct ForeignText {
     pub(super) notation: Notation,
     /// Span of the text in the manifest, without quotes.
     pub(super) place: FileSpan,
-    /// Names of the axes in the text; empty if it names none.
+    /// Axis names that the text itself gives, in order; empty if it gives none.
     pub(super) names: Vec<String>,
 }
 
-/// Attributes of a layout that its steps set besides the map.
+/// Attributes of a layout that its steps set, and the texts of the layout for diagnostics.
 #[derive(Debug, Default)]
 pub(super) struct LayoutAttributes {
     pub(super) alignment: Option<u64>,
@@ -46,22 +46,23 @@ pub(super) struct LayoutAttributes {
     pub(super) swizzle_alignment: u64,
     pub(super) fill: Option<(FillItem, Arc<str>)>,
     pub(super) padding: Option<(PaddingRule, FileSpan)>,
-    /// Remarks on deviations from the tool that defines a foreign notation, each with its span.
+    /// Remarks on deviations from the tool that defines a foreign notation, each as (span, remark).
     pub(super) remarks: Vec<(FileSpan, Remark)>,
-    /// XLA's number of the memory space that a text gives, with its span; `None` if it gives none.
+    /// Number of the memory space `S(n)` in an XLA layout text, with its span; `None` if there is none.
     pub(super) memory_space: Option<(FileSpan, i128)>,
     pub(super) map: Option<AppliedMap>,
-    /// Strides as they are written; `None` if no step gives strides.
+    /// Strides that a step gives, with their location; `None` if no step gives strides.
     pub(super) strides: Option<StrideSource>,
     pub(super) foreign: Option<ForeignText>,
-    /// Span of the last axis separator: that of its node, or of the bar in a map; `None` without separators.
+    /// Span of the last axis separator: the step `axis-separators` or the `|` in a map; `None` without separators.
     pub(super) separators: Option<FileSpan>,
-    /// Text of each step, one line per step, with transforms expanded.
+    /// Text of each step, one line for each; transforms are replaced by their steps.
     pub(super) lines: Vec<String>,
 }
 
 impl LayoutAttributes {
-    /// A warning about padding, with the mistake that probably caused it and its literal fix.
+    /// Padding warning `warning` with help on the probable mistake: strides in bytes, or two different divisors in a
+    /// map.
     pub(super) fn with_literal_help(&self, mut warning: Diagnostic) -> Diagnostic {
         if let Some(text) = self.strides.as_ref().and_then(|strides| strides.bytes.as_ref()) {
             warning

@@ -1,4 +1,5 @@
-//! Loading of the requested manifests and those that they use; each is read and parsed once.
+//! Loading of the requested manifests and all that they import by `use`; each is read and parsed once. Paths →
+//! [`ManifestSet`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::manifest::{
 /// Maximum size of a manifest, in bytes. A larger one is refused.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Parsed manifests, of which each comes after those that it uses.
+/// Parsed manifests by position and by path. Each comes after those that it uses.
 #[derive(Debug, Default)]
 pub(super) struct ManifestSet {
     by_path: BTreeMap<String, usize>,
@@ -41,7 +42,7 @@ impl ManifestSet {
         self.all.get(file).map(|loaded| &loaded.syntax)
     }
 
-    /// Source text of the file at a position.
+    /// Source text of the manifest at position `file`; empty for an invalid position.
     pub(super) fn text(&self, file: usize) -> &str {
         self.all.get(file).map_or("", |loaded| &loaded.text)
     }
@@ -50,7 +51,7 @@ impl ManifestSet {
         self.all.get(file).map_or(&[], |loaded| &loaded.uses)
     }
 
-    /// Transitive closure of `use` from a file, including itself.
+    /// Positions of the manifests that the one at position `file` uses, directly or indirectly, and `file` itself.
     pub(super) fn closure(&self, file: usize) -> BTreeSet<usize> {
         let mut closure = BTreeSet::new();
         let mut open = vec![file];
@@ -67,7 +68,8 @@ impl ManifestSet {
     }
 }
 
-/// Loads the manifests at `paths` and all that they use.
+/// Loads the manifests at `paths` and all that they use. Returns those that can be read, and the diagnostics of reading
+/// and parsing.
 pub(super) fn load(host: &CompileEnv<'_>, paths: &[String]) -> (ManifestSet, Vec<Diagnostic>) {
     let parsed = parse_all(host, paths);
     let mut loader = ManifestLoader {
@@ -88,7 +90,7 @@ pub(super) fn load(host: &CompileEnv<'_>, paths: &[String]) -> (ManifestSet, Vec
     (loader.files, loader.diagnostics)
 }
 
-/// The error for a path that cannot be quoted in an `#include "…"` of generated code.
+/// Error for a path that cannot be quoted in an `#include "…"` of generated code; `None` for any other path.
 fn unquotable(path: &str) -> Option<Diagnostic> {
     let bad = path.chars().find(|c| c.is_control() || matches!(c, '"' | '\\'))?;
     let (shown, bad) = (printable(path), printable(&bad.to_string()));
@@ -98,7 +100,7 @@ fn unquotable(path: &str) -> Option<Diagnostic> {
     Some(fault.help("rename the file: generated files include one another by its name"))
 }
 
-/// A path as it is written, with the escapes of its control characters.
+/// Text of a path with its control characters escaped.
 fn printable(path: &str) -> String {
     let shown = |c: char| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() };
     path.chars().map(shown).collect()
@@ -112,7 +114,8 @@ struct ParsedManifest {
 
 type ParseOutcome = Result<ParsedManifest, LoadError>;
 
-/// Parses the manifests at `paths` and, level by level, those that they use; each once, in parallel.
+/// Parses the manifests at `paths` and those that they use, directly or indirectly, in parallel; returns the outcomes
+/// by normalized path.
 fn parse_all(host: &CompileEnv<'_>, paths: &[String]) -> BTreeMap<String, ParseOutcome> {
     let mut all = BTreeMap::new();
     let mut wanted: BTreeMap<String, String> = BTreeMap::new();
@@ -140,7 +143,7 @@ fn parse_all(host: &CompileEnv<'_>, paths: &[String]) -> BTreeMap<String, ParseO
     all
 }
 
-/// The `use` graph of the parsed manifests.
+/// Graph of the `use` items in the parsed manifests.
 fn uses(parsed: &BTreeMap<String, ParseOutcome>) -> UseGraph {
     let row = |(key, parsed): (&String, &ParseOutcome)| {
         let syntax = parsed.as_ref().ok().map(|read| &read.syntax);
@@ -153,12 +156,13 @@ fn uses(parsed: &BTreeMap<String, ParseOutcome>) -> UseGraph {
     parsed.iter().map(row).collect()
 }
 
-/// Cache key of a manifest's syntax; `hash` is the blake3 hash of its text.
+/// Key under which the parsed syntax of a manifest is cached; `hash` is the blake3 hash of its text.
 pub fn syntax_key(hash: &[u8; 32]) -> CacheKey {
     CacheKey::new("syntax", hash)
 }
 
-/// Parses one manifest, or recalls its syntax if the same text was parsed before without diagnostics.
+/// Parses the manifest at `path`, or takes its syntax from the cache if an equal text was parsed before without
+/// diagnostics.
 fn parse(host: &CompileEnv<'_>, path: &str) -> ParseOutcome {
     let text = host.sources.load(path)?;
     let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
@@ -189,14 +193,14 @@ fn parse(host: &CompileEnv<'_>, path: &str) -> ParseOutcome {
 struct ManifestLoader {
     parsed: BTreeMap<String, ParseOutcome>,
     files: ManifestSet,
-    /// Uses that close a cycle, and are ignored.
+    /// `use` items that close a cycle; they are ignored.
     cuts: CycleCuts,
     /// Paths of the files that are being loaded, outermost first.
     open: Vec<String>,
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Maximum depth of a chain of `use` items. A deeper chain is an error.
+/// Maximum length of a chain of `use` items, in manifests. A longer chain is an error.
 const MAX_USES: usize = 128;
 
 impl ManifestLoader {
@@ -255,17 +259,18 @@ impl ManifestLoader {
     }
 }
 
-/// Path of the manifest that the one at `from` names `wanted` in a `use`; `None` unless that is a relative path.
+/// Path of the manifest that a `use` of `wanted` in the manifest at `from` names; `None` if `wanted` is not a relative
+/// path.
 pub fn used_path(from: &str, wanted: &str) -> Option<String> {
     (!is_outside(wanted)).then(|| resolve_relative(from, wanted))
 }
 
-/// True if a `use` is not a path relative to its manifest.
+/// True if the path in a `use` is not relative with `/` as separator: absolute, empty, or with `\`, `:` or NUL.
 fn is_outside(wanted: &str) -> bool {
     wanted.starts_with('/') || wanted.contains(['\\', ':', '\0']) || wanted.is_empty()
 }
 
-/// Path of `wanted` relative to the manifest at `from`.
+/// Normalized path of `wanted`, which is relative to the folder of the manifest at `from`.
 fn resolve_relative(from: &str, wanted: &str) -> String {
     match from.rsplit_once('/') {
         Some((folder, _)) => normal(&format!("{folder}/{wanted}")),
@@ -273,7 +278,8 @@ fn resolve_relative(from: &str, wanted: &str) -> String {
     }
 }
 
-/// The error for a manifest that cannot be read; `shown` is its path as written.
+/// Error for a manifest that cannot be read. `shown` is its path as in the `use` or the request, `path` the resolved
+/// one.
 fn unreadable(error: &LoadError, shown: &str, path: &str, place: FileSpan) -> Diagnostic {
     let (why, help) = match error {
         LoadError::NotFound => {
@@ -301,7 +307,7 @@ fn unreadable(error: &LoadError, shown: &str, path: &str, place: FileSpan) -> Di
     fault
 }
 
-/// Normalizes a path: removes `.` and resolves `folder/..`.
+/// Path without `.`, empty parts and `folder/..`: `a/./b/../c` becomes `a/c`.
 fn normal(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {

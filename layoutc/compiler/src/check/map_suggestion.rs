@@ -1,4 +1,4 @@
-//! Fixes for maps that are not injective, as edits of their text.
+//! Suggested fixes for maps that are not injective, as edits of their text.
 
 use layoutc_algebra::expr::BinOp;
 use layoutc_algebra::expr::parse::{IndexAst, IndexAstKind, MapItemText, Span};
@@ -10,13 +10,14 @@ use super::faults::text;
 use super::layout_attributes::AppliedMap;
 use crate::base::diagnostic::{FileSpan, Fix};
 
-/// Help text with the edit that it describes.
+/// Help text, with the edit that it describes if there is one.
 pub(super) struct Suggestion {
     pub(super) help: String,
     pub(super) fix: Option<Fix>,
 }
 
-/// Fix for a lone `a ^ b`: keeps one of its operands as a further index, which determines the other.
+/// Fix for a map whose only suspect item is `a ^ b`: adds `a` or `b` as a further item, which determines the other.
+/// `None` for other items. `items` are the suspect items.
 pub(super) fn xor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
     let [item] = items else { return None };
     let k = site.parsed.items.iter().position(
@@ -32,7 +33,8 @@ pub(super) fn xor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Su
     Some(Suggestion { help, fix: Some(Fix { place: items_place(site), text: items }) })
 }
 
-/// Fix for the product of two axes: the row-major index of both.
+/// Fix for a product of two axes, `a * b`: the row-major index `a * extent + b`. The tuple is the axes and symbols of
+/// the tensor, `items` are the suspect items. `None` for other items.
 pub(super) fn product_suggestion(
     (logical, symbols): (&[Axis], &[Symbol]),
     site: &AppliedMap,
@@ -57,7 +59,8 @@ pub(super) fn product_suggestion(
     Some(Suggestion { help, fix: Some(Fix { place, text }) })
 }
 
-/// Fix for a quotient and a remainder of one expression with different divisors: `c // 4, c % 3`.
+/// Fix for a quotient and a remainder of one expression with different divisors: `c // 4, c % 4` for `c // 4, c % 3`.
+/// `None` if `items` has none.
 pub(super) fn divisor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
     let asts: Vec<&IndexAst> = site
         .parsed
@@ -91,12 +94,13 @@ pub(super) fn divisor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Optio
     })
 }
 
-/// Help for a quotient and a remainder of one expression with different divisors; `None` if the map has none.
+/// Help text for a quotient and a remainder of one expression with different divisors, `c // 4, c % 3`; `None` if the
+/// map has none.
 pub(super) fn one_divisor(site: &AppliedMap) -> Option<String> {
     divisor_suggestion(site, &site.map.items.iter().collect::<Vec<_>>()).map(|found| found.help)
 }
 
-/// Location of a map's items, including their parentheses.
+/// Span of a map's items, including their parentheses: `(n, c // 4)` in `(n, c) -> (n, c // 4)`.
 pub(super) fn items_place(site: &AppliedMap) -> FileSpan {
     let text = &site.text.value;
     let arrow = text.find("->").filter(|_| site.parsed.params.is_some());
@@ -108,12 +112,12 @@ pub(super) fn items_place(site: &AppliedMap) -> FileSpan {
 /// Item that a suggestion inserts in a map.
 pub(super) struct MapInsertion {
     pub(super) text: String,
-    /// Word for the item in the help, such as `the quotient` or `it`.
+    /// Noun for the item in the help: `the quotient`, or `it`.
     pub(super) kind: &'static str,
     pub(super) at: InsertPoint,
 }
 
-/// Position among a map's items at which an item is inserted.
+/// Position of an inserted item: before or after the item of this index, or at the end of the map.
 #[derive(PartialEq, Eq)]
 pub(super) enum InsertPoint {
     Before(usize),
@@ -121,7 +125,8 @@ pub(super) enum InsertPoint {
     End,
 }
 
-/// Name of a logical axis in the map's text: that of its parameter, `*outer` for one that matches several axes.
+/// Name of the logical axis at position `axis` in the map's text: its parameter, or `*outer` for a parameter that
+/// matches several axes.
 pub(super) fn axis_name(site: &AppliedMap, axis: usize, logical: &[Axis]) -> String {
     let Some(params) = &site.parsed.params else {
         return logical.get(axis).map(|a| a.name.clone()).unwrap_or_default();
@@ -138,7 +143,7 @@ pub(super) fn axis_name(site: &AppliedMap, axis: usize, logical: &[Axis]) -> Str
     }
 }
 
-/// The map's items as written, with insertions.
+/// Text of the map's items in parentheses, with the items `parts` inserted.
 pub(super) fn with_items(site: &AppliedMap, parts: &[MapInsertion]) -> String {
     let mut out = String::from("(");
     let mut first = true;
@@ -168,7 +173,7 @@ pub(super) fn with_items(site: &AppliedMap, parts: &[MapInsertion]) -> String {
     out
 }
 
-/// Bytes of an item, including its name and extent.
+/// Byte range of a map item in the map's text, including its name and extent: `co = c // 4 : 4`.
 pub(super) fn item_span(item: &MapItemText) -> Span {
     match item {
         MapItemText::Star(_, span) => span.clone(),

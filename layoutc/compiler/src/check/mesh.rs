@@ -1,4 +1,4 @@
-//! Device meshes, and sharding of tensors over them.
+//! Checks of device meshes, and of the sharding of tensors over them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::model::reshard::DeviceSharding;
 /// Maximum number of devices of a mesh, as MPI ranks are `int`. A larger mesh is an error.
 const MAX_DEVICES: i64 = i32::MAX as i64;
 
-/// A declared mesh.
+/// Checks the declaration of a mesh, and returns the mesh.
 pub(super) fn mesh(item: &MeshItem, scope: &ManifestScope, file: &Arc<str>) -> CheckResult<Mesh> {
     let at = |span: &std::ops::Range<usize>| FileSpan::new(file, span.clone());
     let name = &item.name.value;
@@ -56,7 +56,7 @@ pub(super) fn mesh(item: &MeshItem, scope: &ManifestScope, file: &Arc<str>) -> C
     Ok(mesh)
 }
 
-/// Tensor that is to be sharded, with its `shard` item and the meshes of the scope.
+/// Context of the sharding of a tensor: its `shard` item, and the scope with the meshes.
 pub(super) struct ShardContext<'a> {
     pub(super) item: &'a ShardItem,
     pub(super) scope: &'a ManifestScope,
@@ -69,10 +69,10 @@ impl ShardContext<'_> {
         FileSpan::new(self.file, span.clone())
     }
 
-    /// The axes of one shard of a tensor with these axes and labels, and the sharding.
+    /// Axes of one shard of a tensor with the axes `whole` and their labels, and the sharding.
     ///
     /// # Errors
-    /// `mesh::shard`, `name::unknown`; empty where an earlier diagnostic covers it.
+    /// `mesh::shard` and `name::unknown`; empty if the fault has been reported.
     pub(super) fn sharded(
         &self,
         whole: Vec<Axis>,
@@ -133,7 +133,7 @@ impl ShardContext<'_> {
         error.help("reduce the tensor or the mesh")
     }
 
-    /// Name and mesh that a `shard` item names, or the only mesh that has the axes it names.
+    /// Name and mesh that the `shard` item names; without a name, the only mesh with all axes that the item uses.
     fn mesh(&self) -> CheckResult<(&str, &Mesh)> {
         let meshes = &self.scope.meshes;
         let known = || meshes.keys().map(String::as_str).collect::<Vec<_>>();
@@ -197,7 +197,7 @@ impl ShardContext<'_> {
         })
     }
 
-    /// The axes of the mesh that a text names, with their locations.
+    /// Positions in the mesh of the axes that a text such as `"x y"` names, in textual order, with their locations.
     fn mesh_axes(
         &self,
         text: &SpannedText,
@@ -233,8 +233,9 @@ impl ShardContext<'_> {
         Ok(found)
     }
 
-    /// Proves that every element of the tensor is at one index of one shard: each sharded axis is split into the
-    /// shard's number and the index in it, and the layout prover checks the result.
+    /// Proves that every element of the tensor is at one index of one shard: splits each sharded axis into the shard's
+    /// number and the index in the shard, and runs the layout prover on the result. `parts` has the number of shards
+    /// along each axis.
     fn prove_sharding(
         &self,
         whole: &[Axis],
@@ -264,8 +265,8 @@ impl ShardContext<'_> {
     }
 }
 
-/// The error for a tensor that is sharded, a ring, or has a domain, in a construct that needs the whole tensor; `takes`
-/// names it, such as `a kernel requires`.
+/// Error for a tensor that is sharded, a ring, or has a domain, where whole tensors are needed; `None` for a whole
+/// tensor. `takes` starts the message: "a kernel requires".
 pub(super) fn part_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
     if tensor.ring.is_some() {
         return super::ring::ring_fault(tensor, takes, place);

@@ -1,5 +1,5 @@
-//! Semantic checks: lowers manifest syntax to the model (names, types, shapes, maps, proofs). All semantic errors are
-//! raised here.
+//! Semantic checks: lowers manifest syntax to the model (names, types, shapes, maps), and proves the layouts. All
+//! semantic errors are raised here. Paths of manifests → [`CheckedProject`].
 //!
 //! Each manifest is read once, and its scope is merged with those of the manifests that it uses. Then every tensor is
 //! checked independently: an error in one does not hide errors in others.
@@ -73,7 +73,7 @@ pub struct CheckedProject {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Manifest as a unit of compilation, whose results are valid as long as the texts that it depends on do not
+/// Dependencies of a manifest: its compiled results are valid as long as its text and the texts of `uses` do not
 /// change.
 #[derive(Debug, Clone)]
 pub struct CompilationUnit {
@@ -84,7 +84,7 @@ pub struct CompilationUnit {
 }
 
 impl CheckedProject {
-    /// True if there are no errors.
+    /// True if no diagnostic is an error; there may be warnings.
     pub fn is_valid(&self) -> bool {
         self.diagnostics.iter().all(|d| d.severity != Severity::Error)
     }
@@ -97,24 +97,23 @@ pub(crate) struct CheckOptions<'a> {
     pub(crate) recorder: Option<&'a Recorder>,
     /// Cache of checked tensors across checks with the same configuration; `None` caches nothing.
     pub(crate) cache: Option<&'a TensorCache>,
-    /// Functions of the planner that answer questions about schedules.
+    /// Functions of the planner that the check of schedules calls.
     pub(crate) planner: PlannerQuestions,
 }
 
-/// Functions of the planner that the check calls. The planner depends on the check, so the caller passes its
-/// functions.
+/// Functions of the planner that the check calls. They are passed in because the planner depends on the check.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlannerQuestions {
-    /// Function that returns the extents of the tile of a cache.
+    /// Function that returns the extents of a cached tile, see [`TileExtents`].
     pub(crate) tile_extents: TileExtents,
-    /// Function that returns errors for schedules of conversions that cannot be followed, and warnings for slow
-    /// schedules of kernels.
+    /// Function that returns errors for conversion schedules that cannot be followed, and warnings for slow kernel
+    /// schedules.
     pub(crate) schedule_diagnostics: fn(&Manifest) -> Vec<Diagnostic>,
 }
 
-/// Extents, by axis, of the tile of the buffer that one iteration of a loop of the statement uses; `None` if the
-/// statement has no such loop or does not use the buffer. The tensor is the statement's target; the names are those of
-/// the loops of all its caches.
+/// Function that returns the extents, by axis, of the tile of a buffer that one iteration of a loop of a statement
+/// uses; `None` if the statement has no such loop or does not use the buffer. Arguments: the statement's target, the
+/// statement, (symbols, schedule), (buffer, name of the loop), names of the loops of all caches.
 pub(crate) type TileExtents = fn(
     &Tensor,
     &Statement,
@@ -123,7 +122,7 @@ pub(crate) type TileExtents = fn(
     &[String],
 ) -> Result<Option<Vec<i128>>, Box<Diagnostic>>;
 
-/// Checks and proves the manifests at `paths` and those that they use.
+/// Checks the manifests at `paths` and those that they use, and proves their layouts.
 pub(crate) fn check(
     host: &CompileEnv<'_>,
     paths: &[String],
@@ -174,7 +173,7 @@ fn unit(
     CompilationUnit { uses, diagnostics }
 }
 
-/// State that the checks of all manifests share.
+/// Files, scopes and settings that the checks of all manifests of a project share.
 #[derive(Clone, Copy)]
 struct ProjectContext<'a> {
     files: &'a load::ManifestSet,

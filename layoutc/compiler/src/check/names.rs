@@ -1,4 +1,5 @@
-//! Names that become identifiers in generated code: reserved words, and names that differ only in case.
+//! Checks of names that become identifiers in generated code: reserved words, duplicates, and names that differ only in
+//! case.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::manifest::syntax::{
 };
 use crate::target::keywords::{C, Keywords};
 
-/// Diagnostics for names that are reserved in a target language or collide in generated code.
+/// Diagnostics for names of a manifest that are reserved in a target language or collide in generated code.
 pub(super) fn check(manifest: &ManifestSyntax, config: &Config) -> Vec<Diagnostic> {
     let mut checker = NameChecker {
         file: &manifest.file,
@@ -47,7 +48,8 @@ pub(super) fn check(manifest: &ManifestSyntax, config: &Config) -> Vec<Diagnosti
     checker.found
 }
 
-/// The error for an axis of a statement whose name a requested target reserves.
+/// Error for the axis `name` of a statement, located at `place`, if a requested target reserves the name; otherwise
+/// `None`.
 pub(super) fn reserved_axis(name: &str, config: &Config, place: FileSpan) -> Option<Diagnostic> {
     let keywords = keywords(config, None);
     let language = keywords.iter().find_map(|words| words.reserved(name))?;
@@ -66,8 +68,8 @@ fn reserved_name(name: &str, what: &str, language: &str, place: FileSpan) -> Dia
     Diagnostic::error(Code::NameReserved, message, place, "").help(help)
 }
 
-/// Keywords of the requested targets; other languages do not restrict names. C is always included, as the other
-/// languages derive from it.
+/// Reserved names of C and of the configured targets that are in `targets`; `None` stands for all configured targets. C
+/// is always included, as the other languages derive from it.
 fn keywords(config: &Config, targets: Option<&[SpannedText]>) -> Vec<&'static Keywords> {
     let is_target =
         |name: &&str| targets.is_none_or(|all| all.iter().any(|text| text.value == **name));
@@ -77,17 +79,18 @@ fn keywords(config: &Config, targets: Option<&[SpannedText]>) -> Vec<&'static Ke
     [&C].into_iter().chain(languages).collect()
 }
 
-/// Checks of the names of a manifest.
+/// Checker of the names of a manifest, with the errors found.
 struct NameChecker<'a> {
     file: &'a Arc<str>,
-    /// True if generated names have the project's prefix, so that no language reserves them.
+    /// True if the project sets a prefix for generated names, so that names of items are never reserved words.
     is_prefixed: bool,
     keywords: Vec<&'static Keywords>,
     found: Vec<Diagnostic>,
 }
 
 impl NameChecker<'_> {
-    /// Checks the name of an item, which the prefix goes before.
+    /// Checks that the name of an item, described by `what` ("tensor"), is not reserved, unless the project sets a
+    /// prefix.
     fn global(&mut self, name: &Identifier, what: &str) {
         if !self.is_prefixed {
             self.reserved(name, what);
@@ -101,7 +104,7 @@ impl NameChecker<'_> {
         );
     }
 
-    /// Checks the names of a graph: its tensors and nodes become members of structures, its own name a prefix.
+    /// Checks the names of a graph: tensors and nodes become members of structures, the graph's name a prefix.
     fn graph(&mut self, graph: &GraphItem) {
         self.global(&graph.name, "graph");
         let results = graph.nodes.iter().flat_map(|node| &node.outputs);
@@ -121,7 +124,8 @@ impl NameChecker<'_> {
         }
     }
 
-    /// Checks the functions of kernels: each name must be unique, also among tensors and views.
+    /// Checks the names of functions for kernels and instances: each must be unique, also among tensors and views, and
+    /// not reserved.
     fn functions(&mut self, manifest: &ManifestSyntax) {
         let tensors = manifest.tensors.iter().map(|tensor| ("tensor", &tensor.name));
         let views = manifest.views.iter().map(|view| ("view", &view.name));
@@ -178,7 +182,8 @@ impl NameChecker<'_> {
         }
     }
 
-    /// Reports names that are equal, or equal except for case: files and macros would collide.
+    /// Reports names that are equal, or equal except for case, as files and macros would collide. `what` is their noun
+    /// in the plural.
     fn distinct(&mut self, names: &[&Identifier], what: &str) {
         let mut seen: BTreeMap<String, &Identifier> = BTreeMap::new();
         for name in names {

@@ -1,5 +1,5 @@
-//! Checks of a tensor's padding: errors if it is forbidden, warnings if it is unexplained or above the configured
-//! limit.
+//! Checks of a tensor's padding (slots without an element): an error if it is forbidden, warnings if no step explains
+//! it or if it exceeds the configured limit.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::manifest::syntax::PaddingRule;
 use crate::model::Tensor;
 use crate::model::layout_names;
 
-/// Origin of a layout's padding in its steps.
+/// Origin of a layout's padding: the step that causes it.
 #[derive(Debug)]
 pub(super) struct PaddingOrigin {
     /// True if steps that pad or round up explicitly explain all of the padding.
@@ -26,15 +26,16 @@ pub(super) struct PaddingOrigin {
     pub(super) swizzle_block: Option<i128>,
 }
 
-/// Help about padding, computed only if it is shown.
+/// Functions that compute help about padding, called only if the help is shown.
 pub(super) struct PaddingAdvice<'a> {
-    /// Function that returns advice on an order of the axes with fewer slots; `None` if there is none.
+    /// Function that returns a help text on an order of the axes with fewer slots; `None` if there is none.
     pub(super) order: &'a dyn Fn() -> Option<String>,
-    /// Function that returns advice on facts of symbols without padding; `None` if there are none.
+    /// Function that returns a help text on facts of symbols with which there is no padding; `None` if there are none.
     pub(super) facts: &'a dyn Fn() -> Option<String>,
 }
 
-/// Warnings about a tensor's padding, or the error if it is forbidden.
+/// Warnings about a tensor's padding; `Err` if `rule` forbids it. A fraction of padding above `warn_above` (0 to 1) is
+/// a warning.
 pub(super) fn check(
     tensor: &Tensor,
     rule: Option<&(PaddingRule, FileSpan)>,
@@ -88,7 +89,7 @@ pub(super) fn check(
     Ok(vec![warning.help(less_padding(padding))])
 }
 
-/// Help that names the cause of the padding to change.
+/// Help that names what to change to reduce the padding: the swizzle, or tiles and alignments.
 fn less_padding(padding: &PaddingOrigin) -> String {
     match padding.swizzle_block {
         Some(block) => format!(
@@ -105,7 +106,7 @@ fn figure(layout: &Layout) -> String {
     format!("{elements} in {}", counted(&text(layout.physical_elements()), "slot"))
 }
 
-/// Fraction of the slots without an element; `None` if it depends on a symbol.
+/// Fraction of the slots that hold no element, 0 to 1; `None` if it depends on a symbol.
 #[expect(clippy::cast_precision_loss, reason = "a share for people")]
 fn share(layout: &Layout) -> Option<f64> {
     let (elements, slots) =
@@ -113,7 +114,8 @@ fn share(layout: &Layout) -> Option<f64> {
     (slots > 0).then(|| (slots - elements) as f64 / slots as f64)
 }
 
-/// True if there are more slots than the digits of the axes, each rounded up to whole blocks, can fill.
+/// True if the layout has more slots than the digits of its axes can fill when each is rounded up to whole tiles, so
+/// that no tile or alignment explains the padding.
 fn is_unexplained(layout: &Layout) -> bool {
     match layout.digits() {
         Some(digits) => {
@@ -126,7 +128,8 @@ fn is_unexplained(layout: &Layout) -> bool {
     }
 }
 
-/// True if a layout has more slots than targets with these digits and extents can fill.
+/// True if the layout is not proven to have at most as many slots as the digit form `digits` of its storage indices,
+/// whose extents are `extents`, can fill.
 fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
     let facts = Facts::new(layout.symbols());
     let mut filled = Vec::new();
@@ -148,12 +151,13 @@ fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
     }
 }
 
-/// Maximum number of alternatives that replace the indices of a layout. Further alternatives are not tried.
+/// Maximum number of digit forms that [`straightened`] tries for a layout; further ones are ignored.
 const MAX_ALTERNATIVES: usize = 64;
 
-/// Digits of the layout and the extent of each target after replacing every index by one of equal range: a Hilbert
-/// curve by the rows and columns of its box, a XOR by one of its operands, a sum modulo a number by one of its terms.
-/// Such indices permute slots without adding any. Empty if the result has no digit form either.
+/// Digit forms of the layout with XORs, Hilbert curves and sums modulo a number replaced by indices of equal range: a
+/// Hilbert curve by the row and column of its box, `a ^ b` by `a` or `b`, `(a + b) % n` by `a % n` or `b % n`. Each
+/// comes with the extents of its indices. The replaced operations permute slots without adding any. Empty if no form
+/// exists.
 fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
     let mut alternatives: Vec<(Vec<Expr>, Vec<Expr>)> = vec![(Vec::new(), Vec::new())];
     for (index, axis) in layout.storage_map().iter().zip(layout.storage()) {
@@ -195,7 +199,8 @@ fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
     alternatives.into_iter().filter_map(as_digits).collect()
 }
 
-/// Alternatives of an index without XORs and sums modulo a number; the index itself if it has none.
+/// Alternatives of an index in which XORs are replaced by an operand and sums modulo a number by a term; the index
+/// itself if it has neither.
 fn straight(index: &Expr) -> Vec<Expr> {
     let one = |expr: &Expr| vec![expr.clone()];
     let mut alternatives = match index.node() {
@@ -228,7 +233,7 @@ fn straight(index: &Expr) -> Vec<Expr> {
     alternatives
 }
 
-/// Collects the terms of a sum, without their signs.
+/// Adds to `terms` the terms of a sum, without their signs: a and b for `a - b`.
 fn put_terms(sum: &Expr, terms: &mut Vec<Expr>) {
     match sum.node() {
         ExprNode::Bin(BinOp::Add | BinOp::Sub, a, b) => {
@@ -240,7 +245,8 @@ fn put_terms(sum: &Expr, terms: &mut Vec<Expr>) {
     }
 }
 
-/// True if a sum of digits is a mixed radix number: each weight is the product of the extents of the smaller digits.
+/// True if a weighted sum of digits is a mixed radix number: no constant, and each weight is the product of the extents
+/// of all digits with smaller weights.
 fn is_number(form: &LinearForm, digits: &Digits) -> bool {
     let mut terms: Vec<_> = form
         .terms
@@ -258,7 +264,7 @@ fn is_number(form: &LinearForm, digits: &Digits) -> bool {
     form.constant == 0 && !terms.is_empty()
 }
 
-/// Product of extents; `None` on overflow.
+/// Product of extents, 1 for none; `None` on overflow.
 pub(super) fn product<'a>(factors: impl IntoIterator<Item = &'a Expr>) -> Option<Expr> {
     let mut product = Expr::constant(1);
     for factor in factors {

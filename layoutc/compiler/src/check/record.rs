@@ -1,4 +1,5 @@
-//! Records: fields of one type become labels of an axis; other records become one element.
+//! Checks of records, `dtype { x f32; y f32 }`: fields of one type become an axis with labels; other records become one
+//! element type.
 
 use std::sync::Arc;
 
@@ -16,12 +17,12 @@ use crate::manifest::syntax::{
     AxisItem, Extent, FIELD, FieldItem, Identifier, IntegerExpr, RecordItem, ShapeItem, SpannedText,
 };
 
-/// Name of the axis that a record adds to the shape.
+/// Name, `field`, of the axis that a record adds to the shape, with the record's span.
 pub(super) fn axis_name(record: &RecordItem) -> Identifier {
     Identifier { value: FIELD.to_owned(), span: record.span.clone() }
 }
 
-/// Axes of a tensor: those of the shape, then the record's axis unless the shape places it.
+/// Axes of a tensor, outermost first: those of the shape, then the record's axis unless the shape already has it.
 pub(super) fn axes(shape: &ShapeItem, record: Option<&RecordItem>) -> Vec<AxisItem> {
     let mut axes = shape.axes.clone();
     let Some(record) = record.filter(|record| record.is_axis()) else { return axes };
@@ -31,20 +32,20 @@ pub(super) fn axes(shape: &ShapeItem, record: Option<&RecordItem>) -> Vec<AxisIt
     axes
 }
 
-/// Number and names of the fields.
+/// Number of the record's fields as an expression, and their names.
 pub(super) fn fields(record: &RecordItem) -> (Expr, Vec<String>) {
     let names: Vec<String> = record.fields.iter().map(|field| field.name.value.clone()).collect();
     (Expr::constant(i128::try_from(names.len()).unwrap_or(i128::MAX)), names)
 }
 
-/// The error for an axis `field` in a tensor without a record: its extent is unknown.
+/// Error, located at `place`, for an axis `field` without an extent in a tensor without a record.
 pub(super) fn no_record(place: FileSpan) -> Diagnostic {
     let message = format!("axis `{FIELD}` has no extent");
     let error = Diagnostic::error(Code::ShapeExtent, message, place, "");
     error.help(format!("write `{FIELD} 64`, or a record: `dtype {{ x f32; y f32 }}`"))
 }
 
-/// The error for an axis `field` whose record is not an axis.
+/// Error, located at `place`, for an axis `field` if the fields of the record do not form an axis.
 pub(super) fn no_axis(place: FileSpan, (file, record): (&Arc<str>, &RecordItem)) -> Diagnostic {
     let message = format!("the fields of this record do not form an axis `{FIELD}`");
     let error = Diagnostic::error(Code::DtypeRecord, message, place, "");
@@ -55,7 +56,8 @@ pub(super) fn no_axis(place: FileSpan, (file, record): (&Arc<str>, &RecordItem))
         .help(format!("remove `{FIELD}`; for a struct of arrays, declare a tensor per field"))
 }
 
-/// Checks that the axis of a record has one index per field.
+/// Checks that the axis of a record has one index for each field, and no other labels than the fields' names. The tuple
+/// is the file and the name of the axis, for the error.
 pub(super) fn fits(
     axis: &Axis,
     labels: &[String],
@@ -73,7 +75,8 @@ pub(super) fn fits(
     Err(error.help(format!("write `{FIELD}` alone: its indices are {}", fields.join(", "))))
 }
 
-/// File, scope and order of packed elements in which a record is checked.
+/// Context in which a record is checked. `high_first` is true if the first of the elements in a byte is in its high
+/// bits.
 #[derive(Clone, Copy)]
 pub(super) struct RecordContext<'a> {
     pub(super) file: &'a Arc<str>,
@@ -81,7 +84,8 @@ pub(super) struct RecordContext<'a> {
     pub(super) high_first: bool,
 }
 
-/// Element type: that of all fields if they form an axis, else the record. `parsed` parses a type.
+/// Element type of a tensor with the record `item`: the type of all fields if they form an axis, otherwise the record.
+/// `parsed` parses the text of an element type.
 pub(super) fn dtype(
     item: &RecordItem,
     ground: RecordContext<'_>,
@@ -184,7 +188,7 @@ fn fault(
     }
 }
 
-/// Help to reach whole bytes: a larger count of the last field that has a partial byte.
+/// Help for a record that does not end at a byte boundary: a greater count of the last field with a partial byte.
 fn whole(fields: &[FieldSpec]) -> String {
     let odd = fields.iter().rev().find(|field| {
         let elements = field.counts.iter().fold(1_u64, |all, n| all.saturating_mul((*n).into()));

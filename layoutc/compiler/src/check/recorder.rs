@@ -1,4 +1,4 @@
-//! Recording of the steps of tensors, for tools that trace an index through a layout. Builds record nothing.
+//! Recording of the layout steps of tensors, for tools that trace an index through a layout. Builds record nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,28 +11,28 @@ use crate::base::diagnostic::FileSpan;
 use crate::manifest::syntax::{IntegerExpr, StepItem, StepKind};
 use crate::model::layout_names;
 
-/// Record of one layout step, where transforms are expanded to their steps.
+/// Record of one layout step. Transforms are recorded as the steps that they expand to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepRecord {
     /// Text of the step as in a manifest.
     pub line: String,
-    /// Index maps of the step, applied in order: none if it changes no axis, several for most foreign notations. The
-    /// first is over the axes before the step.
+    /// Index maps of the step in the order of application: none if the step changes no axis, several for most foreign
+    /// notations. The first is over the axes before the step.
     pub maps: Vec<IndexMap>,
-    /// Effect of the step other than on the axes; `None` if it has none.
+    /// Sentence on the effect of a step that changes no axes, such as an alignment; `None` for other steps.
     pub note: Option<String>,
     /// Axes that the layout has after the step.
     pub axes: Vec<Axis>,
-    /// Positions of the axes after which the layout has a separator.
+    /// Positions in `axes` of the axes after which the layout has an axis separator.
     pub separators: Vec<usize>,
     /// Span of the step in the manifest.
     pub place: FileSpan,
-    /// Span of the step in the tensor's own layout that applies the transform which contains this step; `None` for a
-    /// step of the layout itself.
+    /// Span of the `apply` step in the tensor's layout whose transform contains this step; `None` for a step of the
+    /// layout itself.
     pub within: Option<FileSpan>,
 }
 
-/// Steps of each recorded tensor, by file and name of the tensor.
+/// Steps of each recorded tensor, in order, by (path of the manifest, name of the tensor).
 pub type StepRecords = BTreeMap<(Arc<str>, String), Vec<StepRecord>>;
 
 /// Recorder of the layout steps of one tensor, or of all.
@@ -43,22 +43,22 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Recorder of the tensor called `tensor`.
+    /// Creates a recorder of the tensor `tensor`.
     pub fn new(tensor: &str) -> Self {
         Self { tensor: Some(tensor.to_owned()), steps: Mutex::default() }
     }
 
-    /// Recorder of all tensors.
+    /// Creates a recorder of all tensors.
     pub fn of_all() -> Self {
         Self { tensor: None, steps: Mutex::default() }
     }
 
-    /// Steps of the recorded tensor, starting at its logical axes; empty if there is no valid tensor of that name.
+    /// Steps of the recorded tensor in order; empty if no valid tensor has the name.
     pub fn into_steps(self) -> Vec<StepRecord> {
         self.into_all().into_values().next().unwrap_or_default()
     }
 
-    /// Steps of every valid tensor, starting at its logical axes.
+    /// Steps of every valid tensor that the recorder selects.
     pub fn into_all(self) -> StepRecords {
         self.steps.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -67,14 +67,16 @@ impl Recorder {
         self.tensor.as_ref().is_none_or(|wanted| wanted == tensor)
     }
 
-    /// Records the steps of a tensor; the first of a name takes precedence.
+    /// Stores the steps of the tensor `tensor` of the manifest `file`, unless steps of the same tensor are stored
+    /// already.
     pub(super) fn take(&self, file: &str, tensor: &str, steps: Vec<StepRecord>) {
         let mut all = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         all.entry((Arc::from(file), tensor.to_owned())).or_insert(steps);
     }
 }
 
-/// Effect of a step other than on axes; `separators` are those after the step.
+/// Sentence on the effect of a step that changes no axes, such as an alignment; `None` for other steps. `axes` and
+/// `separators` are those after the step.
 pub(super) fn note(step: &StepItem, axes: &[Axis], separators: &[usize]) -> Option<String> {
     match &step.kind {
         StepKind::Strides(strides) => {

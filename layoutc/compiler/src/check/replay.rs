@@ -1,4 +1,5 @@
-//! Steps of a layout in a form that can be replayed on other axes, in another order or under other facts.
+//! Steps of a layout with their context ([`LayoutSource`]), which can be applied again to other axes or under other
+//! facts of the symbols, to find advice.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::env::ResultCache;
 use crate::env::executor::CostTrackingExecutor;
 use crate::manifest::syntax::{SpannedText, StepItem, StepKind, TensorItem};
 
-/// Steps of a tensor's layout, with everything that they refer to.
+/// Steps of a tensor's layout, with the scopes and settings that are needed to apply them.
 #[derive(Clone, Copy)]
 pub(super) struct LayoutSource<'a> {
     pub(super) item: &'a TensorItem,
@@ -29,7 +30,7 @@ pub(super) struct LayoutSource<'a> {
     pub(super) scopes: &'a ManifestScopes,
     pub(super) memo: &'a dyn ResultCache,
     pub(super) element_bits: u32,
-    /// Texts of the domain's conditions, over the names of the axes.
+    /// Conditions (`where`) of the tensor's shape, over the names of its axes.
     pub(super) conditions: &'a [SpannedText],
     /// Base alignment in bytes if no step sets one.
     pub(super) default_alignment: u64,
@@ -37,32 +38,32 @@ pub(super) struct LayoutSource<'a> {
     pub(super) least_alignment: u64,
 }
 
-/// Outcome of replaying the steps of a layout.
+/// Outcome of applying the steps of a layout again and proving the result.
 pub(super) enum ReplayOutcome {
     /// The layout is proven injective.
     Proven(Box<Layout>),
     Refused,
-    /// The layout was refused after its elements were enumerated, so that replays under other facts are too
-    /// expensive.
+    /// The layout was refused after its elements were enumerated; further replays would take too long.
     Costly,
 }
 
 impl<'a> LayoutSource<'a> {
-    /// Base alignment in bytes, given the attributes that steps set.
+    /// Alignment of the base address in bytes: the alignment that steps set or the default one, but at least that of
+    /// the memory space and of a swizzle.
     pub(super) fn alignment(&self, attributes: &LayoutAttributes) -> u64 {
         let own = attributes.alignment.unwrap_or(self.default_alignment);
         own.max(self.least_alignment).max(attributes.swizzle_alignment)
     }
 
-    /// The steps as written; empty for a row-major layout.
+    /// Steps of the layout in the manifest, transforms not expanded; empty for a row-major layout.
     fn steps(&self) -> &'a [StepItem] {
         self.item.layout.as_ref().map_or(&[], |layout| &layout.steps)
     }
 
-    /// Applies the steps to these axes, after the map `first`.
+    /// Applies the steps to `axes`, after the index map `first` if there is one.
     ///
     /// # Errors
-    /// All faults of the steps.
+    /// The faults of the first step that fails.
     pub(super) fn apply_steps(
         &self,
         axes: &[Axis],
@@ -76,7 +77,7 @@ impl<'a> LayoutSource<'a> {
         self.applied_to(StepLowering::new(builder, &self.item.name.value), symbols)
     }
 
-    /// Like [`LayoutSource::apply_steps`], and records each step.
+    /// Applies the steps to `axes` and records each step.
     ///
     /// # Errors
     /// As [`LayoutSource::apply_steps`].
@@ -124,7 +125,8 @@ impl<'a> LayoutSource<'a> {
         }]
     }
 
-    /// Builds and proves the layout of the same steps on these axes under these facts.
+    /// Applies the steps to `axes`, after the index map `first` if there is one, and proves the layout under the facts
+    /// of `symbols`.
     pub(super) fn replay(
         &self,
         axes: &[Axis],
@@ -143,7 +145,8 @@ impl<'a> LayoutSource<'a> {
         }
     }
 
-    /// All steps, including those of applied transforms, each transform once; with the scope of their names.
+    /// All steps, including those of applied transforms (each transform once), each with the scope in which its names
+    /// are resolved.
     pub(super) fn all_steps(&self) -> Vec<(&'a StepItem, &'a ManifestScope)> {
         let mut all = Vec::new();
         let mut seen = BTreeSet::new();
@@ -163,7 +166,7 @@ impl<'a> LayoutSource<'a> {
         all
     }
 
-    /// The integers of at least 2 in the steps, including values of consts and parameters of transforms.
+    /// Integers of at least 2 that occur in the steps, including values of consts and parameters of transforms.
     pub(super) fn numbers(&self) -> BTreeSet<i128> {
         let mut found = BTreeSet::new();
         for (step, scope) in self.all_steps() {
@@ -186,13 +189,13 @@ impl<'a> LayoutSource<'a> {
     }
 }
 
-/// The names and numbers in a text.
+/// Names and numbers in a text, in order, with duplicates.
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     let parts = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     parts.filter(|part| !part.is_empty())
 }
 
-/// A symbol as an expression, by name.
+/// Expression of the symbol `name`, by its position in `symbols`; `None` if there is none.
 pub(super) fn symbol_value(name: &str, symbols: &[Symbol]) -> Option<Expr> {
     let k = symbols.iter().position(|symbol| symbol.name == name)?;
     Some(Expr::var(Var::Symbol(u32::try_from(k).ok()?)))

@@ -1,4 +1,4 @@
-//! Checks of conversions that exchange data between devices.
+//! Checks of conversions between sharded tensors that exchange data between devices.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use crate::manifest::syntax::ConvertItem;
 use crate::model::Tensor;
 use crate::model::reshard::DeviceSharding;
 
-/// Maximum number of devices that exchange data. A conversion over more is an error.
+/// Maximum number of devices of a conversion that exchanges data. A conversion over more is an error.
 const MAX_RANKS: i64 = 1 << 16;
 
-/// Returns true if the conversion exchanges data between devices: `axes[k]` is the position in the destination of axis
-/// `k` of the source. If every device has the same shard of both, and none is padded, each device converts its own.
+/// Checks the sharding of a conversion's tensors, and returns true if it exchanges data between devices; false if every
+/// device has equal, unpadded shards of both tensors. Axis `k` of the source is axis `axes[k]` of the destination.
 ///
 /// # Errors
 /// `mesh::convert`.
@@ -80,17 +80,18 @@ pub(super) fn is_between(
     Ok(true)
 }
 
-/// True if every device holds the same shard of both, and no shard is padded.
+/// True if every device holds the same part of both tensors, and no shard is padded. Axis `k` of `from` is axis
+/// `axes[k]` of `to`.
 fn have_equal_shards([from, to]: [&DeviceSharding; 2], axes: &[usize]) -> bool {
     let own = from.sharding.over();
     let other = axes.iter().map(|axis| to.sharding.over().get(*axis));
     from.mesh == to.mesh && !from.is_uneven() && own.iter().map(Some).eq(other)
 }
 
-/// Limit on the staging memory, in bytes.
+/// Limit on the staging memory of an exchange for each device, in bytes, that `max-staging=` gives; `None` without one.
 ///
 /// # Errors
-/// Errors of the number, and `mesh::convert` if one element per message needs more.
+/// Errors of the number, and `mesh::convert` if messages of one element already need more.
 pub(super) fn staging(
     [source, destination]: [&Tensor; 2],
     item: &ConvertItem,

@@ -1,4 +1,4 @@
-//! Ring buffers: tensors of which memory holds only a window of consecutive indices along one axis.
+//! Checks of ring buffers: tensors of which memory holds only a window of consecutive indices along one axis.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use crate::model::Tensor;
 use crate::model::layout_names;
 use crate::model::ring::Ring;
 
-/// Lowers a `ring` item: returns the axes of the window in memory, which are `whole` with the extent of the
-/// ring's axis replaced by the capacity, and the ring. The proof of the layout implies that any `capacity`
-/// consecutive indices of the axis have distinct slots, as their remainders by `capacity` differ.
+/// Lowers a `ring` item. Returns the axes of the window in memory (`whole`, with the capacity as the extent of the
+/// ring's axis), and the ring. Any `capacity` consecutive indices of the axis have distinct slots, as their remainders
+/// by `capacity` differ.
 pub(super) fn ring(
     item: &RingItem,
     (scope, file): (&ManifestScope, &Arc<str>),
@@ -57,7 +57,7 @@ pub(super) fn ring(
     Ok((axes, Ring { axis, capacity, whole }))
 }
 
-/// The error for a tensor that is both sharded and a ring.
+/// Error for a tensor that is both sharded and a ring.
 pub(super) fn sharded_ring_fault(file: &Arc<str>, item: &RingItem) -> Diagnostic {
     let message = "a sharded tensor cannot be a ring";
     let place = FileSpan::new(file, item.span.clone());
@@ -65,7 +65,8 @@ pub(super) fn sharded_ring_fault(file: &Arc<str>, item: &RingItem) -> Diagnostic
     error.help("declare the shard as a separate tensor, without `shard`")
 }
 
-/// The error for a ring in a construct that needs the whole tensor; `takes` names it, such as `a kernel requires`.
+/// Error for a ring where whole tensors are needed; `None` for a tensor that is no ring. `takes` starts the message: "a
+/// kernel requires".
 pub(super) fn ring_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Option<Diagnostic> {
     let ring = tensor.ring.as_ref()?;
     let (name, axis, capacity) = (&tensor.name, ring.name(), ring.capacity);
@@ -79,8 +80,8 @@ pub(super) fn ring_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Optio
     Some(error.help(help))
 }
 
-/// The error for a conversion from or to a ring buffer, unless both tensors are rings of equal capacity along the
-/// same axis. `axes[k]` is the position in the destination of axis `k` of the source.
+/// Error for a conversion from or to a ring buffer, unless both tensors are rings of equal capacity along the same
+/// axis; `None` if there is no ring. Axis `k` of the source is axis `axes[k]` of the destination.
 pub(super) fn ring_mismatch(
     [source, destination]: [&Tensor; 2],
     axes: &[usize],

@@ -1,4 +1,5 @@
-//! Scopes of manifests: consts, symbols, transforms and other items, own and imported by `use`.
+//! Scopes of manifests: the consts, symbols, transforms and other items by name that a manifest declares or imports by
+//! `use`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,13 +23,13 @@ use crate::manifest::syntax::{
 };
 use crate::model::MemorySpace;
 
-/// Default of a symbol's greatest value: 2^31 - 1.
+/// Greatest value of a symbol that declares no `max`: 2^31 - 1.
 pub(super) const DEFAULT_MAX: i128 = (1 << 31) - 1;
 
 /// Scope of each file, by the file's position.
 pub(super) type ManifestScopes = Vec<ManifestScope>;
 
-/// Items of one manifest by name, its own and those that it imports.
+/// Items of one manifest by name: those that it declares, and those that it imports.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ManifestScope {
     pub(super) consts: BTreeMap<String, (i128, FileSpan)>,
@@ -49,7 +50,7 @@ pub(super) struct ManifestScope {
 pub(super) struct TransformDef {
     pub(super) item: TransformItem,
     pub(super) file: Arc<str>,
-    /// Position of the file in whose scope the transform's steps are resolved.
+    /// Position of the file that declares the transform, in whose scope its steps are resolved.
     pub(super) home: usize,
 }
 
@@ -58,12 +59,13 @@ impl ManifestScope {
         self.torn || self.broken.contains(&(kind, name.to_string()))
     }
 
-    /// The names that an expression may use.
+    /// Names that an expression without axes may use: consts, then symbols.
     pub(super) fn known(&self) -> impl Iterator<Item = &str> {
         self.consts.keys().chain(self.symbols.keys()).map(String::as_str)
     }
 
-    /// Adds a valid item to the `items` of its kind; otherwise reports its faults and marks its name as broken.
+    /// Adds the valid item `found` under its name to the map that `items` selects; if `found` is an error, reports its
+    /// faults and marks the name as broken.
     fn declare<T>(
         &mut self,
         (kind, name, file): (ItemKind, &Identifier, &Arc<str>),
@@ -95,7 +97,7 @@ impl ManifestScope {
     }
 }
 
-/// Builds the scopes of all files; each file comes after those that it uses.
+/// Builds the scopes of all files, by position, and adds errors of their items to `diagnostics`.
 pub(super) fn gather(files: &ManifestSet, diagnostics: &mut Vec<Diagnostic>) -> ManifestScopes {
     let mut scopes: ManifestScopes = Vec::new();
     for file in 0..files.len() {
@@ -167,7 +169,8 @@ fn declare_items(
     backends(scope, syntax, diagnostics);
 }
 
-/// Explains unknown names in the value of a const that are the const itself or a later one.
+/// Faults `faults` in the value of the const `item`, in which an unknown name that is the const itself or a later one
+/// is explained.
 fn with_order_help(
     mut faults: Vec<Diagnostic>,
     item: &ConstItem,
@@ -190,7 +193,7 @@ fn with_order_help(
     faults
 }
 
-/// Reports transforms of a manifest that apply an unknown one, whether or not a layout uses them.
+/// Reports and removes transforms of a manifest that apply an unknown transform, even if no layout uses them.
 fn check_applied_transforms(
     scope: &mut ManifestScope,
     syntax: &ManifestSyntax,
@@ -216,7 +219,8 @@ fn check_applied_transforms(
     }
 }
 
-/// Error for the name of a transform that does not exist; `axes` are those that it would apply to, if they are known.
+/// Error for the name of a transform that does not exist. `axes` are the axes of the layout; `None` if they are
+/// unknown.
 pub(super) fn unknown_transform(
     name: &str,
     place: FileSpan,
@@ -292,7 +296,8 @@ fn is_new(
     false
 }
 
-/// The error for a second declaration of a name.
+/// Error for a second declaration of a name: `place` is the second, `first` the first one. `subject` starts the
+/// message.
 pub(super) fn declared_twice(subject: &str, place: FileSpan, first: FileSpan) -> Diagnostic {
     let message = format!("{subject} is declared twice");
     Diagnostic::error(Code::NameDuplicate, message, place, "again here")
@@ -300,7 +305,8 @@ pub(super) fn declared_twice(subject: &str, place: FileSpan, first: FileSpan) ->
         .help("give one of the two another name")
 }
 
-/// The error for a name that no tensor of the manifest has; `None` where an earlier diagnostic covers it.
+/// Error for a name that no tensor of the manifest has; `None` if a tensor has it, or the tensor is invalid and has
+/// been reported.
 pub(super) fn undeclared_tensor(name: &Identifier, syntax: &ManifestSyntax) -> Option<Diagnostic> {
     let known = syntax.tensors.iter().map(|tensor| tensor.name.value.as_str());
     let is_broken = syntax.torn || syntax.broken.contains(&(ItemKind::Tensor, name.value.clone()));
@@ -312,7 +318,7 @@ pub(super) fn undeclared_tensor(name: &Identifier, syntax: &ManifestSyntax) -> O
     Some(error.nearest_or_all(&name.value, "tensors", known))
 }
 
-/// Value of an integer, or of an expression of consts.
+/// Value of an integer or of an expression of consts. A value beyond 64 bits is an error.
 pub(super) fn number(
     bound: &IntegerExpr,
     scope: &ManifestScope,

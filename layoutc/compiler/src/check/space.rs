@@ -1,4 +1,4 @@
-//! Memory spaces of a project, and the memory of a tensor.
+//! Checks of declared memory spaces, and of the memory that a tensor names.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::manifest::syntax::{
 };
 use crate::model::{Memory, MemorySpace};
 
-/// A declared memory space.
+/// Checks the declaration of a memory space, and returns the space.
 pub(super) fn space(
     item: &MemorySpaceItem,
     scope: &ManifestScope,
@@ -55,10 +55,10 @@ pub(super) fn space(
     Ok(MemorySpace { name: name.clone(), bytes, alignment_bytes, xla })
 }
 
-/// The memory of a tensor, with the memory space if it names one.
+/// Memory of a tensor, and the memory space if the tensor names one; global memory without a `memory` item.
 ///
 /// # Errors
-/// `name::unknown`; empty where an earlier diagnostic covers it.
+/// `name::unknown`; empty if the space is invalid and has been reported.
 pub(super) fn memory(
     item: Option<&MemoryItem>,
     scope: &ManifestScope,
@@ -86,7 +86,7 @@ pub(super) fn memory(
     Err(error.into())
 }
 
-/// Names of memories in other languages, without surrounding `_`, each with the word of manifests.
+/// Names of memories in other languages, as (name without surrounding `_`, name in manifests).
 const ELSEWHERE: &[(&str, &str)] = &[
     ("constant", "constant"),
     ("cpu", "global"),
@@ -105,7 +105,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("vram", "global"),
 ];
 
-/// The memory space of XLA's `S(n)`.
+/// Memory space with the XLA number `n`, as in `S(n)`; `None` if there is none.
 pub(super) fn of_xla(n: i128, scope: &ManifestScope) -> Option<&MemorySpace> {
     scope.spaces.values().map(|(space, _)| space).find(|space| space.xla == Some(n))
 }

@@ -1,4 +1,4 @@
-//! Locations and help of faults of layout steps.
+//! Locations and help texts of faults in layout steps.
 
 use layoutc_algebra::step::StepError;
 
@@ -6,7 +6,7 @@ use super::step_scope::StepScope;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{StepItem, StepKind};
 
-/// Location of a step's fault: the axis that it names, else the whole step.
+/// Location of a step's fault: the axis name at fault if the step names one, otherwise the whole step.
 pub(super) fn step_place(step: &StepItem, error: &StepError, ground: StepScope<'_>) -> FileSpan {
     let wanted = match error {
         StepError::UnknownAxis { name, .. } | StepError::RepeatedAxis(name) => name,
@@ -28,7 +28,7 @@ pub(super) fn step_place(step: &StepItem, error: &StepError, ground: StepScope<'
     ground.place(&span.unwrap_or_else(|| step.span.clone()))
 }
 
-/// Replaces general help for `order` by the step itself, with the axes that there are.
+/// Replaces the help of a fault in an `order` step, which lists `names`, by a corrected step that lists all of `axes`.
 pub(super) fn with_order(
     fault: &mut Diagnostic,
     error: &StepError,

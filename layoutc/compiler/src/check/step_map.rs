@@ -1,4 +1,4 @@
-//! Maps of layout steps: from text to index maps.
+//! Maps of layout steps: text → [`MapText`] → [`IndexMap`].
 
 use layoutc_algebra::expr::parse::{self, MapItemText, MapText, Span};
 use layoutc_algebra::map::{IndexMap, MapScope, resolve};
@@ -12,7 +12,7 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::syntax::SpannedText;
 
-/// Parses and resolves a map on `axes`.
+/// Parses the map `text` on `axes`, and resolves its names. Returns the syntax tree and the index map.
 pub(super) fn resolved(
     text: &SpannedText,
     axes: &[Axis],
@@ -43,7 +43,8 @@ pub(super) fn resolved(
     Ok((parsed, map))
 }
 
-/// Bytes of the extent that is written for the index at `index`.
+/// Byte range of the extent that the map declares for the index at the byte range `index`, as `4` in `c // 4 : 4`;
+/// `None` if it declares none.
 pub(super) fn stated(map: &MapText, index: &Span) -> Option<Span> {
     map.items.iter().find_map(|item| match item {
         MapItemText::Expr { expr, extent: Some(extent), .. } if expr.span == *index => {
@@ -53,7 +54,7 @@ pub(super) fn stated(map: &MapText, index: &Span) -> Option<Span> {
     })
 }
 
-/// Refuses axis names of a step that are not unique.
+/// Checks that the storage axes of a map have distinct names; the error is located at `place`.
 pub(super) fn unique_names(map: &IndexMap, place: &FileSpan) -> CheckResult<()> {
     for (k, item) in map.items.iter().enumerate() {
         if map.items.iter().take(k).any(|other| other.name == item.name) {

@@ -1,4 +1,4 @@
-//! Names that may occur in layout steps.
+//! Scope of names in layout steps: [`StepScope`].
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use layoutc_algebra::expr::Expr;
 use super::scope::{ManifestScope, ManifestScopes};
 use crate::base::diagnostic::FileSpan;
 
-/// Names that may occur in layout steps.
+/// Names that may occur in layout steps: parameters of the transform, consts and symbols, looked up in this order.
 #[derive(Clone, Copy)]
 pub(super) struct StepScope<'a> {
     pub(super) file: &'a Arc<str>,
     pub(super) scope: &'a ManifestScope,
     pub(super) scopes: &'a ManifestScopes,
-    /// Function that returns the value of a symbol of the tensor by its name.
+    /// Function that returns the value of a symbol of the tensor by its name; `None` for any other name.
     pub(super) symbol: &'a dyn Fn(&str) -> Option<Expr>,
     /// Parameters of the transform that is being expanded, with their values.
     pub(super) parameters: &'a [(String, Expr)],

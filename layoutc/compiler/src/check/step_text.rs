@@ -1,11 +1,11 @@
-//! A step as one line of text, for comments and reports.
+//! Text of a layout step in one line, for comments and reports.
 
 use crate::manifest::syntax::{
     FillLiteral, Identifier, IntegerExpr, IntegerLiteral, PaddingRule, SeparatorItem, StepItem,
     StepKind, SwizzleUnit, TileEntry,
 };
 
-/// An integer as it is written.
+/// Text of an integer or expression as in the manifest.
 pub(super) fn integer(integer: &IntegerExpr) -> String {
     match integer {
         IntegerExpr::Integer(number) => number.value.to_string(),
@@ -17,7 +17,7 @@ fn spaced<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     items.iter().map(text).collect::<Vec<_>>().join(" ")
 }
 
-/// The step as its line in a manifest.
+/// Text of a step as a line of a manifest: `split c by="4"`.
 pub(super) fn line(step: &StepItem) -> String {
     match &step.kind {
         StepKind::Map(text) => format!("map \"{}\"", text.value),

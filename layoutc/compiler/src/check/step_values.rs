@@ -1,4 +1,5 @@
-//! Values of steps: integers over consts and symbols, within bounds for all values of the symbols.
+//! Values of numbers in layout steps: expressions of consts and symbols, checked to be in range for all values of the
+//! symbols.
 
 use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::{Expr, ExprError};
@@ -10,7 +11,7 @@ use crate::base::diagnostic::{CheckResult, Diagnostic};
 use crate::base::nearest::near_powers_of_two;
 use crate::manifest::syntax::IntegerExpr;
 
-/// A value that is at least `least` for all values of the symbols.
+/// Value of `bound`, which must be at least `least` and fit 64 bits for all values of the symbols.
 pub(super) fn at_least(
     bound: &IntegerExpr,
     least: i128,
@@ -41,7 +42,7 @@ pub(super) fn at_least(
     Ok(value)
 }
 
-/// Values that are at least 0, as [`at_least`].
+/// Values of `bounds`, which must be at least 0 and fit 64 bits for all values of the symbols.
 pub(super) fn values(
     bounds: &[IntegerExpr],
     ground: StepScope<'_>,
@@ -50,7 +51,7 @@ pub(super) fn values(
     bounds.iter().map(|bound| at_least(bound, 0, ground, builder)).collect()
 }
 
-/// A constant that is a power of two from 1 to 2^30, in bytes.
+/// Value of `bytes`, which must be a constant power of two from 1 to 2^30, in bytes.
 pub(super) fn power_of_two(
     bytes: &IntegerExpr,
     ground: StepScope<'_>,

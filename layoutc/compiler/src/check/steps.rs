@@ -1,4 +1,4 @@
-//! Lowering of a layout's steps onto a builder; each fault is located at the words that cause it.
+//! Lowering of a layout's steps onto a [`LayoutBuilder`]; each fault is located at the words that cause it.
 
 use std::sync::Arc;
 
@@ -38,34 +38,35 @@ const FEWER_STEPS: &str = "apply fewer transforms, or merge several steps into o
 /// Maximum nesting depth of transforms. A deeper layout is an error.
 const MAX_OPEN: usize = 64;
 
-/// Lowers steps in order; stops at the first fault, as later steps depend on earlier ones.
+/// Lowering of the steps of a layout in order. It stops at the first fault, as later steps depend on earlier ones.
 pub(super) struct StepLowering<'a> {
     pub(super) builder: LayoutBuilder,
     pub(super) attributes: LayoutAttributes,
-    /// Names of the transforms that are being expanded, outermost first.
+    /// Names of the transforms that are currently expanded, outermost first.
     pub(super) open: Vec<String>,
-    /// Number of transforms that were applied so far, counting each application.
+    /// Number of applications of transforms so far.
     pub(super) applied: usize,
     pub(super) tensor: &'a str,
-    /// Greatest number of slots that steps other than maps explain by rounding up; `None` on overflow.
+    /// Number of slots that are explained: by the extents, or by steps that round up, such as `tile` and `pad`, but not
+    /// maps. `None` on overflow.
     filled: Option<Expr>,
     /// Span of the last step that added slots; `None` if none did.
     grown: Option<FileSpan>,
-    /// Span of the swizzle, and its period in elements; `None` without a swizzle.
+    /// Span of the `swizzle` step, and the period of its pattern in elements; `None` without a swizzle.
     swizzle_block: Option<(FileSpan, i128)>,
-    /// Records of the steps so far; `None` if no recorder requests them.
+    /// Records of the steps so far; `None` if steps are not recorded.
     pub(super) recorded: Option<Vec<StepRecord>>,
-    /// Span of the step in the tensor's own layout whose transform is being expanded; `None` outside of transforms.
+    /// Span of the `apply` step in the tensor's layout that is currently expanded; `None` outside of transforms.
     within: Option<FileSpan>,
 }
 
 impl<'a> StepLowering<'a> {
-    /// A lowering without steps that records each step.
+    /// Creates a lowering without steps, which records each step.
     pub(super) fn recording(builder: LayoutBuilder, tensor: &'a str) -> Self {
         Self { recorded: Some(Vec::new()), ..Self::new(builder.recording(), tensor) }
     }
 
-    /// A lowering without steps.
+    /// Creates a lowering without steps for a layout of the tensor named `tensor`.
     pub(super) fn new(builder: LayoutBuilder, tensor: &'a str) -> Self {
         let filled = slots(&builder);
         Self {
@@ -86,7 +87,7 @@ impl<'a> StepLowering<'a> {
         slots(&self.builder)
     }
 
-    /// Origin of the padding.
+    /// Origin of the padding of the layout after the steps so far.
     pub(super) fn padding(&self) -> PaddingOrigin {
         let slots = self.slots();
         let filled = self.filled.as_ref().zip(slots.as_ref());
@@ -106,8 +107,8 @@ impl<'a> StepLowering<'a> {
         self.builder.facts().proves_ge(filled, slots).unwrap_or(false)
     }
 
-    /// Updates the slots after a step that started with `before` slots. A step that is not a map explains the slots
-    /// that it adds, if all earlier slots are explained.
+    /// Updates `grown` and `filled` after a step at `place`, before which the layout had `before` slots. A step that is
+    /// not a map explains the slots that it adds if all earlier slots are explained.
     fn track_padding(&mut self, before: Option<Expr>, place: &FileSpan, is_map: bool) {
         let (Some(before), Some(after), Some(filled)) = (before, self.slots(), self.filled.take())
         else {
@@ -139,7 +140,7 @@ impl StepLowering<'_> {
         Ok(())
     }
 
-    /// Records the last step, if requested.
+    /// Records the step that was just lowered, if steps are recorded.
     fn record(&mut self, step: &StepItem, place: FileSpan) {
         let Some(recorded) = &mut self.recorded else { return };
         let maps = self.builder.take_recorded();
@@ -228,12 +229,12 @@ impl StepLowering<'_> {
         Ok(())
     }
 
-    /// Locates a fault of the builder.
+    /// Converts a builder's error to a diagnostic at `place`.
     fn built(&self, result: Result<(), BuildError>, place: &FileSpan) -> Result<(), Diagnostic> {
         result.map_err(|error| build_fault(&error, self.tensor, &self.builder, place))
     }
 
-    /// Applies a swizzle.
+    /// Applies `swizzle`, a permutation of the slots within blocks by XOR of address bits; `place` is its step.
     fn swizzled(&mut self, swizzle: Swizzle, place: FileSpan) -> CheckResult<()> {
         let swizzled = self.builder.swizzle(swizzle);
         self.exclusive(swizzled, &BuildError::AfterAlign, &place)?;
@@ -242,7 +243,8 @@ impl StepLowering<'_> {
         Ok(())
     }
 
-    /// Locates a fault of the builder; `both` is the one for a swizzle and an aligned first element in one layout.
+    /// Converts a builder's error to a diagnostic at `place`. `both` is the builder's error for a swizzle and an `align
+    /// … at=origin` in one layout, which gets a message that names both steps.
     fn exclusive(
         &self,
         result: Result<(), BuildError>,
@@ -266,7 +268,7 @@ impl StepLowering<'_> {
         }
     }
 
-    /// Lowers a step that is an index map of the current axes.
+    /// Lowers a step that is equivalent to an index map of the current axes: `order`, `split`, `fuse`, `tile`, `pad`.
     fn axis_step(
         &mut self,
         step: &StepItem,
@@ -525,7 +527,7 @@ impl StepLowering<'_> {
     }
 }
 
-/// Number of slots of a builder's axes; `None` on overflow.
+/// Number of slots: the product of the extents of the builder's axes; `None` on overflow.
 fn slots(builder: &LayoutBuilder) -> Option<Expr> {
     product(builder.axes().iter().map(|axis| &axis.extent))
 }

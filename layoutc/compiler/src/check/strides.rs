@@ -1,4 +1,4 @@
-//! Overlapping strides: a suggestion of injective ones, in the notation of the source.
+//! Suggestions for strides with which elements overlap: injective strides, in the notation of the manifest's text.
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::notation::Notation;
@@ -7,20 +7,22 @@ use layoutc_algebra::symbol::Axis;
 use crate::base::diagnostic::{FileSpan, Fix};
 use crate::manifest::syntax::IntegerExpr;
 
-/// Strides of a layout as they are written.
+/// Strides that a layout gives, with suggested corrections.
 #[derive(Debug, Clone)]
 pub(super) struct StrideSource {
     /// Span of the strides in the manifest.
     pub(super) place: FileSpan,
-    /// Text of injective strides in the same notation with the edit that writes them, if those given may overlap;
-    /// `None` otherwise.
+    /// Text of injective strides in the same notation, and the edit that writes them (`None` if it cannot be applied),
+    /// if the given strides may overlap; otherwise `None`.
     pub(super) apart: Option<(String, Option<Fix>)>,
-    /// Text of the strides in elements, if those given would be dense as numbers of bytes; `None` otherwise.
+    /// Text of the step with strides in elements, if the given strides would be dense when counted in bytes; otherwise
+    /// `None`.
     pub(super) bytes: Option<String>,
 }
 
 impl StrideSource {
-    /// Strides of the step `strides`, with injective ones if those given overlap.
+    /// Creates the source for a `strides` step at `place`. `bounds` are its numbers, for an edit; `strides` are
+    /// injective ones to suggest, `None` if the given ones are injective or symbolic.
     pub(super) fn step(
         place: FileSpan,
         bounds: &[IntegerExpr],
@@ -42,7 +44,8 @@ impl StrideSource {
         Self { place, apart, bytes: None }
     }
 
-    /// Strides of a text in a foreign notation at `place`.
+    /// Creates the source for a text with strides in a foreign notation at `place`. `strides` are injective ones, in
+    /// elements, to suggest; `None` if the given ones are injective or symbolic.
     pub(super) fn foreign(
         notation: Notation,
         place: FileSpan,
@@ -71,7 +74,8 @@ impl StrideSource {
     }
 }
 
-/// The step with strides in elements, if those given are dense when they count bytes. `None` otherwise.
+/// Text `strides 4 1` of a step with strides in elements, if `strides` are dense when counted in bytes; otherwise
+/// `None`.
 pub(super) fn strides_of_bytes(
     axes: &[Axis],
     strides: &[Expr],
@@ -102,8 +106,8 @@ fn joined(numbers: &[i128], between: &str) -> String {
     numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
 }
 
-/// Injective strides close to those given: each exceeds the span of the smaller ones. `None` if those given are
-/// injective or symbolic.
+/// Injective strides close to `strides`, in elements: each exceeds the largest offset reached with the smaller ones.
+/// `None` if `strides` are injective already, or a stride or extent is symbolic.
 pub(super) fn injective_strides(axes: &[Axis], strides: &[Expr]) -> Option<Vec<i128>> {
     let extents: Option<Vec<i128>> = axes.iter().map(|axis| axis.extent.as_const()).collect();
     let given: Option<Vec<i128>> = strides.iter().map(Expr::as_const).collect();

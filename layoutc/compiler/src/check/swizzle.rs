@@ -1,4 +1,4 @@
-//! The step `swizzle`: conversion of its numbers to elements.
+//! Checks of the step `swizzle`: conversion of its numbers or its mode to a [`Swizzle`].
 
 use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::Expr;
@@ -9,7 +9,8 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{IntegerLiteral, SwizzleUnit};
 
-/// The swizzle of three numbers, for elements of `element_bits` bits.
+/// Swizzle with the three numbers of the step, `Swizzle<bits, base, shift>` as in CuTe, in units of `unit`, for
+/// elements of `element_bits` bits. `place` returns the location of a number.
 pub(super) fn swizzle(
     [bits, base, shift]: [&IntegerLiteral; 3],
     unit: SwizzleUnit,
@@ -40,9 +41,10 @@ pub(super) fn swizzle(
     })
 }
 
-/// A swizzle mode of the tensor memory accelerator: permutes 16-byte chunks within rows of at most 32, 64 or 128 bytes.
+/// Swizzle mode of the CUDA tensor memory accelerator (TMA): permutes 16-byte chunks within rows of at most 32, 64 or
+/// 128 bytes.
 pub(super) struct TmaSwizzleMode<'a> {
-    /// Width of the widest row in bytes (32, 64 or 128), with the location of the mode.
+    /// Maximum width of a row in bytes (32, 64 or 128), with the location of the mode.
     pub(super) row: &'a IntegerLiteral,
     pub(super) place: FileSpan,
 }
@@ -53,7 +55,7 @@ impl TmaSwizzleMode<'_> {
         u64::try_from(self.row.value.saturating_mul(8)).unwrap_or(1)
     }
 
-    /// The swizzle of the layout under construction.
+    /// Swizzle of this mode for the layout under construction of the tensor named `tensor`.
     ///
     /// # Errors
     /// `step::value` if the elements do not divide 16 bytes, or a row is wider than the mode.
@@ -93,7 +95,8 @@ impl TmaSwizzleMode<'_> {
     }
 }
 
-/// The axis with unit stride: the last one, or the one with stride 1 if strides are given.
+/// Axis with stride 1: the last axis, or if the layout gives strides the last one of extent other than 1 with stride 1.
+/// `None` if there is none.
 fn row(builder: &LayoutBuilder) -> Option<&Axis> {
     let axes = builder.axes();
     let Some(strides) = builder.element_strides() else { return axes.last() };

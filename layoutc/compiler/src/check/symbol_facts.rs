@@ -1,4 +1,5 @@
-//! Advice on symbols: the weakest facts under which a refused layout is valid, among those that its numbers suggest.
+//! Advice on symbols: searches for a fact, such as `multiple=4`, with which a refused layout is valid, among facts that
+//! the numbers in the layout suggest.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +7,13 @@ use layoutc_algebra::symbol::Symbol;
 
 use super::replay::ReplayOutcome;
 
-/// Maximum number of facts that are tried for an advice.
+/// Maximum number of candidate facts that are tried for one advice.
 const MOST_TRIALS: usize = 64;
 
-/// Maximum number of a layout's numbers from which facts are formed, smallest first.
+/// Maximum number of the layout's numbers from which candidate facts are formed; the smallest are taken.
 const MOST_NUMBERS: usize = 8;
 
-/// Least number of values that a suggested maximum leaves a symbol: one that allows only a few sizes is no use.
+/// Least number of values that a suggested maximum leaves a symbol: a symbol with only a few sizes is of no use.
 const LEAST_VALUES: i128 = 4;
 
 /// Fact that may be added to a symbol.
@@ -26,8 +27,9 @@ pub(super) enum SymbolFact {
     Max(i128),
 }
 
-/// The first fact under which `trial` succeeds, as a help text. `numbers` are those of the layout; `hints` are facts to
-/// try first, each with the position of its symbol.
+/// Help text with the first candidate fact under which `trial` returns `Proven`; `None` if there is none, or trials are
+/// too costly. `numbers` are those in the layout; `hints` are facts to try first, each as (position of the symbol,
+/// fact).
 pub(super) fn advice(
     symbols: &[Symbol],
     numbers: &BTreeSet<i128>,
@@ -50,7 +52,8 @@ pub(super) fn advice(
     None
 }
 
-/// Facts that numbers suggest: multiples of one symbol or of all, then minima, then maxima.
+/// Candidate facts that numbers suggest, each a list of (position of the symbol, fact) that apply together: multiples
+/// of one symbol or of all, then minima, then maxima.
 fn suggested(symbols: &[Symbol], numbers: &BTreeSet<i128>) -> Vec<Vec<(usize, SymbolFact)>> {
     let numbers: Vec<i128> = numbers.iter().copied().take(MOST_NUMBERS).collect();
     let pairs = |of: &dyn Fn(i128, i128) -> Option<i128>| -> BTreeSet<i128> {
@@ -72,7 +75,7 @@ fn suggested(symbols: &[Symbol], numbers: &BTreeSet<i128>) -> Vec<Vec<(usize, Sy
     all
 }
 
-/// The symbols with these facts added; `None` if they add nothing or leave too few values.
+/// Symbols with `facts` added; `None` if the facts add nothing or leave a symbol too few values.
 fn with(symbols: &[Symbol], facts: &[(usize, SymbolFact)]) -> Option<Vec<Symbol>> {
     let mut stronger = symbols.to_vec();
     for (k, fact) in facts {
@@ -91,7 +94,8 @@ fn with(symbols: &[Symbol], facts: &[(usize, SymbolFact)]) -> Option<Vec<Symbol>
     (stronger.as_slice() != symbols).then_some(stronger)
 }
 
-/// `holds when `c` is a multiple of 4: add `multiple=4` to its symbol`.
+/// Help text for facts: ``holds when `c` is a multiple of 4: add `multiple=4` to its symbol``. `stronger` are the
+/// symbols with the facts added.
 fn advice_text(symbols: &[Symbol], stronger: &[Symbol], facts: &[(usize, SymbolFact)]) -> String {
     let one = |(k, fact): &(usize, SymbolFact)| {
         let (before, after) = (symbols.get(*k)?, stronger.get(*k)?);
@@ -119,7 +123,7 @@ fn advice_text(symbols: &[Symbol], stronger: &[Symbol], facts: &[(usize, SymbolF
     format!("holds when {}: {}", what.join(" and "), write.join(", "))
 }
 
-/// Least common multiple of two positive numbers, up to 2^31.
+/// Least common multiple of two positive numbers; `None` if it exceeds 2^31.
 fn lcm(a: i128, b: i128) -> Option<i128> {
     let (mut x, mut y) = (a, b);
     while y != 0 {

@@ -1,4 +1,5 @@
-//! Check of one tensor: its element type, its axes, and the proof of its layout.
+//! Check of one tensor: resolves its element type and axes, applies the steps of its layout, and proves the layout.
+//! Manifest item → [`CheckedTensor`].
 
 mod declared;
 
@@ -40,7 +41,7 @@ use crate::model::reshard::DeviceSharding;
 use crate::model::ring::Ring;
 use crate::model::{Fill, FillValue, Memory, MemorySpace, PackFrom, Tensor, TensorSpans};
 
-/// Manifest of the tensors that are checked, with the services of the check.
+/// Context of the checks of a manifest: its file (by index), the scopes, and services such as caches of results.
 #[derive(Clone, Copy)]
 pub(super) struct ManifestContext<'a> {
     pub(super) file: usize,
@@ -48,7 +49,7 @@ pub(super) struct ManifestContext<'a> {
     pub(super) scopes: &'a ManifestScopes,
     pub(super) config: &'a Config,
     pub(super) memo: &'a dyn ResultCache,
-    /// Recorder of layout steps; `None` if none is requested.
+    /// Recorder of layout steps; `None` if steps are not recorded.
     pub(super) recorder: Option<&'a Recorder>,
     pub(super) planner: PlannerQuestions,
     /// Tensors of the manifest by name.
@@ -57,11 +58,11 @@ pub(super) struct ManifestContext<'a> {
     pub(super) viewed: &'a BTreeSet<&'a str>,
 }
 
-/// Tensor without errors, with intermediate results of its check.
+/// Tensor without errors, and what later checks need of it.
 #[derive(Debug, Clone)]
 pub(super) struct CheckedTensor {
     pub(super) tensor: Tensor,
-    /// Builder of the tensor's layout, for its views; `None` if it has no views.
+    /// Builder of the tensor's layout, for views of the tensor; `None` if it has no views.
     pub(super) builder: Option<LayoutBuilder>,
     pub(super) warnings: Vec<Diagnostic>,
     /// Records of the layout's steps; `None` if no recorder requests them.
@@ -69,7 +70,7 @@ pub(super) struct CheckedTensor {
 }
 
 impl CheckedTensor {
-    /// Passes its steps to the recorder.
+    /// Moves the recorded steps to the recorder, if there is one.
     pub(super) fn record_steps(&mut self, recorder: Option<&Recorder>) {
         if let (Some(recorder), Some(steps)) = (recorder, self.recorded.take()) {
             recorder.take(&self.tensor.file, &self.tensor.name, steps);
@@ -77,12 +78,12 @@ impl CheckedTensor {
     }
 }
 
-/// Checks a tensor; returns it or all its faults.
+/// Checks the tensor `item`. `Err` has all faults of the tensor.
 pub(super) fn check(item: &TensorItem, place: ManifestContext<'_>) -> CheckResult<CheckedTensor> {
     TensorChecker::new(item, place).ok_or_else(Vec::new)?.tensor()
 }
 
-/// Checks one tensor, or a view in the form of one.
+/// Checker of one tensor, or of a view in the form of a tensor item.
 pub(super) struct TensorChecker<'a> {
     item: &'a TensorItem,
     syntax: &'a ManifestSyntax,
@@ -92,7 +93,7 @@ pub(super) struct TensorChecker<'a> {
 }
 
 impl<'a> TensorChecker<'a> {
-    /// `None` if the file does not exist.
+    /// Creates the checker; `None` if the file of `place` does not exist.
     pub(super) fn new(item: &'a TensorItem, place: ManifestContext<'a>) -> Option<Self> {
         let syntax = place.files.syntax(place.file)?;
         let scope = place.scopes.get(place.file)?;
@@ -142,7 +143,7 @@ impl TensorChecker<'_> {
         Ok(CheckedTensor { tensor, builder: view_base, warnings, recorded })
     }
 
-    /// The axes of a shard, and the sharding; the same axes if the tensor is not sharded.
+    /// Axes of one shard, and the sharding, if the tensor is sharded; otherwise `whole` and `None`.
     fn sharded(
         &self,
         whole: Vec<Axis>,
@@ -155,7 +156,7 @@ impl TensorChecker<'_> {
         Ok((axes, Some(sharded)))
     }
 
-    /// Refuses a domain on a sharded tensor or a ring.
+    /// Checks that a tensor whose shape has conditions (`where`) is neither sharded nor a ring.
     fn is_alone(&self, conditions: &[SpannedText]) -> CheckResult<()> {
         let Some(condition) = conditions.first() else { return Ok(()) };
         let parted = match (&self.item.shard, &self.item.ring) {
@@ -166,7 +167,8 @@ impl TensorChecker<'_> {
         Err(vec![domain::parted(parted, self.at(&condition.span))])
     }
 
-    /// The axes in memory, and the ring; the same axes if the tensor is not a ring.
+    /// Axes of the slots in memory, and the ring, if the tensor is a ring buffer along an axis; otherwise `whole` and
+    /// `None`.
     fn ring(
         &self,
         whole: Vec<Axis>,
@@ -223,7 +225,8 @@ impl TensorChecker<'_> {
         })
     }
 
-    /// The memory that the tensor names; else the memory space of XLA's number.
+    /// Memory and memory space that the tensor names; if it names none, the space with the number `S(n)` of an XLA
+    /// layout.
     fn memory(&self, attributes: &LayoutAttributes) -> CheckResult<(Memory, Option<MemorySpace>)> {
         let (memory, space) = space::memory(self.item.memory.as_ref(), self.scope, self.syntax)?;
         if self.item.memory.is_some() {
@@ -261,7 +264,8 @@ impl TensorChecker<'_> {
         crate::model::fill_fault(&tensor).map_or(Ok(tensor), |error| Err(error.into()))
     }
 
-    /// The element type on the logical side of pack and unpack, if it differs.
+    /// Element type that pack reads and unpack writes, and the cast, if the manifest gives one by `pack-from=`;
+    /// otherwise `None`.
     fn pack_from(&self, dtype: Dtype, memory: Memory) -> CheckResult<Option<PackFrom>> {
         let Some(PackFromItem { dtype: text, cast: mode }) = &self.item.pack_from else {
             return Ok(None);
@@ -309,7 +313,7 @@ impl TensorChecker<'_> {
         })
     }
 
-    /// Warnings: remarks of foreign notations, and padding.
+    /// Warnings of a valid tensor: remarks on texts in foreign notations, ignored memory spaces, and much padding.
     fn warnings(
         &self,
         gated: GateContext<'_>,
@@ -380,7 +384,7 @@ impl TensorChecker<'_> {
     }
 }
 
-/// A shape with these axes, whose extents are over `symbols`, as if written at `span`.
+/// Shape item with `axes`, whose extents are over `symbols`; all spans in it are `span`.
 pub(super) fn shape_item(
     axes: &[Axis],
     symbols: &[Symbol],
@@ -401,7 +405,8 @@ pub(super) fn shape_item(
     ShapeItem { axes, conditions: Vec::new(), span: span.clone() }
 }
 
-/// Adds to a layout's faults the facts of its symbols under which it is valid.
+/// Faults `errors` of a layout, with help on facts of the symbols (such as a greater `min`) under which the layout is
+/// valid.
 fn with_symbol_advice(
     mut errors: Vec<Diagnostic>,
     recipe: LayoutSource<'_>,

@@ -1,6 +1,6 @@
-//! Incremental checks: a cache of checked tensors. An editor checks a manifest after every keystroke, and most tensors
-//! do not change. A tensor is reused if its own text and the texts of everything that it may name, including used
-//! manifests, are unchanged. Its locations are remapped to the new text.
+//! Cache of checked tensors for incremental checks, for editors that check a manifest after every keystroke. A tensor
+//! is reused if its own text and the texts of everything that it may name, including used manifests, are unchanged; its
+//! locations are remapped to the new text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,21 +15,22 @@ use crate::manifest::lenient::slice;
 use crate::manifest::syntax::{ManifestSyntax, TensorItem};
 use crate::model::{Tensor, TensorSpans};
 
-/// Cache of the valid tensors of each manifest's last check, by the manifest's path, for one configuration.
+/// Cache of the valid tensors of each manifest's last check, by the manifest's path. It must serve one configuration
+/// only.
 #[derive(Debug, Default)]
 pub struct TensorCache(Mutex<BTreeMap<Arc<str>, Arc<CachedManifest>>>);
 
-/// Blake3 hash of a text.
+/// Blake3 hash, 32 bytes.
 type TextHash = [u8; 32];
 
-/// Key of a cached tensor: the hash of its text, true if it has views, and true if its steps are recorded.
+/// Key of a cached tensor: (hash of its text, true if it has views, true if its steps are recorded).
 type TensorCacheKey = (TextHash, bool, bool);
 
-/// Tensors of one manifest, as its last check left them.
+/// Valid tensors of the last check of one manifest.
 #[derive(Debug)]
 struct CachedManifest {
-    /// Hash of everything besides a tensor's own text that its check reads: the items that tensors may refer to, and
-    /// all used manifests. If it changed, no tensor of the manifest is reused.
+    /// Hash of all texts besides a tensor's own that its check reads: the items that tensors may refer to, and all used
+    /// manifests. If it changes, no tensor of the manifest is reused.
     around: TextHash,
     tensors: BTreeMap<TensorCacheKey, Arc<CachedTensor>>,
 }
@@ -39,7 +40,7 @@ struct CachedTensor {
     checked: CheckedTensor,
     /// Byte range of the tensor's node in the text that was checked.
     node: Range<usize>,
-    /// Byte ranges of the items that the tensor may name, in the text that was checked; the order is that of
+    /// Byte ranges, in the text that was checked, of the items that the tensor may name, in the order of the function
     /// [`named`].
     named: Arc<[Range<usize>]>,
 }
@@ -102,8 +103,8 @@ impl CacheLookup<'_> {
         (*hash.as_bytes(), is_viewed, is_recorded)
     }
 
-    /// The cached result of the tensor `item`, with its locations remapped to the current text; `None` if it must be
-    /// checked again. `is_viewed` is true if views refer to the tensor.
+    /// Cached result for the tensor `item`, with its locations remapped to the current text; `None` if the tensor must
+    /// be checked again. `is_viewed` is true if the tensor has views.
     pub(super) fn lookup(
         &self,
         item: &TensorItem,
@@ -117,8 +118,8 @@ impl CacheLookup<'_> {
         remap.remap_tensor()
     }
 
-    /// Replaces the cached tensors of the manifest by those of `checked` without errors. Tensors with `like=` are not
-    /// cached, as their base may change.
+    /// Replaces the cached tensors of the manifest by the valid ones of `checked`, which is in manifest order. Tensors
+    /// with `like=` are not cached, as the tensor that they refer to may change.
     pub(super) fn store(&self, checked: &[CheckResult<CheckedTensor>]) {
         let mut tensors = BTreeMap::new();
         for (item, result) in self.syntax.tensors.iter().zip(checked) {
@@ -138,7 +139,7 @@ impl CacheLookup<'_> {
     }
 }
 
-/// Map from the byte ranges that a cached tensor had at the time of its check to the ranges in the current text.
+/// Map of locations from the text in which a cached tensor was checked to the current text.
 struct SpanRemap<'a> {
     file: &'a Arc<str>,
     one: &'a CachedTensor,
@@ -147,8 +148,8 @@ struct SpanRemap<'a> {
 }
 
 impl SpanRemap<'_> {
-    /// The cached tensor with its locations remapped; `None` if a location is outside of the tensor and the items
-    /// that it names.
+    /// Cached tensor with its locations remapped; `None` if a location is outside of the tensor and the items that it
+    /// may name.
     fn remap_tensor(&self) -> Option<CheckedTensor> {
         let CheckedTensor { tensor, builder, warnings, recorded } = &self.one.checked;
         let recorded = match recorded {

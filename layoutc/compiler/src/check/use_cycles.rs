@@ -1,14 +1,16 @@
-//! Cycles of `use`: each is cut at the same edge, whichever manifest is requested.
+//! Detection of cycles of `use` among manifests. Each cycle is cut at the same `use`, whichever manifest is requested.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Paths of the manifests that each manifest uses, in the order of the text.
+/// Paths of the manifests that each manifest uses, by the path of the manifest, in textual order.
 pub(super) type UseGraph = BTreeMap<String, Vec<String>>;
 
-/// The uses that close a cycle, by user and used manifest, with the path of the cycle from the used one.
+/// Uses that close a cycle: (path of the using manifest, path of the used one) with the paths on the cycle, from the
+/// used manifest to the using one.
 pub(super) type CycleCuts = BTreeMap<(String, String), Vec<String>>;
 
-/// The uses to remove so that no cycle is left. A cycle is traversed from its first manifest by name.
+/// Uses to remove so that no cycle is left. The search in a cycle starts at the manifest whose path is first in byte
+/// order.
 pub(super) fn cuts(uses: &UseGraph) -> CycleCuts {
     let mut cuts = CycleCuts::new();
     let mut open = cyclic_manifests(uses);
@@ -20,13 +22,13 @@ pub(super) fn cuts(uses: &UseGraph) -> CycleCuts {
     cuts
 }
 
-/// The uses of a manifest.
+/// Paths of the manifests that the manifest at `path` uses.
 fn of<'a>(uses: &'a UseGraph, path: &str) -> impl Iterator<Item = &'a str> {
     uses.get(path).into_iter().flatten().map(String::as_str)
 }
 
-/// The manifests on cycles or on paths between cycles: those left after repeatedly removing manifests that use none of
-/// the others or that none uses.
+/// Manifests on cycles or on paths between cycles: those left after repeatedly removing manifests that use no remaining
+/// one or that no remaining one uses.
 fn cyclic_manifests(uses: &UseGraph) -> BTreeSet<&str> {
     let mut left: BTreeSet<&str> = uses.keys().map(String::as_str).collect();
     loop {
@@ -40,7 +42,7 @@ fn cyclic_manifests(uses: &UseGraph) -> BTreeSet<&str> {
     }
 }
 
-/// Strongly connected component of `first` among `among`.
+/// Strongly connected component of `first` in the graph restricted to `among`.
 fn cycle_of<'a>(
     uses: &'a UseGraph,
     first: &'a str,
@@ -55,7 +57,7 @@ fn cycle_of<'a>(
     forth.intersection(&back).copied().collect()
 }
 
-/// All of `among` that are reachable from `first`, including itself.
+/// Manifests of `among` that are reachable from `first` by edges that `steps` returns, and `first` itself.
 fn reached<'a>(
     first: &'a str,
     among: &BTreeSet<&'a str>,
@@ -71,7 +73,8 @@ fn reached<'a>(
     reached
 }
 
-/// Depth-first traversal of a component from `first`; cuts each edge to an open manifest.
+/// Adds to `cuts` the uses that close a cycle in the component `circle`, the back edges of a depth-first search from
+/// `first`.
 fn cut_cycle(uses: &UseGraph, first: &str, circle: &BTreeSet<&str>, cuts: &mut CycleCuts) {
     let mut seen: BTreeSet<&str> = BTreeSet::from([first]);
     // The open manifests, each with its unvisited uses.

@@ -116,7 +116,8 @@ impl Default for TargetsConfig {
 }
 
 impl TargetsConfig {
-    /// The names of all targets, which are also the names of their output folders: built-in languages first.
+    /// Names of all configured targets, which are also the names of their output folders: `c`, `opencl`, `cuda` in this
+    /// order, then custom targets in alphabetical order.
     pub fn names(&self) -> Vec<&str> {
         let built_in = [
             self.c.as_ref().map(|_| "c"),
@@ -145,7 +146,7 @@ pub struct TargetC {
     /// An additional header that includes the headers of all manifests: its path in the target's folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub umbrella_header: Option<String>,
-    /// The span of `umbrella-header` in the file.
+    /// Byte range of the value of `umbrella-header` in layoutc.toml; empty if the key is missing.
     #[serde(skip)]
     pub umbrella_span: Range<usize>,
 }
@@ -244,7 +245,7 @@ pub struct TargetCustom {
     pub template: String,
     /// The extension of the files, without the leading dot; the default is taken from the template's name before `.j2`.
     pub extension: String,
-    /// The span of `template` in the file.
+    /// Byte range of the value of `template` in layoutc.toml.
     #[serde(skip)]
     pub span: Range<usize>,
 }
@@ -262,7 +263,7 @@ pub enum CStandard {
 }
 
 impl CStandard {
-    /// The name in configurations and compiler flags.
+    /// Name of the standard in configurations and in compiler flags: `c99`.
     pub fn name(self) -> &'static str {
         match self {
             Self::C99 => "c99",
@@ -299,7 +300,7 @@ pub enum IndexType {
     Int32,
 }
 
-/// The JSON schema of layoutc.toml: `schemas/layoutc.schema.json`, indented, with a line end at its end.
+/// JSON schema of layoutc.toml, indented, with a final line end: the contents of `schemas/layoutc.schema.json`.
 pub fn schema() -> String {
     let schema = schemars::schema_for!(Config);
     let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Checks that configured paths stay inside the project and are portable.
 
-/// Device names on Windows, reserved with any extension.
+/// File names that Windows reserves for devices, in lower case, with any extension: `con`, `con.txt`.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
 
 /// Reason why `path`, relative to the project folder with `/` as separator, could leave the project or is not portable;
@@ -38,7 +38,7 @@ fn component(name: &str) -> Option<String> {
     }
 }
 
-/// A character as it is written; a control character as its escape.
+/// The character `c` itself, or its escape (`\n`) for a control character.
 fn printable(c: char) -> String {
     if c.is_control() { c.escape_default().to_string() } else { c.to_string() }
 }

@@ -1,4 +1,4 @@
-//! Completion proposals at a byte of a manifest.
+//! Completion proposals at a byte offset of a manifest: keywords, names, types and paths that may follow there.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,19 +14,19 @@ use crate::manifest::read::FOREIGN;
 /// Kind of a completion proposal, as editors distinguish them by icons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CompletionIcon {
-    /// Keyword that names a node, shown with the *keyword* kind.
+    /// Keyword that names a node, such as `tensor`.
     Keyword,
-    /// Key of a property.
+    /// Key of a property, such as `dtype`.
     Property,
-    /// Keyword that is a value.
+    /// Keyword that is a value, such as `saturate`.
     Value,
-    /// Element type.
+    /// Element type, such as `f32`.
     Type,
     /// Axis of a tensor or of a layout.
     Axis,
     /// Declared name, with its kind.
     Name(NameKind),
-    /// Path of a manifest.
+    /// Path of another manifest, in a `use` item.
     File,
 }
 
@@ -43,7 +43,8 @@ pub struct CompletionProposal {
     pub detail: String,
 }
 
-/// The proposals at byte `offset` of the manifest at `path`, and the byte range of the word that they replace.
+/// Byte range of the unfinished word that ends at byte `offset` of the manifest at `path`, and the proposals to replace
+/// it, ordered by label. No proposals inside a comment or for an unknown path.
 pub fn complete(
     known: &ProjectSnapshot,
     path: &str,
@@ -117,7 +118,7 @@ impl<'a> CompletionBuilder<'a> {
         self.typing.around.last().map(|node| node.name(self.text))
     }
 
-    /// Name of the node that encloses the parent of the cursor; `None` at the top level.
+    /// Name of the node that encloses the parent node of the cursor; `None` if the parent is at the top level.
     fn above(&self) -> Option<&'a str> {
         let before = self.typing.around.len().checked_sub(2)?;
         self.typing.around.get(before).map(|node| node.name(self.text))
@@ -240,7 +241,7 @@ impl<'a> CompletionBuilder<'a> {
         }
     }
 
-    /// Adds proposals inside a quoted string of the node `name`: names in expressions, and paths of manifests.
+    /// Adds the proposals inside a quoted string of a node called `name`: names in expressions, or paths of manifests.
     fn string(&mut self, name: &str) {
         match (name, self.parent()) {
             ("use", None) => self.manifests(),
@@ -260,8 +261,8 @@ impl<'a> CompletionBuilder<'a> {
         }
     }
 
-    /// Adds the names that an expression may contain besides axes: consts, symbols, and the parameters or operands of
-    /// the enclosing item.
+    /// Adds the names that an expression may contain, except axes: consts, symbols, and the parameters or operands of
+    /// the enclosing transform or kernel.
     fn expression(&mut self) {
         self.names(NameKind::Value, "");
         let Some(item) = self.typing.around.first() else { return };
@@ -286,7 +287,8 @@ impl<'a> CompletionBuilder<'a> {
         }
     }
 
-    /// Name of the enclosing tensor, and the axes of its `shape` in the current text; `None` outside of a tensor.
+    /// Name of the enclosing top-level item, and the axes of its `shape` in the current text, which are empty for an
+    /// item without one; `None` at the top level.
     fn shape(&self) -> Option<(String, BTreeSet<String>)> {
         let item = self.typing.around.first()?;
         let name = slice(self.text, item.args().next()?).to_owned();
@@ -302,7 +304,7 @@ impl<'a> CompletionBuilder<'a> {
     }
 
     /// Adds the axes of the enclosing tensor: those of its `shape` in the current text, and those after each layout
-    /// step as of the last successful check.
+    /// step as recorded by the last check that found no errors in the tensor.
     fn axes(&mut self) {
         let Some((name, mut axes)) = self.shape() else { return };
         if let Some(model) = self.known.models.get(self.path)

@@ -1,4 +1,4 @@
-//! Multi-line text summaries of tensors and views.
+//! Multi-line text summaries of checked tensors and views: shape, strides, verdict, padding and memory.
 
 use layoutc_algebra::symbol::{Axis, Symbol};
 
@@ -6,12 +6,13 @@ use crate::model::layout_names;
 use crate::model::{Tensor, View};
 use crate::query::inspect::view_verdict;
 
-/// Axes with their extents, with `|` at the axis separators: `n 16, c_outer 32, h 64 | w 64, c_inner 4`.
+/// Text of axes with their extents, with `|` after the positions in `separators`: `n 16, h 64 | w 64` for `[1]`.
 pub fn axes(axes: &[Axis], symbols: &[Symbol], separators: &[usize]) -> String {
     layout_names::separated(&layout_names::axes(axes, symbols), separators)
 }
 
-/// Summary of a tensor, with one fact per line.
+/// Summary of a tensor with one fact per line: name and element type, shape, storage axes, strides, verdict, padding,
+/// bytes and memory.
 pub fn tensor(tensor: &Tensor) -> String {
     let head = format!("tensor {}: {}", tensor.name, tensor.dtype);
     let layout = &tensor.layout;
@@ -24,7 +25,7 @@ pub fn tensor(tensor: &Tensor) -> String {
     table(&head, &lines)
 }
 
-/// Summary of a view, with one fact per line.
+/// Summary of a view with one fact per line: name, base and element type, shape, storage axes, strides and verdict.
 pub fn view(view: &View) -> String {
     let head = format!("view {} of {}: {}", view.tensor.name, view.of_name, view.tensor.dtype);
     table(&head, &rows(&view.tensor, view_verdict(view)))
@@ -52,8 +53,8 @@ fn table(head: &str, rows: &[(&str, String)]) -> String {
     text
 }
 
-/// Padding in elements, bytes and percent: `896 of 1024 elements, 3584 bytes, 87.5 %`. Bytes and percent need constant
-/// extents.
+/// Padding in elements, bytes and percent: `896 of 1024 elements, 3584 bytes, 87.5 %`. Bytes and percent are left out
+/// if an extent depends on a symbol.
 fn padding(tensor: &Tensor) -> String {
     let layout = &tensor.layout;
     let counts = tensor.counts();

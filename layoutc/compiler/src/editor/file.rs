@@ -1,4 +1,5 @@
-//! Manifests as the editor sees them: texts, leniently parsed nodes and names, and visibility through `use`.
+//! Manifests in the editor: [`EditorFile`] holds a text with its leniently parsed nodes and names; functions find
+//! declarations and references across manifests that `use` each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,23 +9,23 @@ use super::names::{NameKind, NameOccurrence, mentions};
 use crate::check::used_path;
 use crate::manifest::lenient::{self, LenientNode, slice};
 
-/// Manifest as the editor sees it: its current text with the nodes and names in it.
+/// Manifest in the editor: its current text with the nodes and names in the text.
 #[derive(Debug, Clone)]
 pub struct EditorFile {
     /// Current text of the manifest.
     pub text: Arc<str>,
-    /// Byte offsets of the lines in the text.
+    /// Byte offsets of the line starts in the text.
     pub lines: LineIndex,
     /// Top-level nodes of the text, parsed leniently.
     pub nodes: Vec<LenientNode>,
     /// Occurrences of names in the text, in order.
     pub mentions: Vec<NameOccurrence>,
-    /// The paths of the manifests named by its `use` items, relative to the project.
+    /// Paths of the manifests that the `use` items name, relative to the project, in the order of the text.
     pub uses: Vec<String>,
 }
 
 impl EditorFile {
-    /// Parses `text`. The paths of its `use` items are resolved against `path`, that of the manifest itself.
+    /// Parses `text`. The paths of its `use` items are resolved against `path`, the path of the manifest.
     pub fn new(path: &str, text: Arc<str>) -> Self {
         let nodes = lenient::nodes(&text);
         let used = nodes.iter().filter(|node| node.name(&text) == "use");
@@ -43,7 +44,7 @@ impl EditorFile {
         self.mentions.iter().filter(move |m| m.span.start <= offset && offset <= m.span.end)
     }
 
-    /// The nodes that contain byte `offset`, outermost first.
+    /// Nodes that contain byte `offset` or end at it, outermost first.
     pub fn nodes_at(&self, offset: usize) -> Vec<&LenientNode> {
         let mut around = Vec::new();
         let mut nodes = &self.nodes;
@@ -56,7 +57,7 @@ impl EditorFile {
         around
     }
 
-    /// Top-level item that contains a name occurrence; `None` if none does.
+    /// Top-level node that contains the name occurrence `mention`; `None` if no node does.
     pub fn item(&self, mention: &NameOccurrence) -> Option<&LenientNode> {
         self.nodes
             .iter()
@@ -72,13 +73,13 @@ pub type EditorFiles = BTreeMap<String, Arc<EditorFile>>;
 pub struct Declaration<'f> {
     /// Path of the declaring manifest.
     pub path: &'f str,
-    /// The declaring manifest itself.
+    /// Manifest at `path`, which declares the name.
     pub file: &'f EditorFile,
-    /// Occurrence of the name that declares it.
+    /// Occurrence of the name in its declaration.
     pub mention: &'f NameOccurrence,
 }
 
-/// The manifest at `path` and all manifests that it uses, directly or indirectly, by path.
+/// Manifests reachable from the manifest at `path` through `use`, including that one, by path.
 pub fn closure<'f>(files: &'f EditorFiles, path: &str) -> BTreeMap<&'f str, &'f EditorFile> {
     let mut seen = BTreeMap::new();
     let mut open = vec![path];
@@ -92,7 +93,8 @@ pub fn closure<'f>(files: &'f EditorFiles, path: &str) -> BTreeMap<&'f str, &'f 
     seen
 }
 
-/// Declarations of all names of a kind that are visible in the manifest at `path`.
+/// Declarations of all names of a kind that are visible in the manifest at `path`: its own, and for kinds that are
+/// shared those of the manifests that it uses directly or indirectly.
 pub fn visible<'f>(files: &'f EditorFiles, path: &str, kind: NameKind) -> Vec<Declaration<'f>> {
     let mut found = Vec::new();
     for (from, file) in closure(files, path) {
@@ -105,8 +107,8 @@ pub fn visible<'f>(files: &'f EditorFiles, path: &str, kind: NameKind) -> Vec<De
     found
 }
 
-/// The declaration that a name in the manifest at `path` refers to: one in the same manifest, else the first in the
-/// manifests that it uses.
+/// Declaration that a name in the manifest at `path` refers to: one in the same manifest, else the first by path in the
+/// manifests that it uses. `None` if there is none.
 pub fn declaration<'f>(
     files: &'f EditorFiles,
     path: &str,
@@ -119,7 +121,8 @@ pub fn declaration<'f>(
     found.iter().find(|d| d.path == path).or(found.first()).copied()
 }
 
-/// Occurrences of a declared name in all manifests that see it, including the declaration, by manifest path.
+/// Occurrences of a declared name, including the declaration, in all manifests in which the name refers to that
+/// declaration; by manifest path.
 pub fn mentions_of<'f>(
     files: &'f EditorFiles,
     declaration: Declaration<'_>,
@@ -144,7 +147,7 @@ pub fn mentions_of<'f>(
     found
 }
 
-/// The paths of all manifests that use the one at `path`, directly or indirectly, and `path` itself.
+/// Paths of all manifests that use the manifest at `path`, directly or indirectly, and `path` itself.
 pub fn users(files: &EditorFiles, path: &str) -> BTreeSet<String> {
     files.keys().filter(|user| closure(files, user).contains_key(path)).cloned().collect()
 }

@@ -5,7 +5,8 @@ use crate::manifest::read::FOREIGN;
 
 const PAGE: &str = include_str!("../../../../book/src/grammar.md");
 
-/// Sections with a table of nodes, each with the parent node and the node around that.
+/// Headings of the sections with a table of nodes: heading, name of the node in whose block the nodes occur, and name
+/// of the node around that.
 const SECTIONS: &[(&str, Option<&str>, Option<&str>)] = &[
     ("At the top", None, None),
     ("In a tensor", Some("tensor"), None),
@@ -24,22 +25,22 @@ const SECTIONS: &[(&str, Option<&str>, Option<&str>)] = &[
     ("In a tensor of a graph", Some("input"), Some("graph")),
 ];
 
-/// Placeholder keys in the page: any operand, any axis.
+/// Property keys in the page that are placeholders for the name of an operand or axis.
 const ANY: &[&str] = &["OPERAND", "AXIS"];
 
-/// The text below a heading.
+/// Text of the page's section with the heading `heading`, without the heading.
 fn section(heading: &str) -> &'static str {
     let (_, rest) = PAGE.split_once(&format!("\n## {heading}\n")).expect("the section");
     rest.split_once("\n## ").map_or(rest, |(text, _)| text)
 }
 
-/// The rows of the table below a heading, each with its node name.
+/// Rows of the table below a heading: name of the node, and text of the row.
 fn rows(heading: &str) -> Vec<(&'static str, &'static str)> {
     let row = |line: &'static str| Some((line.strip_prefix("| `")?.split_once('`')?.0, line));
     section(heading).lines().filter_map(row).collect()
 }
 
-/// The properties in a row: words in backticks that end with `=`.
+/// Keys of the properties in a table row: words in backticks that end with `=`, without the `=`.
 fn keys(row: &str) -> Vec<&str> {
     row.split('`').skip(1).step_by(2).filter_map(|word| word.strip_suffix('=')).collect()
 }

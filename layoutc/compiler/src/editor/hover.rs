@@ -17,8 +17,8 @@ pub struct Hover {
     pub span: Range<usize>,
 }
 
-/// The hover text for byte `offset` of the manifest at `path`: for a name its declaration, else for a keyword its usage
-/// and summary.
+/// Hover text for byte `offset` of the manifest at `path`: for a name its declaration, else for a keyword its usage and
+/// summary. `None` if neither is at the offset or `path` is unknown.
 pub fn hover(known: &ProjectSnapshot, path: &str, offset: usize) -> Option<Hover> {
     let file = known.files.get(path)?;
     let named = file.mentions_at(offset).find_map(|mention| {
@@ -40,7 +40,8 @@ fn of_declaration(known: &ProjectSnapshot, found: Declaration<'_>, path: &str) -
     text
 }
 
-/// Summary of a tensor or view that was checked without errors; the source of its declaration otherwise.
+/// Markdown for a tensor or view: its summary if the last check found no errors in it, otherwise the source of its
+/// declaration.
 fn of_tensor(known: &ProjectSnapshot, found: Declaration<'_>) -> String {
     let name = &found.mention.name;
     let model = known.models.get(found.path);
@@ -53,10 +54,10 @@ fn of_tensor(known: &ProjectSnapshot, found: Declaration<'_>) -> String {
     }
 }
 
-/// Maximum number of source lines shown.
+/// Maximum number of source lines in a hover text.
 const LINES: usize = 24;
 
-/// The source of the item that declares a name, cut after [`LINES`] lines.
+/// Source text of the top-level item that declares a name, cut after [`LINES`] lines.
 fn source(file: &EditorFile, mention: &NameOccurrence) -> String {
     let item = file.item(mention).map(|node| slice(&file.text, &node.span)).unwrap_or_default();
     let mut lines: Vec<&str> = item.lines().take(LINES).collect();
@@ -70,7 +71,8 @@ fn code(language: &str, text: &str) -> String {
     format!("```{language}\n{}\n```\n", text.trim_end())
 }
 
-/// Documentation of the node name or property key at byte `offset`; `None` if there is none.
+/// Hover text for the node name or property key at byte `offset`: usage and summary; `None` if no known keyword is
+/// there.
 fn word(file: &EditorFile, offset: usize) -> Option<Hover> {
     let text = file.text.as_ref();
     let around = file.nodes_at(offset);

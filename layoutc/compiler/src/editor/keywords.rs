@@ -158,8 +158,8 @@ const PROPERTIES: &[KeywordDoc] = words! {
     "triton" "triton=\"…\"" "a Triton linear layout"
 };
 
-/// Names of the nodes that may occur in the node `node`, itself inside a node `around`. Without a node, those of
-/// the top-level items.
+/// Names of the nodes that may occur in the block of a node called `node`, which is itself in the block of `around`.
+/// Without `node`, the keywords of top-level items.
 pub(super) fn nodes_in(node: Option<&str>, around: Option<&str>) -> &'static [&'static str] {
     let Some(node) = node else { return ITEMS };
     scope(node, around).map_or(&[], |scope| scope.words().0)
@@ -185,7 +185,7 @@ fn scope(node: &str, around: Option<&str>) -> Option<&'static NodeScope> {
     })
 }
 
-/// Keys of the properties of the node `node`, itself inside a node `around`.
+/// Keys of the properties that a node called `node` in the block of `around` may have; `None` is the top level.
 pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static str> {
     let own: &[&str] = match (node, around) {
         ("symbol", _) => &["min", "max", "multiple"],
@@ -211,7 +211,8 @@ pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static st
     own.to_vec()
 }
 
-/// Keywords that may be arguments of the node, or values of its property `key` if one is given.
+/// Keywords that may be arguments of a node called `node`, or, if `key` is given, values of the node's property `key`;
+/// empty if there are none.
 pub(super) fn values_of(node: &str, key: Option<&str>) -> Vec<&'static str> {
     match (node, key) {
         ("memory", None) => MEMORIES.iter().map(|row| row.0).collect(),
@@ -238,7 +239,8 @@ pub(super) fn values_of(node: &str, key: Option<&str>) -> Vec<&'static str> {
     }
 }
 
-/// Documentation of the node `name` inside a node `around`; `None` for an unknown node.
+/// Documentation of the node `name` in the block of a node called `around`, or at the top level for `None`; `None` for
+/// an unknown node.
 pub(super) fn node(name: &str, around: Option<&str>) -> Option<&'static KeywordDoc> {
     let table = match around {
         None => TOP,
@@ -256,7 +258,7 @@ pub(super) fn node(name: &str, around: Option<&str>) -> Option<&'static KeywordD
     table.iter().find(|word| word.name == name)
 }
 
-/// Documentation of the property with this key; `None` for an unknown one.
+/// Documentation of the property with the key `name`, on any node; `None` for an unknown key.
 pub(super) fn property(name: &str) -> Option<&'static KeywordDoc> {
     PROPERTIES.iter().find(|word| word.name == name)
 }

@@ -1,4 +1,5 @@
-//! Positions in a text as editors count them: lines, and characters in UTF-8 or UTF-16 code units.
+//! Conversion between byte offsets in a text and positions as editors count them: line and character, in UTF-8 or
+//! UTF-16 code units.
 
 use std::ops::Range;
 
@@ -27,7 +28,7 @@ pub struct LineIndex {
 }
 
 impl LineIndex {
-    /// Creates the line index of `text`.
+    /// Computes the line starts of `text`.
     pub fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
         let is_end = |k: usize, b: u8| {
@@ -37,7 +38,8 @@ impl LineIndex {
         Self { starts: [0].into_iter().chain(ends.map(|(k, _)| k + 1)).collect() }
     }
 
-    /// Byte range of a line without its terminator.
+    /// Byte range of line `line`, from 0, without its line end; empty at the end of the text for a line beyond the
+    /// last.
     fn line(&self, text: &str, line: usize) -> Range<usize> {
         let start = self.starts.get(line).copied().unwrap_or(text.len());
         let end = self.starts.get(line + 1).copied().unwrap_or(text.len());
@@ -45,8 +47,8 @@ impl LineIndex {
         start..start + content.trim_end_matches(['\n', '\r']).len()
     }
 
-    /// The byte at a position. A position past the end of a line is clamped to that end, one past the last line to the
-    /// end of the text, and one inside a character to the start of that character.
+    /// Byte offset of a position. A position past the end of a line is clamped to that end, one past the last line to
+    /// the end of the text, and one inside a character to the start of that character.
     pub fn offset(&self, text: &str, position: Position, encoding: PositionEncoding) -> usize {
         let line = usize::try_from(position.line).unwrap_or(usize::MAX);
         if line >= self.starts.len() {
@@ -64,7 +66,7 @@ impl LineIndex {
         span.end
     }
 
-    /// The position of byte `offset`, which is clamped to the end of the text.
+    /// Position of byte `offset` of `text`; an offset past the end is clamped to the end of the text.
     pub fn position(&self, text: &str, offset: usize, encoding: PositionEncoding) -> Position {
         let offset = offset.min(text.len());
         let line = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);

@@ -25,13 +25,13 @@ pub use file::{EditorFile, EditorFiles};
 use crate::check::StepRecords;
 use crate::model::Manifest;
 
-/// State of a project in the editor: its current texts, and the results of the last check.
+/// State of a project in the editor: the current texts of its manifests, and the results of the last check.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectSnapshot {
-    /// Manifests of the project and those that they use, by path.
+    /// Manifests of the project and manifests that they use, by path relative to the project.
     pub files: EditorFiles,
-    /// Items that the last check found without errors, by manifest path.
+    /// Checked items of each manifest, those without errors in the last check, by manifest path.
     pub models: BTreeMap<String, Arc<Manifest>>,
-    /// Axes after each layout step, as the last check recorded them, by tensor.
+    /// Axes after each layout step, recorded by the last check, by file and name of the tensor.
     pub steps: StepRecords,
 }

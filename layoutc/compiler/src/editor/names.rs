@@ -1,5 +1,5 @@
-//! Name declarations and references in a manifest. It works on the syntax alone, so that it also works while the text
-//! has errors.
+//! Declarations and references of names in a manifest, as a list of [`NameOccurrence`]. They are found in the syntax
+//! alone, so that the list is available while the text has errors.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::manifest::read::FOREIGN;
 /// Kind of a name. Names of different kinds never conflict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NameKind {
-    /// Const or symbol, which have values in expressions.
+    /// Const or symbol, which expressions can refer to.
     Value,
     /// Transform, which `layout NAME` and `apply NAME` refer to.
     Transform,
@@ -17,28 +17,28 @@ pub enum NameKind {
     Parameter,
     /// Tensor or view of a manifest.
     Tensor,
-    /// A kernel.
+    /// Kernel, declared by a `kernel` item.
     Kernel,
     /// Operand of the kernel that `owner` names.
     Operand,
-    /// Instance of a kernel.
+    /// Instance of a kernel, declared by an `instance` item.
     Instance,
-    /// Memory space of a project.
+    /// Memory space, declared by a `memory-space` item.
     Space,
-    /// Device mesh.
+    /// Device mesh, declared by a `mesh` item.
     Mesh,
     /// Axis of a device mesh. Axes of several meshes with one name count as one name.
     MeshAxis,
-    /// Backend for graphs.
+    /// Backend of graphs, declared by a `backend` item.
     Backend,
-    /// Graph of operators.
+    /// Graph of operators, declared by a `graph` item.
     Graph,
     /// Tensor of the graph that `owner` names.
     GraphTensor,
 }
 
 impl NameKind {
-    /// Returns true if manifests that use another one see its names of this kind.
+    /// True if a manifest sees names of this kind that are declared in the manifests that it uses.
     pub fn is_shared(self) -> bool {
         match self {
             Self::Value
@@ -66,12 +66,12 @@ pub struct NameOccurrence {
     pub owner: String,
     /// Byte range of the name in the manifest.
     pub span: Range<usize>,
-    /// True for the declaration of the name. A reference may turn out to be no name at all: in an expression, an axis
-    /// looks like a const.
+    /// True for the declaration of the name, false for a reference. A reference may have no declaration: in an
+    /// expression, an axis looks like a const.
     pub is_declared: bool,
 }
 
-/// The name occurrences in a text, in textual order.
+/// Name occurrences in a text with the top-level nodes `nodes`, in textual order.
 pub fn mentions(text: &str, nodes: &[LenientNode]) -> Vec<NameOccurrence> {
     let mut finder = NameCollector { text, found: Vec::new(), scope: NameScope::default() };
     for node in nodes {
@@ -83,7 +83,7 @@ pub fn mentions(text: &str, nodes: &[LenientNode]) -> Vec<NameOccurrence> {
     found
 }
 
-/// Byte ranges of all identifiers in the expression at `span`.
+/// Byte ranges in `text` of all identifiers in the expression at byte range `span`.
 pub(super) fn words(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     let is_part = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
     let bytes = slice(text, span).as_bytes();
@@ -99,14 +99,14 @@ pub(super) fn words(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     words
 }
 
-/// Names of an item that are visible inside it only, such as the parameters of a transform.
+/// Names that are visible only inside one top-level item: the parameters of a transform, or the operands of a kernel.
 #[derive(Default)]
 struct NameScope {
-    /// Kind of the item's own names; `None` if it has none.
+    /// Kind of `names`, parameter or operand; `None` if the item has no such names.
     own: Option<NameKind>,
     /// Name of the item.
     owner: String,
-    /// Parameters or operands of the item.
+    /// Names of the item's parameters or operands.
     names: Vec<String>,
     /// True if expressions may read elements of tensors: `A[…]`.
     reads: bool,
@@ -143,7 +143,8 @@ impl NameCollector<'_> {
         self.push(kind, "", spans, false);
     }
 
-    /// Records a reference to a parameter or operand of the item itself; returns false if the name at `span` is none.
+    /// Records the name at `span` if it refers to a parameter or operand of the current item; returns false if it does
+    /// not.
     fn refer_own(&mut self, span: &Range<usize>) -> bool {
         let name = slice(self.text, span);
         let is_own = self.scope.names.iter().any(|own| own == name);
@@ -260,14 +261,14 @@ impl NameCollector<'_> {
         }
     }
 
-    /// Collects the names in a layout node: the transform and its parameters (`layout NAME block=8`), or the names in its
-    /// block of steps.
+    /// Records the names in a `layout` node: the transform and its parameters (`layout NAME block=8`), or the names in
+    /// its block of steps.
     fn layout(&mut self, node: &LenientNode) {
         self.apply(node);
         self.steps(node);
     }
 
-    /// Collects the names in the layout nodes of a block.
+    /// Records the names in the `layout` nodes in the block of `node`.
     fn layouts(&mut self, node: &LenientNode) {
         for inner in node.children.iter().filter(|inner| inner.name(self.text) == "layout") {
             self.layout(inner);
@@ -319,8 +320,8 @@ impl NameCollector<'_> {
         }
     }
 
-    /// Collects the names in one directive of a loop schedule: those in the sizes of a split or tile, and the tensor
-    /// and layout of a cache.
+    /// Records the names in one directive of a loop schedule: in the sizes of a `split` or `tile`, and the tensor and
+    /// layout of a `cache`.
     fn schedule(&mut self, node: &LenientNode) {
         match node.name(self.text) {
             "split" | "tile" => self.expressions(node.prop(self.text, "by")),

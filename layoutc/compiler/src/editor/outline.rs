@@ -16,7 +16,7 @@ pub enum OutlineIcon {
     Function,
     /// Tensor or view, shown with the editor's *object* symbol kind.
     Object,
-    /// Backend, graph or memory space, shown with the editor's *module* symbol kind.
+    /// Backend, graph, memory space or mesh, shown with the editor's *module* symbol kind.
     Module,
     /// Conversion, shown with the editor's *event* symbol kind.
     Event,
@@ -27,7 +27,7 @@ pub enum OutlineIcon {
 pub struct OutlineItem {
     /// Name that the item declares.
     pub name: String,
-    /// Keyword of the item with its main property: `tensor f32`.
+    /// Keyword of the item with its main property or value: `tensor f32`, `view input`, `const 4`.
     pub detail: String,
     /// Symbol kind that determines the icon of the entry.
     pub icon: OutlineIcon,
@@ -37,7 +37,7 @@ pub struct OutlineItem {
     pub name_span: Range<usize>,
 }
 
-/// Outline entries of a manifest, in the order of the text.
+/// Outline entries for the named top-level items of a manifest, in the order of the text.
 pub fn outline(file: &EditorFile) -> Vec<OutlineItem> {
     file.nodes.iter().filter_map(|node| item(&file.text, node)).collect()
 }

@@ -8,7 +8,8 @@ use super::keywords::{
 
 const QUERY: &str = include_str!("../../../../editors/tree-sitter/highlights.scm");
 
-/// Node keywords in the order of the highlight query, as lists with the highlight capture of each.
+/// Node keywords in the order of the highlight query, as pairs of a highlight capture (`keyword` or `function`) and the
+/// keywords that get it.
 const LISTS: [(&str, &[KeywordDoc]); 6] = [
     ("keyword", TOP),
     ("keyword", TENSOR),
@@ -22,7 +23,8 @@ fn patterns() -> impl Iterator<Item = &'static str> {
     QUERY.split("\n\n").filter(|block| block.starts_with('('))
 }
 
-/// Words that a pattern's `#any-of?` predicate compares `capture` with; empty if it has no such predicate.
+/// Words that the `#any-of?` predicate of a query pattern compares the capture `@capture` with; empty if the pattern
+/// has no such predicate.
 fn compared(pattern: &'static str, capture: &str) -> Vec<&'static str> {
     let Some((_, rest)) = pattern.split_once(&format!("(#any-of? @{capture}")) else {
         return Vec::new();
@@ -31,7 +33,8 @@ fn compared(pattern: &'static str, capture: &str) -> Vec<&'static str> {
     list.split('"').skip(1).step_by(2).collect()
 }
 
-/// Highlight capture of a pattern, `keyword` or `function`, and the words that get it; `None` for other patterns.
+/// Highlight capture of a query pattern, `keyword` or `function`, and the words that get it; `None` if the pattern
+/// highlights no list of words.
 fn coloured(pattern: &'static str) -> Option<(&'static str, Vec<&'static str>)> {
     let of = |colour| (colour, compared(pattern, colour));
     ["keyword", "function"].into_iter().map(of).find(|list| !list.1.is_empty())

@@ -1,4 +1,4 @@
-//! Renames a declared name and all references to it.
+//! Renames a declared name and all references to the name, in all manifests that see it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -29,7 +29,10 @@ pub enum RenameError {
     },
 }
 
-/// Name occurrence at byte `offset` of the manifest at `path`, and its declaration.
+/// Name occurrence at byte `offset` of the manifest at `path`, and the declaration that the name refers to.
+///
+/// # Errors
+/// [`RenameError::Nothing`] if there is no declared name at the offset.
 pub fn at<'f>(
     files: &'f EditorFiles,
     path: &str,
@@ -41,10 +44,11 @@ pub fn at<'f>(
         .ok_or(RenameError::Nothing)
 }
 
-/// Byte ranges to replace by the new name, by manifest path.
+/// Byte ranges to replace by the name `new`, in textual order, by manifest path: all occurrences of the name at byte
+/// `offset` of the manifest at `path`.
 ///
 /// # Errors
-/// [`RenameError`].
+/// [`RenameError`]: no declared name is there, or `new` is invalid or taken.
 pub fn rename(
     files: &EditorFiles,
     path: &str,

@@ -1,4 +1,4 @@
-//! Executor of the algebra's proofs: rayon threads, and the result cache of earlier runs.
+//! Executors that the algebra crate runs its proofs on: rayon threads, with proved properties kept in the result cache.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::env::{CacheKey, ResultCache};
 
-/// Executor that runs proofs on rayon threads, and keeps their results in a cache.
+/// Executor that runs the parts of a proof on rayon threads, and keeps proved properties in the given cache.
 pub(crate) struct RayonExecutor<'a>(pub(crate) &'a dyn ResultCache);
 
 fn key(question: &str) -> CacheKey {
@@ -28,7 +28,7 @@ impl Executor for RayonExecutor<'_> {
     }
 }
 
-/// Executor that also records whether a proof enumerated many points.
+/// Executor on rayon threads that also records if a proof had to enumerate many points.
 pub(crate) struct CostTrackingExecutor<'a> {
     threads: RayonExecutor<'a>,
     has_queried: AtomicBool,
@@ -39,7 +39,8 @@ impl<'a> CostTrackingExecutor<'a> {
         Self { threads: RayonExecutor(memo), has_queried: AtomicBool::new(false) }
     }
 
-    /// True if a proof enumerated enough points to be worth caching, in this or an earlier run.
+    /// True if a proof needed an enumeration of enough points for the cache to be consulted, even if the cache had the
+    /// result.
     pub(crate) fn has_visited_many(&self) -> bool {
         self.has_queried.load(Ordering::Relaxed)
     }

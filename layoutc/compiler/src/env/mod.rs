@@ -11,7 +11,7 @@ use crate::env::sources::SourceLoader;
 pub struct CacheKey(pub [u8; 32]);
 
 impl CacheKey {
-    /// Key of the result that `stage` computes from `input`.
+    /// Key of the result that the stage named `stage` computes from `input`, the serialized inputs.
     pub fn new(stage: &str, input: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(stage.as_bytes()).update(&[0]).update(input);
@@ -19,7 +19,8 @@ impl CacheKey {
     }
 }
 
-/// Cache of results of earlier runs of the same compiler. An entry that is lost is computed again.
+/// Cache of results of earlier runs of the same compiler version. Losing an entry is no fault: its result is computed
+/// again.
 pub trait ResultCache: Sync {
     /// Returns the bytes stored under a key; `None` if there are none.
     fn recall(&self, key: &CacheKey) -> Option<Vec<u8>>;
@@ -53,7 +54,7 @@ pub enum CompileStage {
 }
 
 impl CompileStage {
-    /// Every stage, in order.
+    /// All stages, in order of execution.
     pub const ALL: [CompileStage; 4] =
         [CompileStage::Parse, CompileStage::Recall, CompileStage::Check, CompileStage::Emit];
 
@@ -68,11 +69,12 @@ impl CompileStage {
     }
 }
 
-/// Observer of progress. It is called before and after each unit of work, on the thread that executes it.
+/// Observer of progress. It is called before and after each unit of work (one stage of one manifest), on the thread
+/// that executes it.
 pub trait Observer: Sync {
-    /// A unit of work begins on this thread.
+    /// Called when a unit of work begins on this thread.
     fn begin(&self);
-    /// The unit of work that began last on this thread ends. It was `stage` of the manifest `item`.
+    /// Called when the unit of work that began last on this thread ends: `stage` of the manifest at path `item`.
     fn end(&self, stage: CompileStage, item: &str);
 }
 

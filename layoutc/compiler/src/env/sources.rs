@@ -1,8 +1,8 @@
-//! Sources of manifests: the compiler asks for a text by its path, the caller reads it.
+//! Sources of manifests: a [`SourceLoader`], which the caller provides, maps a path to the text of the manifest.
 
 use std::collections::BTreeMap;
 
-/// Error of loading the text of a manifest.
+/// Reason why the text of a manifest cannot be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoadError {
     /// The file does not exist.
@@ -12,7 +12,7 @@ pub enum LoadError {
         /// Number of bytes at the start of the file that are valid UTF-8.
         valid_up_to: usize,
     },
-    /// The file is larger than the limit for manifests.
+    /// The file exceeds the size limit for manifests.
     TooLarge {
         /// Size of the file in bytes.
         bytes: u64,
@@ -21,13 +21,13 @@ pub enum LoadError {
     Other(String),
 }
 
-/// Loads manifests by path. Paths use `/` as the separator, and are given by the caller or resolved from another
-/// manifest's `use`.
+/// Loader of manifests by path. Paths use `/` as the separator, and are given by the caller or resolved from the `use`
+/// of another manifest.
 pub trait SourceLoader: Sync {
     /// Returns the text of the manifest at `path`.
     ///
     /// # Errors
-    /// [`LoadError`].
+    /// [`LoadError`] if the file does not exist, is too large or cannot be read as UTF-8.
     fn load(&self, path: &str) -> Result<String, LoadError>;
 }
 
@@ -36,7 +36,7 @@ pub trait SourceLoader: Sync {
 pub struct MemorySources(BTreeMap<String, String>);
 
 impl MemorySources {
-    /// Creates a loader of one manifest.
+    /// Creates a loader of one manifest with the text `text` at `path`.
     pub fn of(path: &str, text: impl AsRef<str>) -> Self {
         Self(BTreeMap::from([(path.to_owned(), text.as_ref().to_owned())]))
     }
@@ -46,7 +46,7 @@ impl MemorySources {
         self.0.get(path).map(String::as_str)
     }
 
-    /// Adds a manifest, or replaces its text.
+    /// Adds a manifest at `path`, or replaces the text of the one that exists there.
     pub fn insert(&mut self, path: impl Into<String>, text: impl Into<String>) {
         self.0.insert(path.into(), text.into());
     }

@@ -1,22 +1,23 @@
-//! Axis attributes of operators: the axes that are reduced, split, concatenated, normalized, removed or inserted.
+//! Axes of ONNX operators that their attributes name: the axes that are reduced, split, concatenated, normalized,
+//! removed or inserted.
 
 use super::call::OnnxCall;
 use super::error::ShapeResult;
 
-/// Attributes by which an operator names axes.
+/// Attributes of a node in the imported manifest that name its axes by letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AxisAttribute {
     /// One axis in the attribute `axis`: `axis=C`.
     Axis,
     /// Several axes in the attribute `axes`: `axes="H,W"`.
     Axes,
-    /// The channel axis in `axis` and the normalized axes in `axes`: `axis=C axes="H,W"`.
+    /// Channel axis in the attribute `axis`, and normalized axes in the attribute `axes`: `axis=C axes="H,W"`.
     Both,
 }
 
-/// Attributes by which an operator names axes, and the positions of those axes in the order of its parameters.
-/// They are axes of the first operand, for `Unsqueeze` and `Concat` of the result. `None` if the operator names
-/// no axes, or they are unknown.
+/// Manifest attributes that name the axes of an operator, and the positions of those axes, in the order of the
+/// operator's parameters. The axes are those of the first operand; for `Unsqueeze` and `Concat` those of the result.
+/// `None` if the operator names no axes or they are not constant.
 pub(super) fn along(call: &OnnxCall<'_>) -> Option<(AxisAttribute, Vec<usize>)> {
     let op = call.node.op_type.as_str();
     let rank = call.shape(0).ok()?.len();

@@ -1,5 +1,5 @@
-//! Relations between the axes of an operator's operands and results: axes that broadcasting aligns or that the
-//! operator preserves.
+//! Correspondences between the axes of an operator's operands and results, which follow from broadcasting or from the
+//! axes that the operator preserves.
 
 use super::axis_attributes::along;
 use super::call::OnnxCall;
@@ -7,26 +7,27 @@ use super::infer::is_broadcast;
 use super::network::{NetworkOperator, OnnxNetwork};
 use super::operator::{OnnxOperatorKind, WindowKind};
 
-/// Relation of the axes of one operand or result to those of the whole, the tensor of the operator that has all
-/// axes.
+/// Correspondence of the axes of one operand or result to the axes of the operator's reference tensor, the operand or
+/// result that has all axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisRelation {
     pub(super) tensor: usize,
-    /// Position of the tensor among the operands; `None` for a result.
+    /// Position of the tensor among the operator's operands, from 0; `None` for a result.
     pub(super) slot: Option<usize>,
-    /// For each axis of the tensor the corresponding axis of the whole; `None` if there is none.
+    /// Corresponding axis of the reference tensor for each axis of the tensor, from 0; `None` for an axis without one.
     pub(super) axes: Vec<Option<usize>>,
 }
 
-/// Relations between the axes of all tensors of an operator that accepts any layout.
+/// Axis correspondences of all tensors of an operator that accepts any layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisRelations {
-    /// Position in the network of the whole: the operand or result that has all axes.
+    /// Position in the network of the reference tensor: the operand or result that has all axes.
     pub(super) whole: usize,
     pub(super) others: Vec<AxisRelation>,
 }
 
-/// Relations between the axes of an operator's tensors. `None` if the operator depends on their order.
+/// Axis correspondences of an operator's tensors. `None` if the operator depends on the order of axes, or if the
+/// correspondence is unknown.
 pub(super) fn relations(
     network: &OnnxNetwork<'_>,
     operator: &NetworkOperator<'_>,
@@ -50,8 +51,8 @@ struct RelationBuilder<'s> {
     call: &'s OnnxCall<'s>,
 }
 
-/// Relation of a tensor with `own` axes to the last axes of a whole with `whole` axes; `None` if it has more axes
-/// than the whole.
+/// Correspondence of `own` axes to the last axes of `whole` axes: `last(2, 3)` gives axes 1 and 2. `None` if `own` is
+/// greater.
 fn last(own: usize, whole: usize) -> Option<Vec<Option<usize>>> {
     let skipped = whole.checked_sub(own)?;
     Some((skipped..whole).map(Some).collect())
@@ -62,9 +63,9 @@ impl RelationBuilder<'_> {
         &self.operator.node.op_type
     }
 
-    /// Relations for an elementwise operator, whose first result has all axes. In a broadcast operator any operand
-    /// may be broadcast. In any other, the first operand has the rank of the result, and the others are scalars or
-    /// vectors along an axis.
+    /// Correspondences for an elementwise operator, whose first result is the reference tensor. In a broadcast operator
+    /// any operand may be broadcast. In other operators the first operand has the rank of the result, and further
+    /// operands are scalars or vectors along one axis.
     fn elementwise(&self) -> Option<AxisRelations> {
         let whole = *self.operator.outputs.first()?;
         let rank = self.network.rank(whole);
@@ -87,8 +88,8 @@ impl RelationBuilder<'_> {
         Some(AxisRelations { whole, others })
     }
 
-    /// Relation of the second operand of a broadcast operator before opset 7, which the attribute `axis` aligns with
-    /// the first operand.
+    /// Correspondence for operand `slot` of a broadcast operator: to the last axes of the result, or, before opset 7,
+    /// to the axes from the attribute `axis` on. `own` is the operand's rank, `rank` that of the result.
     fn broadcast(&self, slot: usize, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
         let is_old = self.call.opset < 7 && self.call.integer("broadcast") == Some(1);
         match self.call.integer("axis").filter(|_| is_old && slot == 1) {
@@ -100,7 +101,8 @@ impl RelationBuilder<'_> {
         }
     }
 
-    /// Relation of an operand that holds slopes, scales or zero points.
+    /// Correspondence for an operand that holds slopes, scales or zero points: `own` is its rank, `rank` that of the
+    /// result. A scalar or per-channel operand of rank 1 corresponds to at most one axis.
     fn per_channel_axes(&self, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
         match self.op() {
             "PRelu" if self.call.opset < 7 => Some(vec![(rank > 1).then_some(1); own]),
@@ -159,7 +161,8 @@ impl RelationBuilder<'_> {
         Some(AxisRelations { whole, others })
     }
 
-    /// True if a vector has one element for each channel of a tensor.
+    /// True if the vector has as many elements as the tensor has channels (extent of axis 1); both are positions in the
+    /// network.
     fn has_channels(&self, vector: usize, whole: usize) -> bool {
         let extent = |tensor: usize, k: usize| {
             self.network.tensors.get(tensor).and_then(|tensor| tensor.shaped.shape.get(k))

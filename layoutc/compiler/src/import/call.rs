@@ -1,16 +1,17 @@
-//! Calls of ONNX operators with their operands, the input of shape inference.
+//! Calls of ONNX operators with the shapes of their operands: the input of shape inference.
 
 use super::elements::{ConstantElements, scalar};
 use super::error::{ShapeError, ShapeResult, listed, mismatch};
 use super::proto;
 use crate::base::dtype::Scalar;
 
-/// Tensor whose shape is known.
+/// Tensor of known shape and element type, and its elements if they are constant.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ShapedTensor {
     pub(super) dtype: Scalar,
     pub(super) shape: Vec<u64>,
-    /// Elements of the tensor, if they are constant and few; `None` otherwise.
+    /// Elements of the tensor, row-major; `None` if they are not constant, or more than
+    /// [`MAX_KNOWN`](super::elements::MAX_KNOWN).
     pub(super) known: Option<ConstantElements>,
 }
 
@@ -19,7 +20,7 @@ impl ShapedTensor {
         Self { dtype, shape, known: None }
     }
 
-    /// Constant scalar with an integer value.
+    /// Constant scalar (rank 0) with an integer value.
     pub(super) fn integer(dtype: Scalar, value: i64) -> Self {
         let known = Some(ConstantElements::Integers(vec![value]));
         Self { dtype, shape: Vec::new(), known }
@@ -30,7 +31,7 @@ impl ShapedTensor {
         Self::new(self.dtype, self.shape.clone())
     }
 
-    /// Value of a constant tensor of one integer; `None` for other tensors.
+    /// Value of a constant tensor with exactly one integer element; `None` for all other tensors.
     pub(super) fn number(&self) -> Option<i64> {
         match self.known.as_ref()?.integers()? {
             [number] => Some(*number),
@@ -39,18 +40,18 @@ impl ShapedTensor {
     }
 }
 
-/// Call of an operator with its operands; `None` stands for an omitted operand.
+/// Call of an ONNX operator with its operands; `None` stands for an omitted optional operand.
 pub(super) struct OnnxCall<'a> {
     pub(super) node: &'a proto::OnnxNode,
-    /// Opset version of ONNX's standard domain that the model uses.
+    /// Version of ONNX's standard operator set that the model uses.
     pub(super) opset: i64,
     pub(super) inputs: Vec<Option<&'a ShapedTensor>>,
-    /// Number of requested results, including omitted ones between others.
+    /// Number of results of the call, including omitted results that precede used ones.
     pub(super) outputs: usize,
 }
 
 impl<'a> OnnxCall<'a> {
-    /// Operand at position `k`, which the operator requires.
+    /// Operand at position `k`, from 0; an error if it is omitted.
     pub(super) fn input(&self, k: usize) -> ShapeResult<&'a ShapedTensor> {
         self.optional(k).map_or_else(|| mismatch(format!("operand {k} is missing")), Ok)
     }
@@ -75,7 +76,8 @@ impl<'a> OnnxCall<'a> {
         self.attribute(name).map(|attribute| attribute.ints.as_slice())
     }
 
-    /// Element type that an attribute gives by its number in ONNX; `None` if the attribute is missing or 0.
+    /// Element type in the attribute `name`, which holds a number of ONNX's `TensorProto.DataType`; `None` if the
+    /// attribute is missing or 0.
     pub(super) fn dtype(&self, name: &str) -> ShapeResult<Option<Scalar>> {
         let Some(number) = self.integer(name).filter(|number| *number != 0) else {
             return Ok(None);
@@ -90,7 +92,7 @@ impl<'a> OnnxCall<'a> {
         std::str::from_utf8(self.attribute(name)?.s.as_ref()?).ok()
     }
 
-    /// Shape of operand `k`, split into batch, channels and spatial extents.
+    /// Shape of operand `k` as (batch, channels, spatial extents); an error if its rank is less than 2.
     pub(super) fn image(&self, k: usize) -> ShapeResult<(u64, u64, &'a [u64])> {
         match self.shape(k)? {
             [batch, channels, space @ ..] => Ok((*batch, *channels, space)),
@@ -98,14 +100,14 @@ impl<'a> OnnxCall<'a> {
         }
     }
 
-    /// Axis that the attribute `axis` names, counted from 0; `rank` is the number of axes and `default` the value of
-    /// a missing attribute.
+    /// Axis in the attribute `axis`, counted from 0. `rank` is the number of axes, `default` the value of a missing
+    /// attribute.
     pub(super) fn own_axis(&self, default: i64, rank: usize) -> ShapeResult<usize> {
         Self::axis(self.integer("axis").unwrap_or(default), rank)
     }
 
-    /// Integers that older opsets give by the attribute `name`, newer ones by the constant operand `k`; `None` if
-    /// both are missing.
+    /// Integers of a parameter that older opsets give by the attribute `name`, and newer ones by the constant operand
+    /// `k`. `None` if both are missing; an error if the operand is not constant.
     pub(super) fn parameter(&self, name: &str, k: usize) -> ShapeResult<Option<Vec<i64>>> {
         if let Some(own) = self.integers(name) {
             return Ok(Some(own.to_vec()));
@@ -119,7 +121,8 @@ impl<'a> OnnxCall<'a> {
         }
     }
 
-    /// Axis counted from 0; ONNX counts negative axes from the end of the `rank` axes.
+    /// Axis counted from 0. A negative axis counts from the end: -1 is the last of `rank` axes. An error if it is out
+    /// of range.
     pub(super) fn axis(axis: i64, rank: usize) -> ShapeResult<usize> {
         let counted =
             i64::try_from(rank).ok().map(|rank| if axis < 0 { axis + rank } else { axis });
@@ -129,7 +132,7 @@ impl<'a> OnnxCall<'a> {
         }
     }
 
-    /// Axes counted from 0, in the given order; an error if one occurs twice.
+    /// Axes counted from 0, in the given order; an error if an axis is out of range or occurs twice.
     pub(super) fn axes(axes: &[i64], rank: usize) -> ShapeResult<Vec<usize>> {
         let mut found = Vec::new();
         for axis in axes {
@@ -143,7 +146,7 @@ impl<'a> OnnxCall<'a> {
     }
 }
 
-/// Number of elements of a shape; an error if it exceeds 63 bits.
+/// Number of elements of a shape, the product of its extents; an error if it is 2^63 or more.
 pub(super) fn count(shape: &[u64]) -> ShapeResult<u64> {
     let product = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent));
     match product.filter(|count| i64::try_from(*count).is_ok()) {
@@ -154,22 +157,22 @@ pub(super) fn count(shape: &[u64]) -> ShapeResult<u64> {
     }
 }
 
-/// Converts an integer to an extent; an error if it is negative.
+/// Extent for an integer; an error if the integer is negative.
 pub(super) fn extent(value: i64) -> ShapeResult<u64> {
     u64::try_from(value).or_else(|_| mismatch(format!("invalid extent {value}")))
 }
 
-/// Converts integers to a shape; an error if one is negative.
+/// Shape for a list of integers; an error if one of them is negative.
 pub(super) fn extents(values: impl IntoIterator<Item = i64>) -> ShapeResult<Vec<u64>> {
     values.into_iter().map(extent).collect()
 }
 
-/// Converts an extent to a signed integer; an error if it exceeds 63 bits.
+/// Extent as a signed integer; an error if it is 2^63 or more.
 pub(super) fn signed(extent: u64) -> ShapeResult<i64> {
     i64::try_from(extent).or_else(|_| mismatch(format!("invalid extent {extent}")))
 }
 
-/// Returns the value, or an error for an overflow of 64 bits if it is `None`.
+/// Unwraps the result of checked arithmetic; `None` becomes an error for an overflow of 64 bits.
 pub(super) fn check_overflow<T>(value: Option<T>) -> ShapeResult<T> {
     value.map_or_else(|| mismatch("an extent does not fit 64 bits"), Ok)
 }

@@ -8,7 +8,7 @@ use super::call::OnnxCall;
 
 const TABLE: &str = include_str!("defaults.txt");
 
-/// Value of an operator's attribute.
+/// Value of an operator's attribute: integers, floats or a string.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum OnnxValue {
     Integers(Vec<i64>),
@@ -18,7 +18,7 @@ pub(super) enum OnnxValue {
     Word(String),
 }
 
-/// Attributes of an operator that have default values, by name.
+/// Default values of the operator's attributes, by attribute name. Attributes without a default are not listed.
 pub(super) fn defaults(call: &OnnxCall<'_>) -> Vec<(&'static str, OnnxValue)> {
     let mut found = "";
     for line in TABLE.lines() {
@@ -43,7 +43,8 @@ fn value(text: &str) -> OnnxValue {
     list.map_or_else(|_| OnnxValue::Word(text.to_owned()), OnnxValue::Integers)
 }
 
-/// Attributes of a window operator with default values: strides and dilations 1, pads 0.
+/// Default values of a convolution or pooling operator: strides and dilations 1, pads 0, the kernel's shape from the
+/// filter; empty for other operators.
 fn windows(call: &OnnxCall<'_>) -> Vec<(&'static str, OnnxValue)> {
     let op = call.node.op_type.as_str();
     let has_filter = match op {

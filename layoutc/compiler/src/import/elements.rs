@@ -4,11 +4,11 @@ use super::error::{ShapeError, ShapeResult};
 use super::proto;
 use crate::base::dtype::Scalar;
 
-/// Maximum number of elements of a tensor whose elements are computed during the import. Larger tensors count as
+/// Maximum number of elements of a tensor whose elements are computed during the import. Elements of larger tensors are
 /// unknown.
 pub(super) const MAX_KNOWN: usize = 4096;
 
-/// Elements of a constant tensor, row-major.
+/// Elements of a constant tensor in row-major order, of an integer or `bool` type, or of a float type.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ConstantElements {
     Integers(Vec<i64>),
@@ -23,7 +23,7 @@ impl ConstantElements {
         }
     }
 
-    /// Elements converted to floats; `None` if an integer exceeds 53 bits.
+    /// Elements converted to floats; `None` if an integer exceeds 53 bits, so that the conversion would round.
     pub(super) fn floats(&self) -> Option<Vec<f64>> {
         match self {
             Self::Integers(values) => values.iter().map(|value| float(*value)).collect(),
@@ -38,7 +38,7 @@ impl ConstantElements {
         }
     }
 
-    /// Elements at the given positions, in order; `None` if a position is out of bounds.
+    /// Elements at the given positions, in order; `None` if a position is `None` or out of bounds.
     pub(super) fn pick(&self, places: impl Iterator<Item = Option<usize>>) -> Option<Self> {
         Some(match self {
             Self::Integers(values) => Self::Integers(
@@ -50,7 +50,7 @@ impl ConstantElements {
         })
     }
 
-    /// Elements of several tensors, one after another; `None` if both integers and floats occur.
+    /// Elements of several tensors concatenated; `None` if both integers and floats occur.
     pub(super) fn chain(parts: &[&Self]) -> Option<Self> {
         let mut integers = Vec::new();
         let mut floats = Vec::new();
@@ -68,7 +68,7 @@ impl ConstantElements {
     }
 }
 
-/// Converts an integer to a float; `None` if that is not exact.
+/// Integer as a float; `None` if the absolute value exceeds 2^53, so that the conversion might round.
 pub(super) fn float(value: i64) -> Option<f64> {
     let high = i32::try_from(value >> 26).ok().map(f64::from)?;
     let low = i32::try_from(value & 0x3ff_ffff).ok().map(f64::from)?;
@@ -76,14 +76,14 @@ pub(super) fn float(value: i64) -> Option<f64> {
     (value.unsigned_abs() <= 1 << 53).then_some(high * 67_108_864.0 + low)
 }
 
-/// Converts a float, truncated towards 0, to an integer; `None` if it does not fit.
+/// Float truncated towards 0 as an integer; `None` if the absolute value exceeds 2^53 or the float is a NaN.
 pub(super) fn whole(value: f64) -> Option<i64> {
     let is_exact = value.abs() <= 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "truncation is intended")]
     is_exact.then_some(value.trunc() as i64)
 }
 
-/// Value rounded to a float type; `None` for other types.
+/// Value rounded to `f64` or `f32`; `None` for all other types.
 pub(super) fn rounded(value: f64, dtype: Scalar) -> Option<f64> {
     match dtype {
         Scalar::F64 => Some(value),
@@ -93,7 +93,7 @@ pub(super) fn rounded(value: f64, dtype: Scalar) -> Option<f64> {
     }
 }
 
-/// True if an integer type, or `bool`, represents the number.
+/// True if the value is in the range of the element type; false for types other than integers and `bool`.
 pub(super) fn represents(dtype: Scalar, value: i64) -> bool {
     match dtype {
         Scalar::I64 => true,
@@ -109,7 +109,7 @@ pub(super) fn represents(dtype: Scalar, value: i64) -> bool {
     }
 }
 
-/// Element type for a number of ONNX's `TensorProto.DataType`; `None` if layoutc has no such type.
+/// Element type for a number of ONNX's `TensorProto.DataType`: 1 is `f32`. `None` if layoutc has no corresponding type.
 pub(super) fn scalar(number: i32) -> Option<Scalar> {
     Some(match number {
         1 => Scalar::F32,
@@ -143,15 +143,16 @@ pub(super) fn scalar(number: i32) -> Option<Scalar> {
     })
 }
 
-/// Element type for a number of ONNX's `TensorProto.DataType`.
+/// Element type for a number of ONNX's `TensorProto.DataType`: 1 is `f32`.
 ///
 /// # Errors
-/// [`ShapeError::ElementType`].
+/// [`ShapeError::ElementType`] if layoutc has no corresponding type.
 pub(super) fn element_type(number: i32) -> ShapeResult<Scalar> {
     scalar(number).ok_or(ShapeError::ElementType(number.into()))
 }
 
-/// Description of an ONNX element type that layoutc does not have, by its number.
+/// Description of an ONNX element type that layoutc does not have, by its number in `TensorProto.DataType`: 8 gives
+/// `string elements`.
 pub(super) fn element_type_name(number: i64) -> String {
     match number {
         0 => "elements without a type".to_owned(),
@@ -160,8 +161,8 @@ pub(super) fn element_type_name(number: i64) -> String {
     }
 }
 
-/// Elements of a constant tensor with `count` elements, if they are few, stored in the file, and of a type used for
-/// shapes and scales.
+/// Elements of a constant tensor with `count` elements. `None` if they are more than [`MAX_KNOWN`], not stored in the
+/// file, of a type other than integers, `bool`, `f32` and `f64`, or do not match `count`.
 pub(super) fn values(
     tensor: &proto::OnnxTensor,
     dtype: Scalar,
@@ -175,7 +176,8 @@ pub(super) fn values(
     (known.len() == count && is_representable).then_some(known)
 }
 
-/// Elements that a tensor stores in fields of their type; `None` if there are none.
+/// Elements that a tensor stores in typed fields, such as `float_data`; `None` for types that have no such field or are
+/// not supported.
 fn listed(tensor: &proto::OnnxTensor, dtype: Scalar) -> Option<ConstantElements> {
     Some(match dtype {
         Scalar::I64 => ConstantElements::Integers(tensor.int64_data.clone()),
@@ -194,7 +196,8 @@ fn listed(tensor: &proto::OnnxTensor, dtype: Scalar) -> Option<ConstantElements>
     })
 }
 
-/// Elements that a tensor stores as little-endian bytes; `None` for other types.
+/// Elements that a tensor stores as little-endian bytes in `raw_data`; `None` for unsupported types and for integers
+/// above 63 bits.
 fn packed(raw: &[u8], dtype: Scalar) -> Option<ConstantElements> {
     let integers = match dtype {
         Scalar::I64 => parts(raw, i64::from_le_bytes),
@@ -218,7 +221,7 @@ fn packed(raw: &[u8], dtype: Scalar) -> Option<ConstantElements> {
     Some(ConstantElements::Integers(integers))
 }
 
-/// Numbers of `N` bytes each that the bytes hold; an incomplete one at the end is dropped.
+/// Numbers of `N` bytes each, converted by `number`; an incomplete number at the end is dropped.
 fn parts<const N: usize, T>(raw: &[u8], number: impl Fn([u8; N]) -> T) -> Vec<T> {
     raw.chunks_exact(N).filter_map(|part| part.try_into().ok()).map(number).collect()
 }

@@ -1,13 +1,13 @@
-//! Errors of the import.
+//! Errors of the ONNX import, and text forms of names and shapes for their messages.
 
 use crate::base::diagnostic::Diagnostic;
 
-/// Reason why a model could not be imported.
+/// Reason why an ONNX model could not be imported.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ImportError {
-    /// An option of the import is invalid; the message is one line.
+    /// An option of the import does not match the model; the member is a message of one line.
     InvalidOption(String),
-    /// The model has an error.
+    /// The model is malformed or unsupported, as the diagnostic says.
     Faulty(Box<Diagnostic>),
 }
 
@@ -20,26 +20,28 @@ impl From<Box<Diagnostic>> for ImportError {
 /// Reason why the shapes of an operator's results are unknown.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ShapeError {
-    /// The operator is unknown.
+    /// No shape rule exists for the operator.
     Operator,
-    /// The shapes depend on data that is not constant; the text names it.
+    /// The shapes depend on data that is not constant; the text names the data: "how many boxes are left".
     DataDependent(String),
-    /// The operands do not match each other or the attributes; the text says how.
+    /// The operands do not match each other or the attributes; the text describes the mismatch: "axis 4 is out of range
+    /// for rank 3".
     Mismatch(String),
-    /// The operands are not tensors; the text describes them.
+    /// Operands or results are not tensors; the text describes them: "sequences of tensors".
     NotTensor(&'static str),
-    /// An element type does not exist in layoutc; the number is that of ONNX.
+    /// layoutc has no corresponding element type; the member is the type's number in ONNX's `TensorProto.DataType`.
     ElementType(i64),
 }
 
 pub(super) type ShapeResult<T> = Result<T, ShapeError>;
 
-/// Error for operands that do not match, with a message.
+/// Error [`ShapeError::Mismatch`] with a message.
 pub(super) fn mismatch<T>(message: impl Into<String>) -> ShapeResult<T> {
     Err(ShapeError::Mismatch(message.into()))
 }
 
-/// A name of the model for messages: control characters are escaped, and long names are cut.
+/// Name from the model for messages: control characters are escaped, and a name of more than 120 characters is cut and
+/// ends in `…`.
 pub(super) fn shown(name: &str) -> String {
     let mut shown = String::new();
     for c in name.chars().take(120) {
@@ -55,7 +57,7 @@ pub(super) fn shown(name: &str) -> String {
     shown
 }
 
-/// Shape as text: `[1, 64, 56, 56]`
+/// Shape as text, outermost extent first: `[1, 64, 56, 56]`.
 pub(super) fn listed(shape: &[u64]) -> String {
     let extents: Vec<String> = shape.iter().map(u64::to_string).collect();
     format!("[{}]", extents.join(", "))

@@ -9,10 +9,11 @@ use super::{ImportOptions, proto};
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 
-/// Maximum number of open extents that a warning lists.
+/// Maximum number of open extents that are collected for the warning; further ones are ignored.
 const MAX_OPEN: usize = 1000;
 
-/// Checks that the model has the dimension parameters and inputs named in the options.
+/// Checks that the inputs of the model have all dimension parameters (`sizes`) and names (`shapes`) that the options
+/// set.
 pub(super) fn check_option_names(
     graph: &proto::OnnxGraph,
     options: &ImportOptions<'_>,
@@ -46,7 +47,7 @@ pub(super) fn tensor_type(value: &proto::OnnxValueInfo) -> Option<&proto::OnnxTe
     value.r#type.as_ref()?.tensor.as_ref()
 }
 
-/// Description of a model input that is not a tensor, for messages.
+/// Predicate for a model input that is not a tensor, for messages: `is a sequence`.
 pub(super) fn no_tensor(value: &proto::OnnxValueInfo) -> &'static str {
     match &value.r#type {
         Some(own) if own.sequence.is_some() => "is a sequence",
@@ -57,14 +58,14 @@ pub(super) fn no_tensor(value: &proto::OnnxValueInfo) -> &'static str {
     }
 }
 
-/// Extents that the model declares for an input or output; empty if it declares no shape.
+/// Extents that the model declares for an input or output, outermost first; empty if it declares no shape.
 pub(super) fn dims(value: &proto::OnnxValueInfo) -> &[proto::OnnxDimension] {
     let shape = tensor_type(value).and_then(|of| of.shape.as_ref());
     shape.map_or(&[], |shape| &shape.dim)
 }
 
-/// Extent that the model or the user sets; `None` if it is open. An open extent has a dimension parameter, or in
-/// some models the value 0 or -1.
+/// Extent that the model or an option sets. `None` if it is open: it has a dimension parameter that no option sets, or
+/// no value, 0 or -1.
 pub(super) fn size(dim: &proto::OnnxDimension, options: &ImportOptions<'_>) -> Option<u64> {
     if let Some(name) = dim.dim_param.as_ref().filter(|name| !name.is_empty()) {
         return options.sizes.iter().find(|(known, _)| known == name).map(|(_, size)| *size);
@@ -72,12 +73,12 @@ pub(super) fn size(dim: &proto::OnnxDimension, options: &ImportOptions<'_>) -> O
     dim.dim_value.and_then(|value| u64::try_from(value).ok()).filter(|size| *size > 0)
 }
 
-/// True if neither the model nor the user sets the extent.
+/// True if neither the model nor an option sets the extent.
 pub(super) fn is_open(dim: &proto::OnnxDimension, options: &ImportOptions<'_>) -> bool {
     size(dim, options).is_none()
 }
 
-/// Shapes of results that the model declares, by tensor name.
+/// Shapes and element types of results that the model declares completely, by tensor name.
 pub(super) fn declared<'a>(
     graph: &'a proto::OnnxGraph,
     options: &ImportOptions<'_>,
@@ -91,11 +92,11 @@ pub(super) fn declared<'a>(
     graph.value_info.iter().chain(&graph.output).filter_map(one).collect()
 }
 
-/// Shape of an input: the one that the user requests, else the model's. Extents that neither sets are added to
-/// `open`.
+/// Shape of an input: from the options, else from the model. Descriptions of extents that neither sets are added to
+/// `open`, and these extents are missing in the result.
 ///
 /// # Errors
-/// The requested shape has another rank.
+/// The shape in the options has another rank than the model's.
 pub(super) fn given(
     input: &proto::OnnxValueInfo,
     options: &ImportOptions<'_>,
@@ -131,7 +132,7 @@ pub(super) fn given(
     Ok(shape)
 }
 
-/// Warning that lists the open extents; `None` if there are none.
+/// Warning that lists up to 8 of the open extents; `None` if there are none.
 pub(super) fn open_extents_warning(
     open: &[String],
     graph: &proto::OnnxGraph,

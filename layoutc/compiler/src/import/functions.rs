@@ -1,4 +1,5 @@
-//! Inlining of a model's own functions; the names in each inlined body are made unique.
+//! Inlining of the functions that a model defines: each call is replaced by the function's operators, whose names are
+//! made unique.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +11,18 @@ use super::proto::{OnnxAttribute, OnnxFunction, OnnxGraph, OnnxModel, OnnxNode};
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 
-/// Maximum total size of inlined function bodies, in bytes of their encoding. Beyond it the import fails.
+/// Maximum total size of the inlined function bodies, in bytes of their protobuf encoding. Beyond it the import fails.
 const MAX_BYTES: usize = 1 << 30;
 
 type InlineResult<T> = Result<T, Box<Diagnostic>>;
 
-/// Key of a function: domain, name and overload of the operators that call it.
+/// Key of a function in an ONNX model: domain, name and overload. An operator with the same key is a call.
 type FunctionKey = (String, String, String);
 
-/// Inlines all calls, including those in functions and subgraphs.
+/// Inlines all function calls of the model, including those in functions and subgraphs.
 ///
 /// # Errors
-/// `limit::graph` if functions are nested too deeply or the inlined operators are too many.
+/// `limit::graph` if functions are nested too deeply, or if the inlined bodies are too large.
 pub(super) fn inline(model: &mut OnnxModel) -> InlineResult<()> {
     if model.functions.is_empty() {
         return Ok(());
@@ -47,9 +48,9 @@ pub(super) fn inline(model: &mut OnnxModel) -> InlineResult<()> {
 struct FunctionInliner {
     functions: BTreeMap<FunctionKey, OnnxFunction>,
     calls: usize,
-    /// Number of operators, names and attributes that were inlined so far.
+    /// Total number of operators, names and attributes inlined so far.
     parts: usize,
-    /// Size of the function bodies that were inlined so far, in bytes of their encoding.
+    /// Total size of the function bodies inlined so far, in bytes of their protobuf encoding.
     bytes: usize,
 }
 
@@ -92,7 +93,8 @@ fn excess(message: String) -> Box<Diagnostic> {
     Box::new(Diagnostic::without_span(Code::LimitGraph, message))
 }
 
-/// Number of operators, names and attributes in these operators, including those in subgraphs.
+/// Number of operators, operand and result names, attributes and initializers of the operators, including those in
+/// subgraphs.
 fn parts(nodes: &[OnnxNode]) -> usize {
     let own = |node: &OnnxNode| {
         let bodies = node.attribute.iter().flat_map(OnnxAttribute::bodies);
@@ -102,8 +104,8 @@ fn parts(nodes: &[OnnxNode]) -> usize {
     nodes.iter().map(own).sum()
 }
 
-/// Operators of a function's body with the operands and results of the call in place of the function's
-/// parameters. All other names get `number` as a prefix.
+/// Operators of a function's body for one call: operands and results of the call replace the function's parameters, and
+/// all other names get the prefix `call.number/`.
 fn called(function: &OnnxFunction, call: &OnnxNode, number: usize) -> Vec<OnnxNode> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     for (k, name) in function.input.iter().enumerate() {
@@ -137,11 +139,11 @@ fn called(function: &OnnxFunction, call: &OnnxNode, number: usize) -> Vec<OnnxNo
 }
 
 struct CallRenamer<'a> {
-    /// Names of the function's parameters, with the names of the call that replace them.
+    /// Names of the function's parameters, mapped to the names of the operands and results of the call.
     names: BTreeMap<&'a str, &'a str>,
-    /// Prefix of all names that are not parameters.
+    /// Prefix for all names that are not parameters: `call.3/`.
     prefix: String,
-    /// Attributes of the call, and the function's defaults for missing ones, by name.
+    /// Attributes of the call, and the function's default values of missing attributes, by name.
     given: BTreeMap<&'a str, &'a OnnxAttribute>,
 }
 
@@ -166,8 +168,8 @@ impl CallRenamer<'_> {
         }
     }
 
-    /// The value of an attribute that refers to an attribute of the function; `None` if the call does not give it.
-    /// Other attributes are returned unchanged.
+    /// Attribute of an operator in the body after the call's attributes are substituted. `None` if it refers to an
+    /// attribute of the function that has no value. Attributes without a reference are unchanged.
     fn attribute(&self, attribute: OnnxAttribute) -> Option<OnnxAttribute> {
         if attribute.ref_attr_name.is_empty() {
             return Some(attribute);

@@ -1,8 +1,8 @@
-//! Strings in KDL syntax.
+//! Strings in KDL syntax, the syntax of manifests.
 
 use std::fmt::Write as _;
 
-/// Word in KDL syntax: a string, without quotes if possible.
+/// String in KDL syntax, without quotes if it is an identifier: `conv1`, `"a b"`.
 pub(super) fn word(text: &str) -> String {
     let is_bare = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && text.starts_with(|c: char| c.is_ascii_alphabetic())

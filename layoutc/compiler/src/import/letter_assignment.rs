@@ -1,5 +1,5 @@
-//! Assignment of letters to axes, so that operators refer to axes by letter and transpositions become changes of
-//! layout.
+//! Assignment of letters to the axes of all tensors, so that operators refer to axes by letter, and a transposition is
+//! a change of layout: axes `NCHW` of the operand are `NHWC` of the result.
 
 use super::axis_relations::{AxisRelation, AxisRelations, relations};
 use super::infer::permutation;
@@ -9,30 +9,33 @@ use super::operator::{OnnxOperatorKind, WindowKind};
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 
-/// Letters that are assigned to the axes of a network's tensors.
+/// Letters that are assigned to the axes of a network's tensors, such as `NCHW`.
 #[derive(Debug)]
 pub(super) struct LetterAssignment {
-    /// Letters of each tensor's axes, by the tensor's position, in ONNX's order of its axes.
+    /// Letters of the axes of each tensor, in ONNX's order of the axes; the list is in the order of the tensors.
     pub(super) of: Vec<String>,
-    /// For each tensor the position of the tensor of which it is a transposition; its own position if it is none.
+    /// For each tensor, the position of the tensor of which it is a transposition without an operator; its own position
+    /// if it is none.
     pub(super) same: Vec<usize>,
-    /// For each axis of each tensor, the position of that axis in the tensor of which it is a transposition.
+    /// For each axis of each tensor, the position of the axis in the tensor that `same` names: the permutation of the
+    /// transposition.
     pub(super) order: Vec<Vec<usize>>,
-    /// For each operator, true if the axes of its tensors have the letters that its kind requires; otherwise its
-    /// layouts depend on the order of axes.
+    /// True for each operator whose tensors' axes have the letters that its kind requires. False: the operator accepts
+    /// row-major layouts only.
     pub(super) is_named: Vec<bool>,
 }
 
-/// Maximum rank of a tensor whose layout is given by letters. Tensors of higher rank are row-major.
+/// Maximum rank of a tensor whose layout is written with letters. Tensors of higher rank are row-major.
 pub(super) const MAX_LETTERS: usize = 6;
 
-/// Default letters of the axes by rank, those of the backend profile `onnx`.
+/// Default letters of the axes by rank (index 0 for scalars), as in the backend profile `onnx`; none for other ranks.
 pub(super) const USUAL: [&str; 6] = ["", "C", "NC", "NCW", "NCHW", "NCDHW"];
 
-/// Assigns letters to the axes of a network, and removes the transpositions that letters can express.
+/// Assigns letters to the axes of a network. Removes the transpositions that letters can express, and copies constants
+/// whose letters would conflict.
 ///
 /// # Errors
-/// More letters are needed than there are.
+/// `import::unsupported` if more than 26 letters are needed.
 pub(super) fn letters(network: &mut OnnxNetwork<'_>) -> Result<LetterAssignment, Box<Diagnostic>> {
     let ranks: Vec<usize> = network.tensors.iter().map(NetworkTensor::rank).collect();
     let mut axes = LetterClasses::new(ranks.iter().copied());
@@ -78,7 +81,8 @@ pub(super) fn letters(network: &mut OnnxNetwork<'_>) -> Result<LetterAssignment,
     Ok(LetterAssignment { of, same, order, is_named: named })
 }
 
-/// Assigns the letters that a window operator requires; returns false if they conflict with others.
+/// Gives the axes of a window operator's tensors the letters that it requires (`N`, `C`, `H`, …). Returns false on a
+/// conflict with other letters.
 fn windowed(
     axes: &mut LetterClasses,
     window: WindowKind,
@@ -99,8 +103,8 @@ fn windowed(
         })
 }
 
-/// Joins the related axes of an operator's operands and results, except those of constants; returns false on a
-/// conflict.
+/// Joins the corresponding axes of an operator's operands and results, except constants, into one class each. Returns
+/// false on a conflict.
 fn aligned(axes: &mut LetterClasses, network: &OnnxNetwork<'_>, related: &AxisRelations) -> bool {
     let mut others = related.others.iter();
     others.all(|other| network.is_constant(other.tensor) || joined(axes, other, related.whole))
@@ -111,8 +115,8 @@ fn joined(axes: &mut LetterClasses, other: &AxisRelation, whole: usize) -> bool 
     pairs.all(|(k, axis)| axes.join((other.tensor, k), (whole, axis)))
 }
 
-/// Joins the related axes of an operator's constants. A constant whose letters conflict with another reader is read as
-/// a copy with its own letters, so that it never constrains a layout.
+/// Joins the corresponding axes of the operator's constants. A constant whose letters conflict with another reader is
+/// replaced by a copy with separate letters, so that constants never constrain a layout.
 fn constants(
     axes: &mut LetterClasses,
     network: &mut OnnxNetwork<'_>,
@@ -137,15 +141,15 @@ fn constants(
     }
 }
 
-/// Tensors that are transpositions of other tensors.
+/// Tensors that are transpositions of other tensors without an operator.
 struct TransposeAliases {
-    /// For each tensor the position of the tensor of which it is a transposition; its own position if it is none.
+    /// For each tensor, the position of the tensor of which it is a transposition; its own position if it is none.
     same: Vec<usize>,
-    /// For each axis of each tensor, the position of that axis in the tensor of which it is a transposition.
+    /// For each axis of each tensor, the position of the axis in the tensor that `same` names.
     order: Vec<Vec<usize>>,
 }
 
-/// Finds the transpositions that letters can express, so that no operator is needed.
+/// Finds the transpositions that letters can express, and joins the corresponding axes.
 fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> TransposeAliases {
     let mut same: Vec<usize> = (0..network.tensors.len()).collect();
     let mut orders: Vec<Vec<usize>> =
@@ -182,13 +186,13 @@ fn untransposed(axes: &mut LetterClasses, network: &OnnxNetwork<'_>) -> Transpos
     TransposeAliases { same, order: orders }
 }
 
-/// Composition of two permutations: its entry k is `own[order[k]]`.
+/// Composition of two permutations: entry `k` is `own[order[k]]`.
 pub(super) fn compose_permutations(order: &[usize], own: &[usize]) -> Vec<usize> {
     order.iter().filter_map(|axis| own.get(*axis)).copied().collect()
 }
 
-/// Assigns letters to all axes without one, the default ones first, to computed tensors before constants. Returns
-/// the letters of each tensor.
+/// Assigns letters to all axes without one: the default letter of the position if it is free, else the first free
+/// letter, in computed tensors before constants. Returns the letters of each tensor.
 fn assign_default_letters(
     axes: &mut LetterClasses,
     network: &OnnxNetwork<'_>,

@@ -1,26 +1,27 @@
-//! Equivalence classes of axes with one letter each. Changes can be undone.
+//! Equivalence classes of axes that share a letter, with undo.
 
-/// Equivalence classes of axes that share a letter, as a union-find structure. No tensor has two axes in one
-/// class, or two classes with one letter.
+/// Equivalence classes of axes that share a letter, as a union-find structure with undo. An axis is identified by
+/// tensor and position, or by a number over all tensors. The axes of one tensor are always in different classes with
+/// different letters.
 pub(super) struct LetterClasses {
-    /// Number of the first axis of each tensor, and one past the last axis of the last tensor.
+    /// Number of the first axis of each tensor, and as the last entry the number of all axes.
     starts: Vec<usize>,
     parent: Vec<usize>,
-    /// Letter of each class, at the number of its root axis; `None` without a letter.
+    /// Letter of each class, indexed by the number of its root axis; `None` for a class without a letter.
     letter: Vec<Option<char>>,
-    /// Positions of the tensors with an axis in each class, at the number of its root axis.
+    /// Positions of the tensors with an axis in each class, indexed by the number of its root axis.
     tensors: Vec<Vec<usize>>,
     done: Vec<UndoEntry>,
 }
 
-/// Change of the classes, with what undoing it restores.
+/// Change of the classes, with the data that undoing the change needs.
 enum UndoEntry {
     Union { inner: usize, outer: usize, tensors: usize, letter: Option<char> },
     Letter { class: usize },
 }
 
 impl LetterClasses {
-    /// Creates a class for every axis; `ranks` are the ranks of the tensors.
+    /// Creates a class for every axis. `ranks` are the ranks of the tensors, in order.
     pub(super) fn new(ranks: impl Iterator<Item = usize>) -> Self {
         let (mut starts, mut tensors) = (vec![0], Vec::new());
         for (tensor, rank) in ranks.enumerate() {
@@ -31,7 +32,7 @@ impl LetterClasses {
         Self { starts, parent, letter: vec![None; tensors.len()], tensors, done: Vec::new() }
     }
 
-    /// Adds a tensor of `rank` axes, each in a class of its own.
+    /// Adds a tensor of `rank` axes, each in a separate class.
     pub(super) fn add(&mut self, rank: usize) {
         let tensor = self.starts.len().saturating_sub(1);
         let start = self.tensors.len();
@@ -41,7 +42,7 @@ impl LetterClasses {
         self.starts.push(self.tensors.len());
     }
 
-    /// Applies the changes of `all`, and undoes them if it returns `false`.
+    /// Applies the changes that `all` makes, and undoes them if it returns false. Returns the result of `all`.
     pub(super) fn attempt(&mut self, all: impl FnOnce(&mut Self) -> bool) -> bool {
         let before = self.done.len();
         let is_done = all(self);
@@ -51,7 +52,8 @@ impl LetterClasses {
         is_done
     }
 
-    /// Joins the classes of two axes, given as (tensor, axis); returns `false` if they are incompatible.
+    /// Joins the classes of two axes, given as (tensor, axis). Returns false, without a change, if the letters differ
+    /// or a tensor would have two axes in a class or with a letter.
     pub(super) fn join(&mut self, a: (usize, usize), b: (usize, usize)) -> bool {
         let (Some(a), Some(b)) = (self.class(a), self.class(b)) else { return false };
         if a == b {
@@ -88,8 +90,8 @@ impl LetterClasses {
         true
     }
 
-    /// Assigns a letter to the class of an axis, given as (tensor, axis). Returns `false` if the class has another
-    /// letter, or if one of its tensors already has the letter.
+    /// Assigns a letter to the class of an axis, given as (tensor, axis). Returns false, without a change, if the class
+    /// has another letter, or if a tensor with an axis in the class has the letter already.
     pub(super) fn name(&mut self, axis: (usize, usize), letter: char) -> bool {
         let Some(class) = self.class(axis) else { return false };
         if let Some(own) = self.letter_of(class) {
@@ -106,7 +108,7 @@ impl LetterClasses {
         true
     }
 
-    /// Letter of an axis, given as (tensor, axis); `None` if it has none.
+    /// Letter of an axis, given as (tensor, axis); `None` if its class has no letter.
     pub(super) fn letter(&self, axis: (usize, usize)) -> Option<char> {
         self.letter_of(self.class(axis)?)
     }
@@ -133,19 +135,20 @@ impl LetterClasses {
         self.tensors.get(class).map_or(0, Vec::len)
     }
 
-    /// Root of the class of axis `k` of a tensor; `None` if there is no such axis.
+    /// Root axis of the class of axis `k` of a tensor, by number; `None` if there is no such axis.
     fn class(&self, (tensor, k): (usize, usize)) -> Option<usize> {
         let axis = self.starts.get(tensor)?.checked_add(k)?;
         (axis < *self.starts.get(tensor + 1)?).then(|| self.root(axis))
     }
 
-    /// Roots of the classes of a tensor's axes, in order.
+    /// Root axes of the classes of a tensor's axes, in the order of the axes.
     fn classes(&self, tensor: usize) -> impl Iterator<Item = usize> + '_ {
         let at = |k: usize| self.starts.get(k).copied().unwrap_or(0);
         (at(tensor)..at(tensor + 1)).map(|axis| self.root(axis))
     }
 
-    /// Root of the class that contains an axis. Union by size bounds the depth by log2(axes).
+    /// Root axis of the class that contains an axis, by number. Union by size bounds the depth by log2 of the number of
+    /// axes.
     fn root(&self, mut axis: usize) -> usize {
         while let Some(parent) = self.parent.get(axis).filter(|parent| **parent != axis) {
             axis = *parent;

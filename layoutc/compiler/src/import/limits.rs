@@ -1,17 +1,17 @@
-//! Limits on the size and nesting of a file, checked before decoding: a message of two bytes decodes to a value of two
-//! hundred.
+//! Limits on the size and nesting of an ONNX file. They are checked before decoding, because a message of two bytes
+//! decodes to a value of two hundred bytes.
 
 use prost::bytes::{Buf, Bytes};
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 
-/// Maximum number of fields of graphs, nodes, attributes and types in a file, beyond which it is refused. A model
-/// of 10,000 operators has 200,000.
+/// Maximum number of fields of graphs, nodes, attributes and types in a file; a file with more is refused. A model of
+/// 10,000 operators has 200,000 fields.
 pub(super) const MAX_PARTS: usize = 2_000_000;
 
-/// Maximum nesting depth of graphs, beyond which a file is refused.
+/// Maximum nesting depth of subgraphs; a file with deeper nesting is refused.
 pub(super) const MAX_DEPTH: usize = 24;
 
-/// Kind of a Protobuf message whose fields are counted.
+/// Protobuf message of an ONNX file whose fields are counted.
 #[derive(Clone, Copy)]
 enum MessageKind {
     Model,
@@ -20,14 +20,14 @@ enum MessageKind {
     Node,
     Attribute,
     ValueInfo,
-    /// Message of a type, or a leaf such as an opset import: its own fields are counted, and those of nested type
-    /// messages this many levels down.
+    /// Message of a type, or a message without nested ones such as an opset import. The member is the number of levels
+    /// of nested type messages whose fields are counted too.
     Type(u8),
     Tensor,
 }
 
 impl MessageKind {
-    /// Kind of the message in field `number`; `None` if its fields are not counted.
+    /// Message in field `number` of a message; `None` if the field holds no message whose fields are counted.
     fn below(self, number: u32) -> Option<Self> {
         match (self, number) {
             (Self::Model, 7) | (Self::Attribute, 6 | 11) => Some(Self::Graph),
@@ -54,8 +54,8 @@ pub(super) enum LimitExcess {
     Depth,
 }
 
-/// Limit of [`MAX_PARTS`] and [`MAX_DEPTH`] that a file exceeds; `None` if it exceeds neither. A malformed
-/// message is counted up to its error.
+/// Limit ([`MAX_PARTS`] or [`MAX_DEPTH`]) that a file exceeds; `None` if it exceeds neither. The fields of a malformed
+/// message are counted up to the error.
 pub(super) fn excess(file: &Bytes) -> Option<LimitExcess> {
     let mut stack = vec![(file.clone(), MessageKind::Model, 0)];
     let mut parts = 0;

@@ -1,4 +1,4 @@
-//! Shape inference for `Loop` and `Scan`.
+//! Shape inference for the loops of ONNX, `Loop` and `Scan`, whose bodies are subgraphs.
 
 use std::collections::BTreeSet;
 
@@ -9,24 +9,24 @@ use super::shape_inference::{InferResult, ShapeInference};
 use super::subgraphs::SubgraphSummary;
 use crate::base::dtype::Scalar;
 
-/// Maximum number of iterations that are evaluated one by one. The results of a longer loop are unknown.
+/// Maximum number of iterations that are evaluated one by one. The results of a loop with more iterations are unknown.
 const MAX_TURNS: i64 = 4096;
 
-/// Shapes of a loop's results, and the positions of the outer tensors that its body reads.
+/// Shapes of a loop's results, and the positions of the tensors outside the loop that its body reads.
 type LoopShapes = (ShapeResult<Vec<ShapedTensor>>, Vec<usize>);
 
-/// State of a loop before its first iteration.
+/// State of a `Loop` before its first iteration.
 struct LoopStart {
-    /// Maximum number of iterations; `None` if unknown, `i64::MAX` without a limit.
+    /// Maximum trip count; `None` if unknown, `i64::MAX` if there is no limit.
     most: Option<i64>,
-    /// True if the loop has a first iteration, by its initial condition; `None` if unknown.
+    /// Initial condition: true if the loop may have a first iteration; `None` if unknown.
     is_begun: Option<bool>,
     carried: Vec<ShapedTensor>,
 }
 
 impl<'a> ShapeInference<'a> {
-    /// Infers the results of a `Loop`. Its operands are (maximum trip count, initial condition, carried values),
-    /// those of its body (iteration, condition, carried values).
+    /// Infers the results of a `Loop`. Its operands are (maximum trip count, initial condition, carried values); the
+    /// operands of its body are (iteration number, condition, carried values).
     pub(super) fn infer_loop(
         &mut self,
         inputs: &[Option<usize>],
@@ -52,7 +52,8 @@ impl<'a> ShapeInference<'a> {
         Some(LoopStart { most, is_begun, carried })
     }
 
-    /// Infers the shapes of a generic iteration, which are those of all iterations if carried values keep their shapes.
+    /// Infers the results from one iteration with unknown elements. They hold for all iterations if the carried values
+    /// keep their shapes.
     fn infer_iteration(
         &mut self,
         start: &LoopStart,
@@ -74,7 +75,8 @@ impl<'a> ShapeInference<'a> {
         Ok((after(&carried, results, turns, &[]), found.read))
     }
 
-    /// Infers the final shapes by unrolling, with the iteration number and carried values where they are constant.
+    /// Infers the results by evaluating the iterations one by one, with constant iteration number and, where known,
+    /// constant carried values.
     fn unroll_iterations(
         &mut self,
         start: LoopStart,
@@ -111,7 +113,7 @@ impl<'a> ShapeInference<'a> {
         Ok((turns.results(), read.into_iter().collect()))
     }
 
-    /// Infers the results of a `Scan`. Its operands are states, then scanned tensors; those of its body are the
+    /// Infers the results of a `Scan`. Its operands are states, then scanned tensors; the operands of its body are the
     /// states, then one slice of each scanned tensor.
     pub(super) fn infer_scan(
         &mut self,
@@ -144,13 +146,14 @@ impl<'a> ShapeInference<'a> {
     }
 }
 
-/// State of a loop whose iterations are evaluated one by one.
+/// State of a `Loop` whose iterations are evaluated one by one.
 struct UnrolledLoop {
-    /// Values that the loop carries from one iteration to the next.
+    /// Values that the loop carries from one iteration to the next, after the last evaluated iteration.
     carried: Vec<ShapedTensor>,
-    /// Outputs of one iteration that the loop stacks; `None` before the first iteration.
+    /// Results of one iteration that the loop stacks along a new axis, with unknown elements; `None` before the first
+    /// iteration.
     scanned: Option<Vec<ShapedTensor>>,
-    /// Possible exits of the loop: the number of iterations done, and the carried values at that point.
+    /// Possible exits of the loop: number of completed iterations, and the carried values at that point.
     ends: Vec<(i64, Vec<ShapedTensor>)>,
 }
 
@@ -170,7 +173,8 @@ impl UnrolledLoop {
         }
     }
 
-    /// Results of the loop: the final carried values, which must be equal at every exit, then the stacked outputs.
+    /// Results of the loop: the final carried values, whose shapes must be equal at every exit, then the stacked
+    /// results.
     fn results(self) -> ShapeResult<Vec<ShapedTensor>> {
         let Some(((turns, carried), others)) = self.ends.split_first() else {
             return Err(ShapeError::DataDependent("the loop does not terminate".to_owned()));
@@ -192,8 +196,9 @@ impl UnrolledLoop {
     }
 }
 
-/// Results of a loop: the carried values, which must keep their shapes, then the stacked outputs with a leading
-/// axis over the `turns` iterations.
+/// Results of a loop: the carried values, whose shapes must not change, then the stacked results with a new axis of
+/// extent `turns`, at the position in `axes` or 0. An error if `turns`, the trip count, is `None` and results are
+/// stacked.
 fn after(
     carried: &[ShapedTensor],
     results: &[ShapedTensor],

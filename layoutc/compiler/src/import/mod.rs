@@ -1,8 +1,7 @@
-//! Import of ONNX models: bytes in, the text of a manifest with one graph out.
+//! Import of ONNX models: bytes of a model in, text of a manifest with one graph out.
 //!
-//! Dependence on the order of axes is explicit: inputs, outputs and constants have the row-major layout that ONNX
-//! implies, and each operator accepts the layouts that ONNX defines. A transposition moves no data: it becomes a change
-//! of layout.
+//! Inputs, outputs and constants have the row-major layout that ONNX implies, and each operator accepts the layouts
+//! that ONNX defines. A transposition moves no data: it becomes a change of layout.
 
 mod axis_attributes;
 mod axis_relations;
@@ -45,24 +44,24 @@ pub use error::ImportError;
 /// Options of the import of an ONNX model.
 #[derive(Debug, Clone, Default)]
 pub struct ImportOptions<'a> {
-    /// Name of the graph, converted to a manifest name; empty: the name in the model.
+    /// Name of the graph, converted to a manifest name; if empty, the name in the model.
     pub name: &'a str,
     /// Name of the ONNX file, for the first line of the manifest.
     pub file: &'a str,
     /// Name of the backend for which the graph is planned.
     pub backend: &'a str,
-    /// Paths of the manifests that the imported manifest uses, for its backend.
+    /// Paths of the manifests that the imported manifest includes with `use`, because they define the backend.
     pub uses: &'a [String],
-    /// Values of the model's dimension parameters, by name.
+    /// Values of the model's dimension parameters, by parameter name: `("batch", 1)`.
     pub sizes: &'a [(String, u64)],
-    /// Shapes of inputs that replace those of the model, by name of the input.
+    /// Shapes of inputs that replace those of the model, by input name, outermost extent first.
     pub shapes: &'a [(String, Vec<u64>)],
 }
 
 /// Manifest of an imported graph, with counts for a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedGraph {
-    /// Text of the manifest.
+    /// Text of the manifest in KDL syntax.
     pub text: String,
     /// Name of the graph.
     pub graph: String,
@@ -74,10 +73,10 @@ pub struct ImportedGraph {
     pub transposes: usize,
     /// Number of operators whose results were computed during the import.
     pub folded: usize,
-    /// Sizes that were assumed for open extents, by dimension parameter or as `input[axis]`.
+    /// Sizes that were assumed for open extents, by name of the dimension parameter, or as `input[axis]` without one.
     pub assumed: Vec<(String, u64)>,
-    /// Names of nodes and tensors in the model and in the manifest, and the constants: the map that `import --format
-    /// json` prints.
+    /// Map from names in the model to names in the manifest, of nodes, tensors and constants, as `import --format json`
+    /// prints it.
     pub map: serde_json::Value,
 }
 
@@ -111,7 +110,7 @@ pub fn import_onnx(
     Ok(imported)
 }
 
-/// Decodes an ONNX file, after checking it against the limits of size and nesting.
+/// Decodes an ONNX file, after a check against the limits of size and nesting.
 fn decode(file: Bytes) -> Result<proto::OnnxModel, Box<Diagnostic>> {
     let too_much = excess(&file).map(|excess| match excess {
         LimitExcess::Parts => format!("the model has more than {MAX_PARTS} parts"),

@@ -1,4 +1,4 @@
-//! Map from the names of a model to those of its manifest, with axis orders and the location of constants.
+//! Map from the names of a model to the names of its manifest, with the order of axes and the source of constants.
 
 use serde_json::{Value, json};
 
@@ -7,11 +7,12 @@ use super::letter_assignment::LetterAssignment;
 use super::network::{NetworkTensor, OnnxNetwork};
 use crate::base::dtype::Scalar;
 
-/// Object that `import --format json` prints: `nodes` (`name`, `model`, `op`); `tensors` (`model`, the `name` of
-/// the tensor in the manifest, and its `axes` in the model's order); `constants` (`name`, `model`, `source`, and
-/// `elements` if folded).
+/// Object that `import --format json` prints. `nodes`: `name`, `model` (name in the model), `op`. `tensors`: `model`,
+/// `name` in the manifest, `axes` in the model's order. `constants`: `name`, `model`, `source` (`file`, `elements` or
+/// `computed`), and `elements` if they are folded.
 ///
-/// `names` are the names of tensors, `nodes` those of operators; `is_written` returns true for tensors in the manifest.
+/// `names` are the manifest names of tensors, `nodes` those of operators; `is_written` returns true for the positions
+/// of tensors that are in the manifest.
 pub(super) fn map(
     network: &OnnxNetwork<'_>,
     letters: &LetterAssignment,
@@ -58,7 +59,7 @@ fn constant(tensor: &NetworkTensor<'_>, name: &str) -> Value {
     object
 }
 
-/// JSON number with the digits that its type needs; infinities and NaN as strings.
+/// JSON number with the digits that the type `dtype` needs; infinities and NaN as strings: `"inf"`.
 fn float(value: f64, dtype: Scalar) -> Value {
     if !value.is_finite() {
         return format!("{value:?}").to_ascii_lowercase().into();

@@ -1,4 +1,4 @@
-//! Conversion of model names to manifest names: ASCII letters, digits and `_`, unique up to case.
+//! Conversion of names in a model to manifest names: ASCII letters, digits and `_`, unique without regard to case.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,15 +7,15 @@ use crate::target::keywords::is_reserved;
 /// Maximum length of a manifest name, in characters. Longer names are cut.
 const MAX_LENGTH: usize = 96;
 
-/// Generator of unique manifest names.
+/// Generator of manifest names that are unique without regard to case.
 pub(super) struct ManifestNamer {
     /// Names that are used already, in upper case.
     taken: BTreeSet<String>,
-    /// Number of times that each name was requested.
+    /// Number of times that each base name, without a number as suffix, was requested.
     counts: BTreeMap<String, usize>,
-    /// Letter before a name that would start with a digit.
+    /// Letter that is put before a name which would start with a digit.
     before_digit: char,
-    /// Name for model names without any usable character.
+    /// Name for a model name without any letter or digit.
     fallback: &'static str,
 }
 
@@ -25,7 +25,8 @@ impl ManifestNamer {
         Self { taken, counts, before_digit, fallback }
     }
 
-    /// Manifest name similar to `own`, or to `hint` if `own` has no usable character, that is unique up to case.
+    /// Unique manifest name similar to `own`, or to `hint` if `own` has no letter or digit: `a/b` gives `a_b`, and
+    /// `a_b_2` the second time.
     pub(super) fn give(&mut self, own: &str, hint: &str) -> String {
         let mut base = word(own);
         if base.is_empty() {
@@ -48,7 +49,8 @@ impl ManifestNamer {
     }
 }
 
-/// The name with each run of other characters replaced by one `_`, and without `_` at its ends.
+/// Name with each run of other characters than ASCII letters and digits replaced by one `_`, and without `_` at its
+/// ends.
 fn word(own: &str) -> String {
     let mut word = String::new();
     for c in own.chars() {

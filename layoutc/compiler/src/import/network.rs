@@ -1,21 +1,21 @@
-//! Network of a model after shape inference and constant folding.
+//! Network of an ONNX model after shape inference and constant folding: operators and tensors with known shapes.
 
 use super::call::{OnnxCall, ShapedTensor};
 use super::operator::OnnxOperatorKind;
 use super::proto;
 
-/// Operators and tensors of a model, which refer to each other by position. Every tensor is written before it is
-/// read.
+/// Operators and tensors of a model, which refer to each other by position. Operators are in execution order: every
+/// tensor is written before it is read.
 #[derive(Debug)]
 pub(super) struct OnnxNetwork<'a> {
     pub(super) name: &'a str,
-    /// Opset version of ONNX's standard domain that the model uses.
+    /// Version of ONNX's standard operator set that the model uses.
     pub(super) opset: i64,
     pub(super) tensors: Vec<NetworkTensor<'a>>,
     pub(super) operators: Vec<NetworkOperator<'a>>,
-    /// Positions of the tensors that are inputs of the model, in its order.
+    /// Positions of the model's inputs among the tensors, in the model's order.
     pub(super) inputs: Vec<usize>,
-    /// Positions of the tensors that are outputs of the model, in its order.
+    /// Positions of the model's outputs among the tensors, in the model's order.
     pub(super) outputs: Vec<usize>,
     /// Number of operators whose results were computed during the import.
     pub(super) folded: usize,
@@ -28,7 +28,7 @@ pub(super) struct NetworkTensor<'a> {
     pub(super) shaped: ShapedTensor,
     /// True if the tensor's elements do not depend on the model's inputs.
     pub(super) is_constant: bool,
-    /// True if the tensor's elements are stored in the file.
+    /// True if the tensor's elements are stored in the ONNX file (an initializer).
     pub(super) is_stored: bool,
 }
 
@@ -42,14 +42,15 @@ impl NetworkTensor<'_> {
 pub(super) struct NetworkOperator<'a> {
     pub(super) node: &'a proto::OnnxNode,
     pub(super) kind: OnnxOperatorKind,
-    /// Data operands of the operator, in order.
+    /// Data operands of the operator, in order, without omitted ones.
     pub(super) inputs: Vec<NetworkOperand>,
-    /// Operands that are constant parameters, such as shapes and axes, which become properties of the node.
+    /// Operands that are constant parameters, such as shapes and axes, which become properties of the node in the
+    /// manifest.
     pub(super) parameters: Vec<NetworkOperand>,
     pub(super) outputs: Vec<usize>,
 }
 
-/// Operand of an operator: a tensor at a position.
+/// Operand of an operator: its position among the operands, and its tensor by position in the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NetworkOperand {
     /// Position of the operand among all operands of the operator, from 0, counting omitted ones.
@@ -58,12 +59,12 @@ pub(super) struct NetworkOperand {
 }
 
 impl NetworkOperator<'_> {
-    /// Positions of the tensors that are data operands of the operator.
+    /// Positions of the tensors that are data operands of the operator, in order.
     pub(super) fn reads(&self) -> impl Iterator<Item = usize> + '_ {
         self.inputs.iter().map(|operand| operand.tensor)
     }
 
-    /// Position of the tensor that is the data operand at `slot`; `None` if it is none.
+    /// Position of the tensor that is the data operand at `slot`; `None` if `slot` is omitted or holds a parameter.
     pub(super) fn read(&self, slot: usize) -> Option<usize> {
         self.inputs.iter().find(|operand| operand.slot == slot).map(|operand| operand.tensor)
     }

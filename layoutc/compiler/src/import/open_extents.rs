@@ -1,4 +1,4 @@
-//! Search for sizes of open extents, which neither the model nor the user sets, with which shape inference
+//! Search for sizes of open extents (extents that neither the model nor an option sets) with which shape inference
 //! succeeds.
 
 use std::collections::BTreeSet;
@@ -11,27 +11,27 @@ use super::{ImportOptions, proto};
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 
-/// Sizes that are tried for open extents other than batches, which are 1: those of images, sequences and audio
-/// samples.
+/// Sizes that are tried, in order, for open extents other than batches: typical image sizes, sequence lengths and audio
+/// lengths. Batches have size 1.
 const SIZES: [u64; 12] = [224, 256, 640, 512, 576, 1024, 16_000, 128, 64, 32, 16, 1];
 
 /// Maximum number of size assignments that are tried before the import fails.
 const MAX_TRIES: usize = 64;
 
-/// Maximum number of open extents for which sizes are tried. With more of them, none is assumed.
+/// Maximum number of open extents for which sizes are tried. For a model with more, no size is assumed.
 const MAX_SLOTS: usize = 64;
 
 /// Extent that neither the model nor an option sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum OpenExtent<'a> {
-    /// Extent with a dimension parameter, by its name.
+    /// Extent with a dimension parameter, by the parameter's name.
     Named(&'a str),
-    /// Extent without a dimension parameter, by the name of the input and the position of the axis.
+    /// Extent without a dimension parameter, by the name of the input and the position of the axis, from 0.
     Axis(&'a str, usize),
 }
 
 impl OpenExtent<'_> {
-    /// Name of the extent in messages: `height`, or `` x[1] `` for one without a dimension parameter.
+    /// Name of the extent in messages: `height` for a dimension parameter, else input and axis as in `x[1]`.
     fn shown(&self) -> String {
         match self {
             Self::Named(name) => shown(name),
@@ -40,10 +40,11 @@ impl OpenExtent<'_> {
     }
 }
 
-/// Infers the network of a model, and returns the sizes assumed for open extents, in the order of its inputs.
+/// Infers the network of a model with assumed sizes for its open extents. Returns the network and the assumed sizes by
+/// name, in the order of the model's inputs.
 ///
 /// # Errors
-/// Error in the model or in the options, or no assignment of sizes succeeds.
+/// The model or an option is invalid, or no tried assignment of sizes passes shape inference.
 pub(super) fn infer_network<'a>(
     graph: &'a proto::OnnxGraph,
     opset: i64,
@@ -74,8 +75,8 @@ pub(super) fn infer_network<'a>(
     Err(no_fit_error(first, &slots, graph).into())
 }
 
-/// Error if no assignment of sizes succeeds: it lists the open extents, and gives the error of the first
-/// assignment.
+/// Error if no assignment of sizes succeeds: the error of the first assignment (`first`), with a note that lists the
+/// open extents.
 fn no_fit_error(
     first: Option<Box<Diagnostic>>,
     slots: &[(OpenExtent<'_>, OpenExtentInfo)],
@@ -99,12 +100,12 @@ fn no_fit_error(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct OpenExtentInfo {
     is_batch: bool,
-    /// True if the model declares the extent as 0, literally or as a placeholder.
+    /// True if the model declares the extent as 0, which may be the actual extent or mean "unknown".
     is_zero: bool,
 }
 
-/// Open extents of the model's inputs with their properties; `None` if the rank of an input is open, or if there
-/// are too many.
+/// Open extents of the model's inputs with their properties, in the order of the inputs. `None` if the rank of an input
+/// is open, or if there are more than [`MAX_SLOTS`].
 fn slots<'a>(
     graph: &'a proto::OnnxGraph,
     options: &ImportOptions<'_>,
@@ -138,8 +139,8 @@ fn slots<'a>(
     Some(slots)
 }
 
-/// Assignments of sizes to try in order, each one size per open extent: first one size for all, then with subsets
-/// set to 1. Extents that the model declares as 0 are tried as 0 first.
+/// Assignments of sizes to try, in order, each with one size per open extent: each of [`SIZES`] for all extents, then
+/// for subsets with the remaining extents set to 1. Extents that the model declares as 0 are tried as 0 first.
 fn tries(slots: &[(OpenExtent<'_>, OpenExtentInfo)]) -> Vec<Vec<u64>> {
     let is_free = |(_, traits): &&(OpenExtent<'_>, OpenExtentInfo)| !traits.is_batch;
     let others = slots.iter().filter(is_free).count();
@@ -158,8 +159,8 @@ fn tries(slots: &[(OpenExtent<'_>, OpenExtentInfo)]) -> Vec<Vec<u64>> {
     tries
 }
 
-/// Assignment of one size to all open extents except batches. Bit k of `ones` sets the k-th of these extents to
-/// 1.
+/// Assignment of `size` to all open extents except batches, which are 1. Bit k of `ones` sets the k-th open extent that
+/// is no batch to 1; `keeps_zeros` keeps extents declared as 0.
 fn sizes(
     slots: &[(OpenExtent<'_>, OpenExtentInfo)],
     size: u64,
@@ -180,7 +181,8 @@ fn sizes(
     sizes
 }
 
-/// Assignment of sizes to open extents, as options of the import.
+/// Assignment of sizes to open extents, in the form of [`ImportOptions`]: values of dimension parameters, shapes of
+/// inputs.
 struct ExtentAssignment {
     sizes: Vec<(String, u64)>,
     shapes: Vec<(String, Vec<u64>)>,

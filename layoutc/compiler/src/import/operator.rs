@@ -1,17 +1,17 @@
-//! Properties of ONNX operators other than shapes.
+//! Properties of ONNX operators other than shapes: use of axes, parameters, constancy.
 
 use super::infer::family;
 use super::proto;
 
-/// Way in which an operator uses the axes of its tensors, which determines the layouts that it accepts.
+/// Use of axes by an operator, which determines the layouts that it accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnnxOperatorKind {
     /// Elementwise: the operator accepts any layout, the same for all tensors.
     Elementwise,
-    /// By letter: the operator refers to axes by letter, and accepts any layout, the same for all tensors, each
-    /// restricted to its own axes.
+    /// By letter: the operator names some axes by letter (`axis=C`), and accepts any layout, the same for all tensors,
+    /// each restricted to the axes that it has.
     ByLetter,
-    /// Window: the axes have fixed roles (batch, channels, spatial axes).
+    /// Window: the axes have fixed roles (batch, channels, spatial axes), as in a convolution.
     Window(WindowKind),
     /// Transposition: the operator permutes the axes of its operand.
     Transpose,
@@ -19,7 +19,7 @@ pub(super) enum OnnxOperatorKind {
     RowMajor,
 }
 
-/// Kind of a window operator.
+/// Window operator, by the roles of its operands' axes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WindowKind {
     /// Convolution, whose filter has the output channels first.
@@ -42,12 +42,12 @@ const RANDOM: &[&str] = &[
     "RandomUniformLike",
 ];
 
-/// Letters of the spatial axes, by the number of these axes.
+/// Letters of the spatial axes, indexed by the number of spatial axes.
 const SPACE: [&str; 4] = ["", "W", "HW", "DHW"];
 
 impl WindowKind {
-    /// Letters of the axes of operand `k` with `rank` axes, in ONNX's order; `None` if the operand's axes have no
-    /// roles.
+    /// Letters of the axes of operand `k` with `rank` axes, in ONNX's order: `NCHW` for the data of a 2D convolution.
+    /// `None` if the axes have no fixed roles.
     pub(super) fn operand(self, k: usize, rank: usize) -> Option<String> {
         let axes = match (self, k) {
             (Self::Pool | Self::GlobalPool, 0) => "NC",
@@ -62,13 +62,13 @@ impl WindowKind {
         Some(format!("{axes}{}", SPACE.get(rank.checked_sub(2)?)?))
     }
 
-    /// Letters of the axes of a result with `rank` axes; `None` if there are too few or too many.
+    /// Letters of the axes of a result with `rank` axes, such as `NCHW`; `None` unless the rank is 2 to 5.
     pub(super) fn result(rank: usize) -> Option<String> {
         Some(format!("NC{}", SPACE.get(rank.checked_sub(2)?)?))
     }
 }
 
-/// Way in which an operator uses axes.
+/// Use of axes by an operator; row-major for an operator without a family.
 pub(super) fn kind(node: &proto::OnnxNode) -> OnnxOperatorKind {
     if !is_standard(node) {
         return OnnxOperatorKind::RowMajor;
@@ -76,29 +76,29 @@ pub(super) fn kind(node: &proto::OnnxNode) -> OnnxOperatorKind {
     family(&node.op_type).map_or(OnnxOperatorKind::RowMajor, |family| family.kind)
 }
 
-/// True for an operator of ONNX's standard domain.
+/// True if the operator is in ONNX's standard domain, which is empty or `ai.onnx`.
 pub(super) fn is_standard(node: &proto::OnnxNode) -> bool {
     ["", "ai.onnx"].contains(&node.domain.as_str())
 }
 
-/// True if operand `k` is a parameter, not data, provided that it is constant.
+/// True if operand `k` is a parameter, such as a shape or a list of axes, in case it is constant.
 pub(super) fn is_parameter(node: &proto::OnnxNode, k: usize) -> bool {
     let family = family(&node.op_type).filter(|_| is_standard(node));
     k > 0 && family.is_some_and(|family| !family.parameters.is_empty())
 }
 
-/// True if only the element type of operand `k` is used, not its elements.
+/// True if only the element type of operand `k` is used, not its elements: operand 1 of `CastLike`.
 pub(super) fn is_unread(node: &proto::OnnxNode, k: usize) -> bool {
     is_standard(node) && k == 1 && node.op_type == "CastLike"
 }
 
-/// True if the results are constant whenever the operands are.
+/// True if the results are constant whenever the operands are: a standard operator without random numbers.
 pub(super) fn is_pure(node: &proto::OnnxNode) -> bool {
     is_standard(node) && !RANDOM.contains(&node.op_type.as_str())
 }
 
-/// Key of the property for the parameter operand `slot`: the attribute's name in older opsets; `None` if there is
-/// none.
+/// Name of the manifest property for the parameter operand `slot`, such as `axes`; it is the name of the attribute in
+/// older opsets. `None` if the operand is no parameter.
 pub(super) fn parameter_name(
     node: &proto::OnnxNode,
     slot: usize,
@@ -110,7 +110,7 @@ pub(super) fn parameter_name(
     }
 }
 
-/// True if the operator's first result equals its first operand.
+/// True if the operator's single used result equals its first operand: `Identity`, or `Dropout` without a mask.
 pub(super) fn is_identity(node: &proto::OnnxNode) -> bool {
     let is_used = |k: usize| node.output.get(k).is_some_and(|name| !name.is_empty());
     let is_named = ["Identity", "Dropout"].contains(&node.op_type.as_str());

@@ -1,5 +1,5 @@
-//! Properties of the manifest's nodes, from the attributes of ONNX operators (including default values) and from
-//! parameters that are constant operands.
+//! Properties of the nodes in the imported manifest: attributes of the ONNX operators, including default values, and
+//! operands that are constant parameters.
 
 use super::axis_attributes::{AxisAttribute, along};
 use super::call::OnnxCall;
@@ -13,13 +13,14 @@ use super::operator::{OnnxOperatorKind, WindowKind, is_standard, parameter_name}
 use super::proto;
 use crate::base::dtype::Scalar;
 
-/// Maximum number of values in a property of a node. An attribute with more values is left out.
+/// Maximum number of values in a property of a node. An attribute with more values is omitted, unless all values are
+/// equal.
 const MAX_NUMBERS: usize = 4096;
 
-/// Maximum length of a property's string, in bytes. A longer attribute is left out.
+/// Maximum length of a string in a property of a node, in bytes. A longer attribute is omitted.
 const MAX_WORD: usize = 4096;
 
-/// Properties of an operator, as pairs of key and value in manifest syntax.
+/// Properties of an operator's node in the manifest, as pairs of key and value in KDL syntax: `("axis", "C")`.
 pub(super) fn properties(
     network: &OnnxNetwork<'_>,
     letters: &LetterAssignment,
@@ -45,8 +46,8 @@ pub(super) fn properties(
     all.into_iter().filter_map(|(key, value)| Some((key, text(&value)?))).collect()
 }
 
-/// Attributes of an operator, constant operands that are parameters, and default values, with ONNX's names and
-/// axis numbers.
+/// Attributes of an operator, its constant parameter operands and its default values, with ONNX's names and axis
+/// numbers. The first occurrence of a name wins.
 fn attributes(
     network: &OnnxNetwork<'_>,
     operator: &NetworkOperator<'_>,
@@ -81,7 +82,8 @@ fn attributes(
     all
 }
 
-/// Replaces axis numbers in the properties by the axes' letters, if the operator accepts any layout.
+/// Replaces axis numbers in the properties by the letters of the axes (`axis=1` becomes `axis=C`), if the operator
+/// accepts any layout.
 fn by_letter(
     all: &mut Vec<(String, OnnxValue)>,
     network: &OnnxNetwork<'_>,
@@ -113,7 +115,7 @@ fn by_letter(
     replace(all, "axes", axes.filter(|_| op != "Expand").map(OnnxValue::Word));
 }
 
-/// Replaces the value of the property `key` in place; `None` removes the property.
+/// Sets the value of the property `key`, which is appended if it is missing; `None` removes the property.
 fn replace(all: &mut Vec<(String, OnnxValue)>, key: &str, value: Option<OnnxValue>) {
     let at = all.iter().position(|(known, _)| known == key);
     match (at, value) {
@@ -134,7 +136,8 @@ fn is_key(key: &str) -> bool {
     starts && key.chars().all(is_part) && key.len() <= 64 && !["op", "operands"].contains(&key)
 }
 
-/// Value of an ONNX attribute as a property; `None` for tensors, graphs and empty lists, which are left out.
+/// Value of an ONNX attribute as a property; `None` for tensors, graphs, empty lists and invalid UTF-8, which are
+/// omitted.
 fn own(attribute: &proto::OnnxAttribute) -> Option<OnnxValue> {
     let word = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(str::to_owned);
     if let Some(value) = attribute.i {
@@ -156,7 +159,7 @@ fn own(attribute: &proto::OnnxAttribute) -> Option<OnnxValue> {
     (!words.is_empty()).then(|| OnnxValue::Word(words.join(",")))
 }
 
-/// Elements of a constant operand as a property value.
+/// Elements of a constant operand as a property value: a number for a scalar, else a list.
 fn folded_value(known: &ConstantElements, dtype: Scalar, is_scalar: bool) -> Option<OnnxValue> {
     match known {
         ConstantElements::Integers(values) if is_scalar => {
@@ -178,7 +181,8 @@ fn folded_value(known: &ConstantElements, dtype: Scalar, is_scalar: bool) -> Opt
     }
 }
 
-/// Value in manifest syntax. A list of equal numbers is written as one number.
+/// Value in KDL syntax. A list of equal numbers is written as one number, any other list as a string: `"1,2"`. `None`
+/// if the value is too long or empty.
 fn text(value: &OnnxValue) -> Option<String> {
     match value {
         OnnxValue::Integer(value) => Some(value.to_string()),
@@ -201,7 +205,7 @@ fn list<T: PartialEq>(values: &[T], text: impl Fn(&T) -> String) -> Option<Strin
     }
 }
 
-/// Shortest decimal text that parses to the same float; infinities and NaN as quoted strings.
+/// Shortest decimal text that parses to the same float; infinities and NaN as quoted strings: `"inf"`.
 fn float(value: f32) -> String {
     let text = format!("{value:?}");
     if value.is_finite() { text } else { format!("\"{}\"", text.to_ascii_lowercase()) }

@@ -1,6 +1,6 @@
 //! Protobuf messages of an ONNX file. Fields that are not declared here are skipped.
 //!
-//! Source: onnx.proto3 of ONNX. Raw bytes of weights are not copied: they refer to the file's buffer.
+//! Source: onnx.proto3 of ONNX. Raw bytes of weights are not copied: they are slices of the file's buffer.
 
 use prost::Message;
 use prost::bytes::Bytes;
@@ -15,7 +15,7 @@ pub(super) struct OnnxModel {
     pub(super) functions: Vec<OnnxFunction>,
 }
 
-/// Function that a model defines for its own operators.
+/// Function that a model defines: nodes that replace an operator with the function's domain and name.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxFunction {
     #[prost(string, tag = "1")]
@@ -30,14 +30,14 @@ pub(super) struct OnnxFunction {
     pub(super) opset_import: Vec<OnnxOpset>,
     #[prost(string, tag = "10")]
     pub(super) domain: String,
-    /// Attributes of the function, with their default values.
+    /// Attributes of the function that have default values, with these values.
     #[prost(message, repeated, tag = "11")]
     pub(super) attribute_proto: Vec<OnnxAttribute>,
     #[prost(string, tag = "13")]
     pub(super) overload: String,
 }
 
-/// Operator set that a model uses, with its version.
+/// Operator set that a model uses, by domain, with its version.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxOpset {
     #[prost(string, tag = "1")]
@@ -102,13 +102,13 @@ pub(super) struct OnnxAttribute {
     pub(super) strings: Vec<Bytes>,
     #[prost(message, repeated, tag = "11")]
     pub(super) graphs: Vec<OnnxGraph>,
-    /// Name of the function's attribute whose value this one takes, in the body of a function; empty otherwise.
+    /// Name of the attribute of the enclosing function whose value this attribute takes; empty outside of functions.
     #[prost(string, tag = "21")]
     pub(super) ref_attr_name: String,
 }
 
 impl OnnxAttribute {
-    /// Subgraphs that the attribute holds, in `g` and `graphs`.
+    /// Subgraphs in the attribute, from the fields `g` and `graphs`.
     pub(super) fn bodies(&self) -> impl Iterator<Item = &OnnxGraph> {
         self.g.as_deref().into_iter().chain(&self.graphs)
     }
@@ -136,7 +136,7 @@ pub(super) struct OnnxTensor {
     pub(super) uint64_data: Vec<u64>,
 }
 
-/// Name and type of an input, output or result.
+/// Name and type of an input, an output or an intermediate result of a graph.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxValueInfo {
     #[prost(string, tag = "1")]
@@ -145,7 +145,7 @@ pub(super) struct OnnxValueInfo {
     pub(super) r#type: Option<OnnxType>,
 }
 
-/// Type of a value. Only tensor types are decoded.
+/// Type of a value: one of the fields is set. Only tensor types are decoded; other kinds remain bytes.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxType {
     #[prost(message, optional, tag = "1")]
@@ -174,7 +174,7 @@ pub(super) struct OnnxShape {
     pub(super) dim: Vec<OnnxDimension>,
 }
 
-/// Extent of an axis: a constant, a dimension parameter, or neither.
+/// Extent of an axis: a constant, a named dimension parameter, or neither (unknown).
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct OnnxDimension {
     #[prost(int64, optional, tag = "1")]

@@ -1,4 +1,4 @@
-//! Shape inference and constant folding of a model, operator by operator.
+//! Shape inference and constant folding of an ONNX model, operator by operator, in execution order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,19 +16,20 @@ use super::proto;
 use crate::base::codes::Code;
 use crate::base::diagnostic::Diagnostic;
 
-/// Maximum rank of a tensor, as each axis needs a letter. A model with a tensor of higher rank is refused.
+/// Maximum rank of a tensor, as each axis needs a letter of its own. A model with a tensor of higher rank is refused.
 const MAX_RANK: usize = 26;
 
-/// Maximum number of constant elements that are kept for all tensors together. Further elements count as unknown.
+/// Maximum total number of constant elements that are kept for all tensors. Elements of further tensors are unknown.
 const MAX_ALL_KNOWN: usize = 1 << 22;
 
-/// Maximum number of operators and operands that are processed, those of a subgraph once per evaluation. Beyond
-/// it the import fails.
+/// Maximum number of operators and operands that are processed; those of a subgraph count once per evaluation. Beyond
+/// the limit the import fails.
 const MAX_STEPS: usize = 8_000_000;
 
 pub(super) type InferResult<T> = Result<T, Box<Diagnostic>>;
 
-/// Infers the network of a model with an opset version of the standard domain.
+/// Infers the network of a model: its operators and tensors with known shapes. `opset` is the version of the standard
+/// operator set.
 pub(super) fn trace<'a>(
     graph: &'a proto::OnnxGraph,
     opset: i64,
@@ -60,11 +61,12 @@ pub(super) fn trace<'a>(
     Ok(tracer.network)
 }
 
-/// Names of the tensors in a graph. A subgraph also sees the names of the enclosing graphs.
+/// Names of the tensors in one graph, mapped to positions in the network. Names of enclosing graphs are visible in a
+/// subgraph too.
 #[derive(Default)]
 pub(super) struct OnnxScope<'a> {
     by_name: BTreeMap<&'a str, usize>,
-    /// Names whose type is no supported tensor type, each with the reason.
+    /// Names whose type is not a supported tensor type, with the reason: `string elements`.
     untyped: BTreeMap<&'a str, String>,
 }
 
@@ -72,9 +74,9 @@ pub(super) struct ShapeInference<'a> {
     pub(super) declared: BTreeMap<&'a str, ShapedTensor>,
     outputs: BTreeSet<&'a str>,
     pub(super) scopes: Vec<OnnxScope<'a>>,
-    /// Number of constant elements that are kept so far.
+    /// Number of constant elements kept so far.
     pub(super) known: usize,
-    /// Number of operators and operands that were processed so far.
+    /// Number of operators and operands processed so far.
     steps: usize,
     pub(super) network: OnnxNetwork<'a>,
 }
@@ -101,7 +103,7 @@ impl<'a> ShapeInference<'a> {
         Ok(position)
     }
 
-    /// Gives the tensor at `position` a name in the innermost graph; an error if the name is taken there.
+    /// Gives the tensor at `position` a name in the innermost graph; an error if the graph has the name already.
     pub(super) fn call(&mut self, name: &'a str, position: usize) -> InferResult<()> {
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         if !name.is_empty() && scope.by_name.insert(name, position).is_some() {
@@ -111,7 +113,7 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// Records the reason why a name in the innermost graph has no supported type.
+    /// Records the reason why a name in the innermost graph has no supported type, for a message when the name is used.
     fn refuse(&mut self, name: &'a str, reason: String) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.untyped.insert(name, reason);
@@ -217,7 +219,7 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// Positions of the tensors that are operands of an operator; `None` for an omitted operand.
+    /// Positions of the tensors that are operands of an operator, in order; `None` for an omitted operand.
     pub(super) fn operands(&self, node: &proto::OnnxNode) -> InferResult<Vec<Option<usize>>> {
         node.input.iter().map(|name| self.operand(node, name)).collect()
     }
@@ -240,7 +242,7 @@ impl<'a> ShapeInference<'a> {
         Err(Box::new(found.note(place(node))))
     }
 
-    /// Position of the tensor with a name in the innermost or an enclosing graph; `None` if there is none.
+    /// Position of the tensor with a name in the innermost graph that has the name; `None` if no visible graph has it.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.scopes.iter().rev().find_map(|scope| scope.by_name.get(name).copied())
     }
@@ -249,7 +251,7 @@ impl<'a> ShapeInference<'a> {
         self.network.tensors.get(position).map(|tensor| &tensor.shaped)
     }
 
-    /// Results of an operator that are inferred from its operands.
+    /// Results of an operator by shape inference from its operands, which are given by position.
     pub(super) fn inferred(
         &self,
         node: &proto::OnnxNode,
@@ -259,7 +261,8 @@ impl<'a> ShapeInference<'a> {
         infer(&OnnxCall { node, opset: self.network.opset, inputs, outputs: outputs(node) })
     }
 
-    /// Results that were inferred, or else those that the model declares.
+    /// Results `found` by shape inference; if they are unknown, results with the shapes that the model declares, else
+    /// an error.
     pub(super) fn or_declared(
         &self,
         node: &proto::OnnxNode,
@@ -316,7 +319,7 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// Position of the tensor that is an output of the model.
+    /// Position of the tensor that is an output of the model or of a subgraph; an error if no operator produces it.
     pub(super) fn output(&self, output: &proto::OnnxValueInfo) -> InferResult<usize> {
         self.position(&output.name).ok_or_else(|| {
             let name = shown(&output.name);
@@ -336,18 +339,19 @@ impl<'a> ShapeInference<'a> {
     }
 }
 
-/// Number of results that an operator's node requests, counting omitted ones between others.
+/// Number of results that an operator's node requests, including omitted results that precede used ones.
 pub(super) fn outputs(node: &proto::OnnxNode) -> usize {
     node.output.iter().rposition(|name| !name.is_empty()).map_or(0, |k| k + 1)
 }
 
-/// Error for an unsupported element type; `what` begins the message, as in `` `x` has ``.
+/// Error for an unsupported element type. `what` begins the message: `` `x` has ``; `elements` ends it: `string
+/// elements`.
 fn untyped(what: &str, elements: &str) -> Diagnostic {
     let found = Diagnostic::without_span(Code::ImportUnsupported, format!("{what} {elements}"));
     found.note("layoutc has no such element type")
 }
 
-/// Words for an operator in messages: ``in `conv1`, the `Conv` that produces `y` ``
+/// Description of an operator for messages: ``in `conv1`, the `Conv` that produces `y` ``.
 pub(super) fn place(node: &proto::OnnxNode) -> String {
     let op = shown(&node.op_type);
     let gives = node.output.first().map(|name| shown(name)).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Operators with subgraphs: `If`, `Loop`, `Scan` and others.
+//! Shape inference for operators with subgraphs: `If`, `Loop`, `Scan` and others.
 //!
-//! An `If` with a constant condition is replaced by the operators of its branch. All others remain one operator, with
-//! the outer tensors that the subgraph reads as operands; its operators are only evaluated for the shapes of the
-//! results.
+//! An `If` with a constant condition is replaced by the operators of the branch that is taken. All other operators
+//! remain one node, with the tensors that their subgraphs read as further operands; the subgraphs are only evaluated
+//! for the shapes of the results.
 
 use std::collections::BTreeSet;
 
@@ -14,17 +14,16 @@ use super::proto;
 use super::shape_inference::{InferResult, OnnxScope, ShapeInference};
 use crate::base::codes::Code;
 
-/// Results of an evaluated subgraph, and the outer tensors that it reads.
+/// Results of an evaluated subgraph, and the positions of the tensors outside the subgraph that it reads.
 pub(super) struct SubgraphSummary {
     pub(super) results: Vec<ShapedTensor>,
     pub(super) read: Vec<usize>,
-    /// For each result the position of the operand that the subgraph returns unchanged; `None` if it computes the
-    /// result.
+    /// Position of the subgraph's input that each result returns unchanged; `None` if the subgraph computes the result.
     pub(super) same: Vec<Option<usize>>,
 }
 
 impl<'a> ShapeInference<'a> {
-    /// Adds an operator that has subgraphs to the network.
+    /// Adds an operator with subgraphs to the network: as one node, or as the operators of a taken branch.
     pub(super) fn with_bodies(&mut self, node: &'a proto::OnnxNode) -> InferResult<()> {
         let inputs = self.operands(node)?;
         let graph = |name: &str| {
@@ -48,7 +47,8 @@ impl<'a> ShapeInference<'a> {
         self.opaque(node, &inputs, &read, results)
     }
 
-    /// Positions of the outer tensors that the subgraphs of an operator name.
+    /// Positions of the tensors outside the subgraphs of an operator whose names occur in the subgraphs; may contain
+    /// duplicates.
     fn free_names(&self, node: &proto::OnnxNode) -> Vec<usize> {
         let mut read = Vec::new();
         let mut rest: Vec<&proto::OnnxGraph> =
@@ -63,7 +63,8 @@ impl<'a> ShapeInference<'a> {
         read
     }
 
-    /// Adds an operator as one node, with the outer tensors that its subgraphs read as further operands.
+    /// Adds an operator to the network as one row-major node. The tensors at the positions `read`, which its subgraphs
+    /// read, become further operands.
     fn opaque(
         &mut self,
         node: &'a proto::OnnxNode,
@@ -122,7 +123,7 @@ impl<'a> ShapeInference<'a> {
         self.opaque(node, inputs, &read, results)
     }
 
-    /// Adds the operators of the taken branch in place of the `If` operator.
+    /// Adds the operators of the taken branch to the network instead of the `If` operator.
     fn inline_branch(
         &mut self,
         node: &'a proto::OnnxNode,
@@ -148,7 +149,7 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// Adds the constants and operators of a graph to the network.
+    /// Adds the constants and operators of a graph to the network, with names in the innermost scope.
     fn own(&mut self, graph: &'a proto::OnnxGraph) -> InferResult<()> {
         let options = super::ImportOptions::default();
         self.declared.extend(super::extents::declared(graph, &options));
@@ -156,7 +157,7 @@ impl<'a> ShapeInference<'a> {
         graph.node.iter().try_for_each(|node| self.operator(node))
     }
 
-    /// Evaluates a graph for the given operand shapes, then discards its tensors and operators.
+    /// Evaluates a graph for the given operand shapes, and removes its tensors and operators from the network again.
     pub(super) fn body(
         &mut self,
         graph: &'a proto::OnnxGraph,
@@ -198,7 +199,7 @@ impl<'a> ShapeInference<'a> {
     }
 }
 
-/// Results of both branches if their shapes and element types are equal.
+/// Results of an `If` if both branches have equal shapes and element types; an error otherwise.
 fn merge_branches(yes: Vec<ShapedTensor>, no: &[ShapedTensor]) -> ShapeResult<Vec<ShapedTensor>> {
     let is_alike =
         |(a, b): &(&ShapedTensor, &ShapedTensor)| a.dtype == b.dtype && a.shape == b.shape;

@@ -1,4 +1,4 @@
-//! Printing of an inferred network as a manifest.
+//! Printing of an inferred network as the text of a manifest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,10 +13,10 @@ use super::properties::properties;
 use super::{ImportOptions, ImportedGraph};
 use crate::base::dtype::Dtype;
 
-/// Name of the row-major layout, which tensors without letters or with too many axes have.
+/// Name of the row-major layout, for tensors without letters or with more than [`MAX_LETTERS`] axes.
 const ROW_MAJOR: &str = "row-major";
 
-/// Text of the manifest for a network.
+/// Manifest for a network: its text, and counts and names for reports.
 pub(super) fn write(
     network: &OnnxNetwork<'_>,
     letters: &LetterAssignment,
@@ -50,7 +50,7 @@ pub(super) fn write(
     }
 }
 
-/// For each tensor the positions of its transpositions, other than itself.
+/// Positions of the tensors that are transpositions of each tensor without an operator, by the position of the latter.
 fn aliases(letters: &LetterAssignment) -> BTreeMap<usize, Vec<usize>> {
     let mut aliases: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (k, root) in letters.same.iter().enumerate().filter(|(k, root)| k != *root) {
@@ -59,8 +59,8 @@ fn aliases(letters: &LetterAssignment) -> BTreeMap<usize, Vec<usize>> {
     aliases
 }
 
-/// Names of the tensors in the manifest, by position. A tensor with transpositions has the name of the model's
-/// input or output, if one of them is.
+/// Names of the tensors in the manifest, by position; empty for a transposition of another tensor. The name of an
+/// output that is a transposition goes to the tensor that it transposes.
 fn tensor_names(network: &OnnxNetwork<'_>, letters: &LetterAssignment) -> Vec<String> {
     let mut own: Vec<&str> = network.tensors.iter().map(|tensor| tensor.name).collect();
     for output in &network.outputs {
@@ -93,11 +93,12 @@ struct ManifestWriter<'a> {
     letters: &'a LetterAssignment,
     names: Vec<String>,
     nodes: ManifestNamer,
-    /// For each tensor the positions of its transpositions, other than itself.
+    /// Positions of the tensors that are transpositions of each tensor without an operator, by the position of the
+    /// latter.
     aliases: BTreeMap<usize, Vec<usize>>,
-    /// Names of the operators in the manifest, by position.
+    /// Names of the nodes in the manifest, by position of the operator.
     node_names: Vec<String>,
-    /// Positions of the tensors whose nodes are printed already.
+    /// Positions of the tensors that are printed already.
     written: BTreeSet<usize>,
     text: String,
 }
@@ -137,7 +138,8 @@ impl ManifestWriter<'_> {
         self.text.push_str("}\n");
     }
 
-    /// Prints the node of a tensor: `input x dtype=f32 layout=NHWC { shape { N 1; C 3 } }`
+    /// Prints a tensor: `input x dtype=f32 layout=NHWC { shape { N 1; C 3 } }`. `head` is the indented keyword, here
+    /// `input`.
     fn tensor(&mut self, head: &str, tensor: usize, has_layout: bool) {
         self.written.insert(tensor);
         let Some(found) = self.network.tensors.get(tensor) else { return };
@@ -199,8 +201,8 @@ impl ManifestWriter<'_> {
         self.text.push_str("    }\n");
     }
 
-    /// True if the profile of the backend implies the layouts that the operator at position `k` accepts, so that none
-    /// are printed.
+    /// True if the backend's profile `onnx` implies the layouts that the operator at position `k` accepts, so that no
+    /// `accepts` node is printed.
     fn is_usual(&self, k: usize, operator: &NetworkOperator<'_>) -> bool {
         let is_default = |tensor: usize| {
             let letters = self.letters.of.get(tensor).map_or("", String::as_str);
@@ -222,8 +224,8 @@ impl ManifestWriter<'_> {
         self.names.get(root).map_or("", String::as_str)
     }
 
-    /// Comment with the model's names of a tensor: `"conv1:0"; as NHWC "transpose"`; `None` if they equal that in the
-    /// manifest.
+    /// Comment with the names of a tensor and of its transpositions in the model: `"conv1:0"; as NHWC "transpose"`.
+    /// `None` if there is no other name than `name`, the name in the manifest.
     fn model_names(&self, tensor: usize, name: &str) -> Option<String> {
         let mut notes = Vec::new();
         let aliases = self.aliases.get(&tensor).into_iter().flatten();
@@ -238,7 +240,7 @@ impl ManifestWriter<'_> {
         (!notes.is_empty()).then(|| notes.join("; "))
     }
 
-    /// Text of the row-major layout of a tensor, in letters if possible.
+    /// Text of the row-major layout of a tensor: its letters, such as `NCHW`, or `row-major`.
     fn layout(&self, tensor: usize) -> String {
         let letters = self.letters.of.get(tensor).cloned().unwrap_or_default();
         if (1..=MAX_LETTERS).contains(&letters.len()) { letters } else { ROW_MAJOR.to_owned() }

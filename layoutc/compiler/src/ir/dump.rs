@@ -1,4 +1,5 @@
-//! Textual form: `{function}` prints one statement a line, for the goldens of passes and for debugging.
+//! Textual form of the loop IR: `Display` for [`Function`] prints one statement per line, indented by nesting, for the
+//! expected outputs of pass tests and for debugging.
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
@@ -41,7 +42,7 @@ fn separated(f: &mut Formatter<'_>, parts: impl IntoIterator<Item = impl Display
     })
 }
 
-/// Prints the head of a statement, without the statements nested in it.
+/// Prints one line for the statement, such as `for i in 0..n by 4`, without the statements nested in it.
 impl Display for Stmt {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -165,7 +166,8 @@ fn call(f: &mut Formatter<'_>, name: &str, args: &[impl Display]) -> fmt::Result
     f.write_char(')')
 }
 
-/// Prints operands joined by an operator, in parentheses.
+/// Prints operands joined by an operator, in parentheses: `(a * b * c)`. An operand `Neg` of a sum is printed as a
+/// subtraction: `(a - b)`.
 fn joined(f: &mut Formatter<'_>, args: &[Expr], operator: &str) -> fmt::Result {
     f.write_char('(')?;
     for (k, arg) in args.iter().enumerate() {

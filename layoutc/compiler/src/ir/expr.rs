@@ -1,4 +1,4 @@
-//! Index expressions: integers and conditions over names.
+//! Index expressions of the loop IR: integers and conditions over parameters, loop variables and index constants.
 
 /// Index expression: an integer or a truth value. The dividend of `Div` and `Mod` is proven nonnegative,
 /// `FloorDiv` and `FloorMod` round towards minus infinity (`-1 // 4` is -1, `-1 % 4` is 3), and all divisors are
@@ -15,22 +15,22 @@ pub enum Expr {
         /// Value of the constant.
         value: bool,
     },
-    /// Name of a parameter, a loop variable or an index constant, which stands for its value.
+    /// Value of a parameter, a loop variable or an index constant, given by its name.
     Name {
         /// Identifier of the parameter, variable or constant.
         name: String,
     },
-    /// Value that was stored through an output parameter.
+    /// Value of an output parameter, read back after a `Stmt::Set` stored it: `*out`.
     Output {
         /// Identifier of the output parameter.
         name: String,
     },
-    /// Address of an index variable, passed to a call that sets the variable.
+    /// Address of an index variable, passed to a call that sets the variable: `&out`.
     Address {
         /// Identifier of the index variable.
         name: String,
     },
-    /// `-a`
+    /// Negation `-a`.
     Neg {
         /// Negated operand.
         a: Box<Expr>,
@@ -45,40 +45,40 @@ pub enum Expr {
         /// Factors of the product, in order.
         args: Vec<Expr>,
     },
-    /// Quotient of a nonnegative dividend.
+    /// Quotient `a / b` of a nonnegative dividend, rounded down.
     Div {
         /// Dividend, proven nonnegative.
         a: Box<Expr>,
         /// Divisor, positive.
         b: Box<Expr>,
     },
-    /// Remainder of a nonnegative dividend.
+    /// Remainder `a % b` of a nonnegative dividend.
     Mod {
         /// Dividend, proven nonnegative.
         a: Box<Expr>,
         /// Divisor, positive.
         b: Box<Expr>,
     },
-    /// Quotient rounded towards minus infinity.
+    /// Quotient `a // b`, rounded towards minus infinity: `-1 // 4` is -1.
     FloorDiv {
         /// Dividend, of any sign.
         a: Box<Expr>,
         /// Divisor, positive.
         b: Box<Expr>,
     },
-    /// Nonnegative remainder of `FloorDiv`.
+    /// Remainder of `FloorDiv`, from 0 to `b - 1`: `-1 % 4` is 3.
     FloorMod {
         /// Dividend, of any sign.
         a: Box<Expr>,
         /// Divisor, positive.
         b: Box<Expr>,
     },
-    /// Bitwise AND of two's complement.
+    /// Bitwise AND of integers in two's complement: `6 & 3` is 2.
     BitAnd {
         /// Operands of the conjunction, two or more.
         args: Vec<Expr>,
     },
-    /// Bitwise XOR of two's complement.
+    /// Bitwise XOR of integers in two's complement: `6 ^ 3` is 5.
     BitXor {
         /// Operands of the exclusive disjunction, two or more.
         args: Vec<Expr>,
@@ -97,26 +97,26 @@ pub enum Expr {
         /// Second operand.
         b: Box<Expr>,
     },
-    /// Distance along the Hilbert curve of a box to the cell at a row and column; to the nearest cell of the box if
-    /// that cell lies outside.
+    /// Position of the cell in row `a` and column `b` along the Hilbert curve of a grid, from 0. A row or column
+    /// outside the grid is clamped to the grid.
     Hilbert {
         /// Row of the cell.
         a: Box<Expr>,
         /// Column of the cell.
         b: Box<Expr>,
-        /// Number of rows of the box.
+        /// Number of rows of the grid.
         rows: i64,
-        /// Number of columns of the box.
+        /// Number of columns of the grid.
         columns: i64,
     },
-    /// Cell at a distance along the Hilbert curve of a box, as `row * columns + column`. A distance beyond the ends
-    /// of the curve gives the first or last cell.
+    /// Cell at position `a` along the Hilbert curve of a grid, as `row * columns + column`. A position beyond the ends
+    /// of the curve is clamped to the first or last cell.
     HilbertCell {
-        /// Distance of the cell along the curve, in cells.
+        /// Position of the cell along the curve, from 0.
         a: Box<Expr>,
-        /// Number of rows of the box.
+        /// Number of rows of the grid.
         rows: i64,
-        /// Number of columns of the box.
+        /// Number of columns of the grid.
         columns: i64,
     },
     /// Value of `then` if the condition holds, otherwise of `otherwise`.
@@ -128,14 +128,14 @@ pub enum Expr {
         /// Value if the condition does not hold.
         otherwise: Box<Expr>,
     },
-    /// Call of a generated function, and its result.
+    /// Result of a call of a generated function.
     Call {
         /// Identifier of the function.
         name: String,
         /// Arguments of the call, in order.
         args: Vec<Expr>,
     },
-    /// Truth of a comparison of two integers.
+    /// Truth value of the comparison `a op b` of two integers.
     Compare {
         /// Comparison operator.
         op: Compare,
@@ -175,22 +175,22 @@ impl Expr {
         Self::Int { value }
     }
 
-    /// Expression for the value of a name.
+    /// Value of the parameter, loop variable or index constant called `name`.
     pub fn name(name: &str) -> Self {
         Self::Name { name: name.to_owned() }
     }
 
-    /// Comparison `a op b`.
+    /// Truth value of the comparison `a op b`.
     pub fn compare(op: Compare, a: Expr, b: Expr) -> Self {
         Self::Compare { op, a: Box::new(a), b: Box::new(b) }
     }
 
-    /// Call of a generated function with these arguments.
+    /// Result of a call of the generated function `name` with the arguments `args`.
     pub fn call(name: &str, args: Vec<Expr>) -> Self {
         Self::Call { name: name.to_owned(), args }
     }
 
-    /// Lesser of two expressions, folded if both are integers.
+    /// Lesser of two expressions. Two integer constants, or two equal expressions, are folded to one operand.
     #[must_use]
     pub fn min(self, other: Expr) -> Self {
         match (&self, &other) {
@@ -200,7 +200,7 @@ impl Expr {
         }
     }
 
-    /// Greater of two expressions, folded if both are integers.
+    /// Greater of two expressions. Two integer constants, or two equal expressions, are folded to one operand.
     #[must_use]
     pub fn max(self, other: Expr) -> Self {
         match (&self, &other) {
@@ -210,13 +210,13 @@ impl Expr {
         }
     }
 
-    /// Calls `visit` on this expression, then on all expressions inside it.
+    /// Calls `visit` on this expression, then on its operands, recursively (pre-order).
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr)) {
         visit(self);
         self.children(&mut |child| child.visit(visit));
     }
 
-    /// Calls `visit` on each operand of this expression, without the operands' own operands.
+    /// Calls `visit` on each direct operand of this expression, in order.
     pub fn children(&self, visit: &mut dyn FnMut(&Expr)) {
         match self {
             Self::Int { .. }
@@ -250,7 +250,8 @@ impl Expr {
         }
     }
 
-    /// Expression with every part rewritten by `change`, operands before the expression that they are operands of.
+    /// Copy of the expression with `change` applied to every subexpression, operands before the expressions that
+    /// contain them (post-order).
     #[must_use]
     pub fn map(&self, change: &dyn Fn(Expr) -> Expr) -> Self {
         let mut copy = self.clone();

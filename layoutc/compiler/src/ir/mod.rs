@@ -1,7 +1,8 @@
 //! Loop IR: the functions that plans are lowered to and passes rewrite.
 //!
-//! Index expressions ([`Expr`]), element values ([`Value`]), statements ([`Stmt`]) with loop kinds and primitives as
-//! data, functions ([`Function`]). It knows no target language: [`crate::emit::syntax`] is its printable form.
+//! Main types: index expressions ([`Expr`]), element values ([`Value`]), statements ([`Stmt`]) with loop kinds and
+//! primitives, functions ([`Function`]). The IR is independent of the target language; [`crate::emit::syntax`] is its
+//! printable form.
 
 mod dump;
 mod expr;
@@ -25,13 +26,13 @@ pub enum ParamType {
     Index,
     /// Pointer through which the function returns an index.
     OutIndex,
-    /// Buffer whose elements, of this type, the function reads.
+    /// Buffer that the function reads, with its element type.
     Input(Dtype),
-    /// Buffer whose elements, of this type, the function writes.
+    /// Buffer that the function writes, with its element type.
     Output(Dtype),
-    /// Image whose elements the function reads, with their type and its rank: 2, or 3 for an array of images.
+    /// OpenCL image that the function reads: element type, and rank, which is 2 for an image and 3 for an image array.
     InputImage(Dtype, u32),
-    /// Image whose elements the function writes, with their type and its rank: 2, or 3 for an array of images.
+    /// OpenCL image that the function writes: element type, and rank, which is 2 for an image and 3 for an image array.
     OutputImage(Dtype, u32),
 }
 
@@ -51,7 +52,8 @@ pub enum Returns {
     Nothing,
     /// Index or count, of the target's index type.
     Index,
-    /// Number of bytes, as wide as an address. The parameters of such a function are as wide.
+    /// Number of bytes, in an integer type as wide as an address, even if the index type is narrower. The index
+    /// parameters of the function have the same type.
     Bytes,
     /// Truth value.
     Bool,
@@ -66,7 +68,7 @@ pub struct Function {
     pub doc: Vec<String>,
     /// Type of the function's result.
     pub returns: Returns,
-    /// Parameters, those for symbols first.
+    /// Parameters of the function, those for symbols of the manifest first.
     pub params: Vec<Param>,
     /// Statements of the function, in order.
     pub body: Vec<Stmt>,

@@ -12,18 +12,18 @@ pub enum LoopKind {
     /// Iterations replicated in the code this many times; 1 prevents replication, so that compilers vectorize the
     /// loop.
     Unrolled(i64),
-    /// Iterations in any order and at once on CPU threads. No two of them write to the same byte.
+    /// Iterations distributed over CPU threads, in any order. No two iterations write to the same byte.
     Parallel,
     /// Iterations distributed over the thread blocks of a launch: each block executes every n-th one, n being the
     /// number of blocks.
     GridStride,
-    /// Iterations one for each thread block of a launch.
+    /// One iteration per thread block of a launch; the loop variable is the number of the block.
     Block,
     /// Iterations distributed over the threads of a thread block: each thread executes every n-th one, n being the
-    /// number of threads. Indices inside fit 32 bits.
+    /// number of threads. Index values in the body fit 32 bits.
     Thread {
-        /// Name of the variable that counts the iterations which the thread has done, if every thread does the same
-        /// small number of them.
+        /// Name of the variable that counts the iterations completed by the thread: 0, 1, …. `None` unless every thread
+        /// executes the same small number of iterations.
         round: Option<String>,
     },
 }
@@ -35,7 +35,7 @@ impl LoopKind {
     }
 }
 
-/// Memory of an array that a function declares.
+/// Memory space of an array that a function declares.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Storage {
     /// Memory private to the thread.
@@ -45,24 +45,24 @@ pub enum Storage {
     /// Memory private to the thread, accessed through a pointer without aliases, so that compilers keep sums of its
     /// elements in registers.
     Restrict {
-        /// Identifier of the array itself; the name of the allocation is that of the pointer.
+        /// Identifier of the array; `name` of the allocation is the identifier of the pointer to the array.
         memory: String,
     },
 }
 
-/// Form in source code of a constant of an element type.
+/// Form in which a constant of an element type is printed in source code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spelling {
-    /// Number of the constant's type, such as `1.5f`.
+    /// Number in the notation of the constant's type, such as `1.5f`.
     Number,
-    /// Bit pattern in hexadecimal, for a word of several elements.
+    /// Bit pattern in hexadecimal, such as `0x3C003C00`, for an integer word that holds several elements.
     Bits,
 }
 
-/// Axis of a GPU launch range.
+/// Axis of a GPU launch range (OpenCL: NDRange), with one thread per index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchAxis {
-    /// Name of the thread's index along the axis.
+    /// Identifier of the variable that holds the thread's index along the axis.
     pub name: String,
     /// Number of threads along the axis.
     pub extent: Expr,
@@ -106,12 +106,12 @@ pub enum Primitive {
         count: Expr,
         /// Length of each run in bytes.
         bytes: Expr,
-        /// Number of bytes that the whole relayout writes, which decides at run time whether its stores stream past the
-        /// caches; -1 if they always do.
+        /// Number of bytes that the whole relayout writes, or -1. The routine uses streaming (non-temporal) stores if
+        /// the number exceeds a part of the last-level cache, and always for -1.
         whole_bytes: Expr,
     },
-    /// Transposition of a block of elements: those of a row are adjacent in the source, those of a column in the
-    /// destination.
+    /// Transposition of a block of elements: elements of a row are adjacent in the source, elements of a column are
+    /// adjacent in the destination.
     Transpose {
         /// Size of an element in bytes, a power of two; such an element may hold several elements of the buffers.
         element_bytes: u32,
@@ -125,10 +125,10 @@ pub enum Primitive {
         columns: Expr,
         /// Number of bytes that the whole relayout writes, as in [`CopyRuns`](Self::CopyRuns).
         whole_bytes: Expr,
-        /// Further blocks at equal distances that the call transposes; `None` for one block.
+        /// Number and distances of the blocks that the call transposes; `None` for a single block.
         blocks: Option<Box<Blocks>>,
     },
-    /// Conversion of the elements of several contiguous runs, equally spaced in the source and in the destination.
+    /// Conversion of the elements of several contiguous runs to another type, equally spaced in source and destination.
     CastRuns {
         /// Conversion of each element.
         cast: Cast,
@@ -141,11 +141,11 @@ pub enum Primitive {
         /// Length of each run in elements.
         elements: Expr,
     },
-    /// Transposition of a block whose elements are converted.
+    /// Transposition of a block of elements as in [`Transpose`](Self::Transpose), with a conversion of each element.
     CastTranspose {
         /// Conversion of each element.
         cast: Cast,
-        /// Number of elements that stay adjacent, and are transposed as a unit.
+        /// Number of adjacent elements that are transposed as a unit.
         together: u32,
         /// Starts of the block's columns in the destination.
         to: Strided,
@@ -185,7 +185,7 @@ pub enum Primitive {
         first: Expr,
         /// Identifier of the array of words that is written, from its start.
         to: String,
-        /// Type of an element of the words, as manifests name it.
+        /// Type of an element of the words, in manifest notation: `f16`.
         element: String,
         /// Number of words read, which is the number of elements of each word written.
         rows: i64,
@@ -217,7 +217,7 @@ pub enum Primitive {
     },
 }
 
-/// Blocks at equal distances that one call of [`Primitive::Transpose`] moves.
+/// Equally spaced blocks that one call of [`Primitive::Transpose`] transposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocks {
     /// Number of blocks, including the first.
@@ -226,7 +226,7 @@ pub struct Blocks {
     pub to_step: Expr,
     /// Distance between the starts of consecutive blocks in the source, in bytes.
     pub from_step: Expr,
-    /// Distance from the start of this call's blocks to that of the next call's in the source, in bytes, for
+    /// Distance in the source from the first block of this call to the first block of the next call, in bytes, for
     /// prefetching; 0 if there is no next call.
     pub from_next: Expr,
 }
@@ -242,8 +242,8 @@ pub enum Stmt {
         /// Value of the constant.
         value: Expr,
     },
-    /// Declaration of an index constant from an `i64` value. The constant is not used if the value does not fit an
-    /// index.
+    /// Declaration of an index constant from an `i64` value, such as an element of an index tensor in `x[idx[i]]`.
+    /// Every use is guarded by a check, or an assertion, that the value is in bounds.
     LetIndex {
         /// Identifier of the constant.
         name: String,
@@ -254,9 +254,9 @@ pub enum Stmt {
     LetElement {
         /// Identifier of the constant.
         name: String,
-        /// Element type of the constant, as manifests name it.
+        /// Element type of the constant, in manifest notation: `f32`.
         element: String,
-        /// Bit pattern of one lane in hexadecimal; all lanes are equal.
+        /// Bit pattern of one lane in hexadecimal, without `0x`; all lanes are equal.
         bits: String,
         /// Form of the constant in source code.
         spelling: Spelling,
@@ -270,7 +270,7 @@ pub enum Stmt {
         /// Initial value of the variable.
         value: Value,
     },
-    /// Declaration of index variables without a value, which later calls set.
+    /// Declaration of index variables without a value, which later calls set through their addresses.
     Declare {
         /// Identifiers of the variables.
         names: Vec<String>,
@@ -279,22 +279,23 @@ pub enum Stmt {
     Allocate {
         /// Identifier of the array.
         name: String,
-        /// Element type of the array, as manifests name it.
+        /// Element type of the array, in manifest notation: `f32`.
         element: String,
         /// Number of elements of the array.
         elements: i64,
-        /// Memory of the array.
+        /// Memory space of the array.
         storage: Storage,
     },
-    /// Second name of a buffer, with elements of another type. The function accesses the buffer by this name only.
+    /// Declaration of a second name of a buffer, with another element type. Later statements access the buffer by the
+    /// second name only.
     Alias {
         /// Identifier of the second name.
         name: String,
         /// Identifier of the buffer.
         buffer: String,
-        /// Element type under the second name, as manifests name it.
+        /// Element type under the second name, in manifest notation: `u32`.
         element: String,
-        /// True if the function writes the buffer.
+        /// True if the function writes the buffer, false if it only reads the buffer.
         written: bool,
     },
     /// Counting loop, whose variable `name` takes the values `from`, `from + step`, … below `to`.
@@ -307,13 +308,13 @@ pub enum Stmt {
         to: Expr,
         /// Increment of the loop variable, positive.
         step: i64,
-        /// Execution of the iterations.
+        /// Order of the iterations, and the threads that run them.
         kind: LoopKind,
         /// Statements of one iteration, in order.
         body: Vec<Stmt>,
     },
-    /// Declaration of the indices of this GPU thread along the axes of the launch range. Threads beyond an extent do
-    /// nothing.
+    /// Declaration of the indices of the current GPU thread along the axes of the launch range. Threads with an index
+    /// at or beyond an extent return at once.
     Launch {
         /// Axes of the launch range, fastest first, one to three.
         axes: Vec<LaunchAxis>,
@@ -337,8 +338,8 @@ pub enum Stmt {
         index: Expr,
         /// Value of the element.
         value: Value,
-        /// Identifier of the function that writes an element which shares its byte with others; `None` for a plain
-        /// store.
+        /// Identifier of the generated function that stores an element which shares its byte with other elements, such
+        /// as `i4`; `None` for an assignment.
         through: Option<String>,
     },
     /// Store of one byte that holds several packed elements.
@@ -350,10 +351,10 @@ pub enum Stmt {
         /// Value of the byte.
         value: u8,
     },
-    /// Combination of the current value of a variable, an array element or a buffer element with a new value, and the
-    /// store of the result.
+    /// Update of a variable, an array element or a buffer element: its current value is combined with a new value, and
+    /// the result is stored.
     Update {
-        /// Place that is read and written: a name, an array element or a buffer element.
+        /// Destination that is read and written: a name, an array element or a buffer element.
         into: Value,
         /// Operator that combines the current value with the new one.
         how: Update,
@@ -362,9 +363,9 @@ pub enum Stmt {
         /// New value.
         value: Value,
     },
-    /// Operation that the runtime library or the target language provides.
+    /// Call of a routine of the runtime library or an operation of the target language.
     Primitive(Primitive),
-    /// Store of a result through an output parameter.
+    /// Store of an index through an output parameter: `*name = value`.
     Set {
         /// Identifier of the output parameter.
         name: String,
@@ -379,7 +380,7 @@ pub enum Stmt {
     /// Precondition that the caller guarantees. The dialect of the target language decides whether generated code
     /// checks it.
     Assert {
-        /// Condition that holds.
+        /// Condition that is true whenever the statement is reached.
         condition: Expr,
     },
     /// Comment of one line.

@@ -1,4 +1,4 @@
-//! Element values: the arithmetic of kernels and the elements that relayouts move.
+//! Element values of the loop IR: the arithmetic of kernels, and the elements that relayouts copy.
 
 use super::Expr;
 use crate::base::cast::Cast;
@@ -12,7 +12,7 @@ pub enum Value {
     Constant {
         /// Scalar type of the constant.
         dtype: Dtype,
-        /// Bit pattern of the constant.
+        /// Bit pattern of the constant, in the low bits.
         bits: u64,
     },
     /// Value of a declared element variable or constant.
@@ -45,7 +45,8 @@ pub enum Value {
         buffer: String,
         /// Index of the element in the buffer, in elements.
         index: Expr,
-        /// Identifier of the function that reads an element which shares its byte with others; `None` for a plain read.
+        /// Identifier of the generated function that loads an element which shares its byte with other elements, such
+        /// as `i4`; `None` for a plain load.
         through: Option<String>,
     },
     /// Texel of an image, read by a generated function.
@@ -55,7 +56,7 @@ pub enum Value {
         /// Arguments of the call: the image, then the physical index.
         args: Vec<Expr>,
     },
-    /// `-a`
+    /// Negation `-a`.
     Negate {
         /// Type of the operand and of the result.
         dtype: Dtype,
@@ -96,7 +97,7 @@ pub enum Value {
         /// Operands of the function, in order.
         args: Vec<Value>,
     },
-    /// Conversion of a value to another type by the rules of the target language.
+    /// Conversion of a value to another type by a cast of the target language.
     Convert {
         /// Type of the operand.
         from: Dtype,
@@ -105,7 +106,7 @@ pub enum Value {
         /// Value that is converted.
         value: Box<Value>,
     },
-    /// Conversion of a value to another type by a generated function.
+    /// Conversion of a value to another type by a generated function, with a defined rounding mode.
     Cast {
         /// Conversion with its types and rounding mode.
         cast: Cast,
@@ -127,7 +128,7 @@ pub enum ValueOp {
     Divide,
     /// Quotient of integers, rounded towards minus infinity.
     FloorDivide,
-    /// Remainder of [`FloorDivide`](Self::FloorDivide).
+    /// Remainder of [`FloorDivide`](Self::FloorDivide), with the sign of the divisor: `-1 % 4` is 3.
     Modulo,
     /// Conjunction of truth values.
     And,
@@ -154,18 +155,18 @@ impl ValueOp {
     }
 }
 
-/// Operator that combines the stored value of an element with a new one.
+/// Operator that combines the stored value of an element with a new value to the value that is stored next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Update {
-    /// The new value replaces the stored one.
+    /// Replacement: the new value is stored.
     Set,
-    /// The sum of both values is stored.
+    /// Sum of the stored and the new value.
     Sum,
-    /// The product of both values is stored.
+    /// Product of the stored and the new value.
     Product,
-    /// The lesser of both values is stored.
+    /// Lesser of the stored and the new value.
     Min,
-    /// The greater of both values is stored.
+    /// Greater of the stored and the new value.
     Max,
 }
 
@@ -180,7 +181,8 @@ impl Value {
         Self::Binary { op, dtype, a: Box::new(a), b: Box::new(b) }
     }
 
-    /// True for an element that is only moved or converted, false for a value that is computed.
+    /// True if the value is an element that is loaded, fetched or named, possibly with conversions; false if it is
+    /// computed.
     pub fn is_moved(&self) -> bool {
         match self {
             Self::Load { .. } | Self::Name { .. } | Self::Fetch { .. } => true,
@@ -189,7 +191,7 @@ impl Value {
         }
     }
 
-    /// This value after the conversion `cast`, or unchanged if that is `None`.
+    /// Value after the conversion `cast`; the unchanged value if `cast` is `None`.
     #[must_use]
     pub fn cast(self, cast: Option<Cast>) -> Self {
         match cast {
@@ -198,7 +200,8 @@ impl Value {
         }
     }
 
-    /// Calls `visit` on every index expression in the value, and `name` on the identifier of every buffer.
+    /// Calls `visit` on every index expression in the value and on all its operands, and `name` on the identifier of
+    /// every buffer and image that the value reads.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         self.walk(&mut |value| match value {
             Self::Item { index: expr, .. }
@@ -226,7 +229,7 @@ impl Value {
         });
     }
 
-    /// Calls `visit` on this value, then on all its operands.
+    /// Calls `visit` on this value, then on its operands, recursively (pre-order).
     pub fn walk(&self, visit: &mut dyn FnMut(&Value)) {
         visit(self);
         match self {
@@ -250,7 +253,8 @@ impl Value {
         }
     }
 
-    /// Rewrites the values inside by `change`, operands first and this value last, and index expressions by `index`.
+    /// Rewrites the value in place: applies `change` to every value in it, operands first and this value last, and
+    /// `index` to every index expression in it.
     pub fn rewrite(&mut self, change: &dyn Fn(&mut Value), index: &dyn Fn(&mut Expr)) {
         let part = |value: &mut Value| value.rewrite(change, index);
         match self {

@@ -1,12 +1,12 @@
-//! Verifier of functions of the loop IR: names are declared before their use and visible there, types agree, loop
-//! kinds are legal where they stand.
+//! Verifier of functions of the loop IR: names are declared before their use and visible there, types agree, buffers
+//! are written only if writable, and loops are nested legally.
 
 use thiserror::Error;
 
 use super::{Expr, Function, LoopKind, Param, ParamType, Part, Primitive, Stmt, Storage, Value};
 use crate::base::dtype::{Dtype, Scalar};
 
-/// Fault of a function in the loop IR, caused by the planner or by the pass that made it.
+/// Violation of a rule of the loop IR by a function: a fault of the planner or pass that produced the function.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum VerifyError {
     /// A name is used outside the scope of its declaration.
@@ -15,26 +15,27 @@ pub enum VerifyError {
         /// Name that is not visible.
         name: String,
     },
-    /// A buffer that may only be read is written.
+    /// A statement writes a buffer that is read-only.
     #[error("`{name}` is read only")]
     ReadOnly {
         /// Identifier of the buffer.
         name: String,
     },
-    /// An operand has another type than its operation.
+    /// An operand has another type than its operation expects.
     #[error("expected {expected}, found {found}")]
     Type {
-        /// Type of the operation.
+        /// Type that the operation expects.
         expected: Dtype,
         /// Type of the operand.
         found: Dtype,
     },
-    /// A loop over thread blocks inside another loop, or parallel or thread loops nested in their own kind.
+    /// A block or grid-stride loop inside any loop, a parallel loop inside a parallel or GPU loop, or a thread loop
+    /// inside a thread or parallel loop.
     #[error("a {kind:?} loop inside a {around:?} loop")]
     LoopKind {
         /// Kind of the inner loop.
         kind: LoopKind,
-        /// Kind of the loop around it.
+        /// Kind of the outer loop.
         around: LoopKind,
     },
     /// A loop whose step is not positive.
@@ -47,10 +48,10 @@ pub enum VerifyError {
     },
 }
 
-/// Checks a function.
+/// Checks that a function obeys the rules of the loop IR: declared names, matching types, legal nests, positive steps.
 ///
 /// # Errors
-/// The first fault, in the order of the statements.
+/// The first violation, in the order of the statements.
 pub fn verify(function: &Function) -> Result<(), VerifyError> {
     let mut verifier = Verifier { names: Vec::new(), loops: Vec::new() };
     for Param { name, ty } in &function.params {
@@ -59,16 +60,16 @@ pub fn verify(function: &Function) -> Result<(), VerifyError> {
     verifier.body(&function.body)
 }
 
-/// Kind of a declared name.
+/// Declared name: an index, an element value, or a buffer with its access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Declared {
-    /// Index, or a constant whose type is a word of several elements.
+    /// Index parameter, index constant, index variable or loop variable.
     Index,
-    /// Element value of this type; `None` if its type is no [`Dtype`], as for words of several elements.
+    /// Element value of the given type; `None` if its type is not a [`Dtype`], as for words of several elements.
     Element(Option<Dtype>),
-    /// Array or buffer that may be written, with its element type; `None` if that is no [`Dtype`].
+    /// Array or buffer that may be written, with its element type; `None` if that is not a [`Dtype`].
     Writable(Option<Dtype>),
-    /// Buffer that may only be read, with its element type; `None` if that is no [`Dtype`].
+    /// Buffer that may only be read, with its element type; `None` if that is not a [`Dtype`].
     Readable(Option<Dtype>),
 }
 
@@ -95,7 +96,7 @@ impl Declared {
 }
 
 struct Verifier {
-    /// Visible names with their kinds, those of the innermost scope last.
+    /// Visible names with their declarations, those of the innermost scope last.
     names: Vec<(String, Declared)>,
     /// Kinds of the enclosing loops, the innermost last.
     loops: Vec<LoopKind>,
@@ -266,7 +267,7 @@ impl Verifier {
         fault
     }
 
-    /// Returns an error if the value has another type than `expected`. A value of unknown type passes.
+    /// Checks that a value has the type `expected`. A value of unknown type passes.
     fn same(&self, expected: Dtype, value: &Value) -> Result<(), VerifyError> {
         match self.value(value)? {
             Some(found) if found != expected => Err(VerifyError::Type { expected, found }),
@@ -274,7 +275,7 @@ impl Verifier {
         }
     }
 
-    /// Type of a value; `None` for a texel and for words of several elements.
+    /// Type of a value; `None` if it is unknown, as for a texel, an index name or a word of several elements.
     fn value(&self, value: &Value) -> Result<Option<Dtype>, VerifyError> {
         const BOOL: Dtype = Dtype { scalar: Scalar::Bool, lanes: 1 };
         Ok(match value {

@@ -1,24 +1,25 @@
-//! Traversal of statements: nested statements, and the expressions, values and buffers that a statement names itself.
+//! Traversal of statements: the statements nested in one, and its direct operands, which are index expressions, element
+//! values and buffers.
 
 use super::{Expr, LaunchAxis, LoopKind, Primitive, Stmt, Strided, Value};
 
-/// Expression, value or buffer that a statement names itself.
+/// Direct operand of a statement or primitive, not of a nested statement.
 #[derive(Debug, Clone, Copy)]
 pub enum Part<'a> {
-    /// Index expression of the statement.
+    /// Index expression, such as a loop bound or the index of a store.
     Index(&'a Expr),
-    /// Element value of the statement.
+    /// Element value, such as the stored value of a store.
     Value(&'a Value),
-    /// Identifier of a buffer or an output parameter of the statement.
+    /// Identifier of a buffer, an array or an output parameter.
     Buffer(&'a str),
 }
 
-/// Expression or value that a statement names itself, to be rewritten in place.
+/// Direct operand of a statement or primitive, to be rewritten in place.
 #[derive(Debug)]
 pub enum PartMut<'a> {
-    /// Index expression of the statement.
+    /// Index expression, such as a loop bound or the index of a store.
     Index(&'a mut Expr),
-    /// Element value of the statement.
+    /// Element value, such as the stored value of a store.
     Value(&'a mut Value),
 }
 
@@ -33,7 +34,7 @@ impl Stmt {
         body.into_iter().chain(otherwise)
     }
 
-    /// Lists of statements nested in this one, to be rewritten in place.
+    /// Mutable lists of statements nested in this one: the body of a loop, or both branches of a condition.
     pub fn nested_mut(&mut self) -> impl Iterator<Item = &mut Vec<Stmt>> {
         let [body, otherwise] = match self {
             Self::For { body, .. } => [Some(body), None],
@@ -43,7 +44,7 @@ impl Stmt {
         body.into_iter().chain(otherwise)
     }
 
-    /// Calls `visit` on this statement, then on all statements nested in it.
+    /// Calls `visit` on this statement, then on the statements nested in it, recursively (pre-order).
     pub fn walk(&self, visit: &mut dyn FnMut(&Stmt)) {
         visit(self);
         for stmt in self.nested().flatten() {
@@ -51,19 +52,19 @@ impl Stmt {
         }
     }
 
-    /// True if the condition holds for this statement or for one nested in it.
+    /// True if `condition` holds for this statement or for a statement nested in it at any depth.
     pub fn any(&self, condition: impl Fn(&Stmt) -> bool) -> bool {
         let mut found = false;
         self.walk(&mut |stmt| found |= condition(stmt));
         found
     }
 
-    /// True if this statement contains a loop that is parallel on CPU threads, or is one.
+    /// True if this statement is or contains a loop of kind [`LoopKind::Parallel`].
     pub fn is_parallel(&self) -> bool {
         self.any(|stmt| matches!(stmt, Self::For { kind: LoopKind::Parallel, .. }))
     }
 
-    /// Visits the parts that this statement names itself, without those of nested statements.
+    /// Calls `visit` on each direct operand of this statement, without those of nested statements.
     pub fn parts(&self, visit: &mut dyn FnMut(Part<'_>)) {
         let mut index = |exprs: &[&Expr]| exprs.iter().for_each(|expr| visit(Part::Index(expr)));
         match self {
@@ -102,8 +103,8 @@ impl Stmt {
         }
     }
 
-    /// Visits the expressions and values that this statement names itself, without those of nested statements, to
-    /// rewrite them.
+    /// Calls `visit` on each direct index expression and element value of this statement, without those of nested
+    /// statements, to rewrite them in place.
     pub fn parts_mut(&mut self, visit: &mut dyn FnMut(PartMut<'_>)) {
         match self {
             Self::Let { value: index, .. }
@@ -139,8 +140,8 @@ impl Stmt {
         }
     }
 
-    /// Calls `visit` on every index expression of this statement and of those nested in it, including operands, and
-    /// `name` on the identifier of every buffer.
+    /// Calls `visit` on every index expression of this statement and of the statements nested in it, including operands
+    /// of expressions, and `name` on the identifier of every buffer.
     pub fn visit(&self, visit: &mut dyn FnMut(&Expr), name: &mut dyn FnMut(&str)) {
         self.walk(&mut |stmt| {
             stmt.parts(&mut |part| match part {

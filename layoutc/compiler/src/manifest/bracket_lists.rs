@@ -1,4 +1,5 @@
-//! Lists in brackets or parentheses, as in other languages, and their KDL equivalents.
+//! Interprets lists in brackets or parentheses, as in `shape [16, 4]`, and suggests their KDL equivalents,
+//! `shape { d0 16; d1 4 }`.
 
 use std::ops::Range;
 
@@ -18,8 +19,8 @@ pub(super) struct BracketList {
     pub(super) is_shape: bool,
 }
 
-/// Interprets the list that opens at token `at` of a node; `None` for an expression, or if an element is not a word.
-/// `parent` is the name of the enclosing node.
+/// Interprets the list that opens at position `at` of the tokens `head` of a node; `None` if the bracket belongs to an
+/// expression or an element is not a word. `parent` is the name of the enclosing node, empty at the top level.
 pub(super) fn parse_list(
     text: &str,
     head: &[KdlToken],
@@ -86,8 +87,8 @@ pub(super) fn parse_list(
     }
 }
 
-/// Byte range of the list whose opening bracket is a token, up to its closing bracket; `None` unless spaces
-/// surround the list.
+/// Byte range of the list that opens at position `at` of `head`, including brackets; `None` if there is no list or no
+/// space surrounds it.
 fn list(text: &str, head: &[KdlToken], at: usize) -> Option<Range<usize>> {
     let mark = |token: &KdlToken| match token.kind {
         KdlTokenKind::Stray => text.get(token.span.clone()),
@@ -117,7 +118,8 @@ fn list(text: &str, head: &[KdlToken], at: usize) -> Option<Range<usize>> {
     apart.then_some(open.span.start..close.span.end)
 }
 
-/// Elements of a list without their quotes; `None` if an element is not a word.
+/// Elements of a list, separated by spaces or commas, without their quotes; `None` if there are none or an element is
+/// not a word.
 fn words(inside: &str) -> Option<Vec<&str>> {
     let words = inside.split([' ', '\t', ',']).filter(|word| !word.is_empty());
     let words: Vec<&str> = words.map(|word| word.trim_matches('"')).collect();
@@ -127,7 +129,8 @@ fn words(inside: &str) -> Option<Vec<&str>> {
     (!words.is_empty() && words.iter().all(|word| is_word(word))).then_some(words)
 }
 
-/// Axes of a list as KDL nodes; unnamed axes are named `d0`, `d1`, ….
+/// Axes of a list as KDL nodes: `n 16; c 4` for `n=16, c=4`, `d0 16; d1 4` for `16, 4`. `None` if an element has
+/// another form.
 fn axes(inside: &str) -> Option<String> {
     let of_item = |item: &str| -> Option<Vec<String>> {
         let parted = item.replace(['=', ':'], " ");

@@ -15,7 +15,7 @@ const SYNTAX_LIMIT: usize = 20;
 pub(super) struct DiagnosticSink {
     file: Arc<str>,
     found: Vec<Diagnostic>,
-    /// True if an unclosed string, or a `//` that was not meant as a comment, may have swallowed a brace: errors about
+    /// True if an unclosed string, or a `//` that was not meant as a comment, may have swallowed a brace. Errors about
     /// missing braces are then suppressed.
     pub(super) tail_lost: bool,
 }
@@ -31,12 +31,13 @@ impl DiagnosticSink {
         self.found.len()
     }
 
-    /// The byte range `span` as a span of this file.
+    /// Span of the byte range `span` in the file.
     pub(super) fn place(&self, span: Range<usize>) -> FileSpan {
         FileSpan::new(&self.file, span)
     }
 
-    /// Reports an error and returns it, so that the caller can add help.
+    /// Reports an error at byte range `span` and returns its diagnostic, so that the caller can add help; `label` is
+    /// the text at the range, empty for none.
     pub(super) fn error(
         &mut self,
         code: Code,
@@ -48,7 +49,8 @@ impl DiagnosticSink {
         self.found.push_mut(diagnostic)
     }
 
-    /// Reports that `what` is nested deeper than [`NESTING_LIMIT`].
+    /// Reports that `what`, such as `blocks`, is nested deeper than [`NESTING_LIMIT`]; `span` is the first opening
+    /// delimiter beyond the limit.
     pub(super) fn nesting(&mut self, what: &str, span: Range<usize>) {
         let message = format!("{what} nested deeper than {NESTING_LIMIT}");
         let label = format!("level {}", NESTING_LIMIT + 1);
@@ -56,7 +58,8 @@ impl DiagnosticSink {
         fault.add_help("close one before opening the next");
     }
 
-    /// Truncates the KDL syntax errors at the limit and notes how many were dropped.
+    /// Truncates the diagnostics to [`SYNTAX_LIMIT`], and adds a note with the number of dropped ones. Called when only
+    /// KDL syntax errors are reported so far.
     pub(super) fn cap(&mut self) {
         let left_out = self.found.len().saturating_sub(SYNTAX_LIMIT);
         self.found.truncate(SYNTAX_LIMIT);
@@ -65,7 +68,7 @@ impl DiagnosticSink {
         }
     }
 
-    /// All diagnostics, ordered by position in the file.
+    /// All reported diagnostics, ordered by position in the file.
     pub(super) fn finish(mut self) -> Vec<Diagnostic> {
         self.found.sort_by_key(|d| d.labels.first().map_or(0, |label| label.place.start));
         self.found

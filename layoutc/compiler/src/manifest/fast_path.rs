@@ -10,7 +10,7 @@ pub(super) type NodeEntries = Vec<(Option<String>, ManifestValue)>;
 /// Maximum number of digits of an integer: any such integer fits in 64 bits.
 const DIGITS: usize = 18;
 
-/// Arguments and properties of a node; `None` if any of its words needs the KDL parser.
+/// Arguments and properties of the node with the tokens `head`; `None` if any of its words needs the KDL parser.
 pub(super) fn read(text: &str, head: &[KdlToken]) -> Option<NodeEntries> {
     let (name, words) = head.split_first()?;
     string(text, name)?;
@@ -34,8 +34,8 @@ fn value(text: &str, token: &KdlToken) -> Option<ManifestValue> {
     string(text, token).map(|string| ManifestValue::String(string.to_owned()))
 }
 
-/// Text of a name or a string token. Keywords without `#` look like names, but [`super::node_lints`] has rejected
-/// them.
+/// Text of a name, or of a string without its quotes; `None` for any other token. Keywords without `#` look like names,
+/// but [`super::node_lints`] has rejected them.
 fn string<'t>(text: &'t str, token: &KdlToken) -> Option<&'t str> {
     let word = text.get(token.span.clone())?;
     match token.kind {

@@ -1,4 +1,4 @@
-//! Syntax highlighting of KDL text. It accepts any text.
+//! Syntax highlighting of KDL text: [`highlight`] gives byte ranges with their syntax classes, for any text.
 
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ use super::lex::{self, KdlToken, KdlTokenKind};
 pub enum HighlightKind {
     /// Comment, or `/-` mark.
     Comment,
-    /// Name of a node.
+    /// Name of a node, such as `tensor`.
     Node,
-    /// Key of a property.
+    /// Key of a property, such as `dtype`.
     Property,
     /// Quoted string.
     String,
@@ -77,7 +77,8 @@ fn value(text: &str, token: &KdlToken) -> Option<HighlightKind> {
     }
 }
 
-/// The comments in the gap between two tokens, as one span.
+/// Comments in the byte range `gap` between two tokens, as one range from the first to the last; `None` if there are
+/// none.
 fn comment(text: &str, gap: Range<usize>) -> Option<(Range<usize>, HighlightKind)> {
     let between = slice(text, &gap);
     let first = between.trim_start();

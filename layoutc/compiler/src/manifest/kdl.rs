@@ -14,8 +14,8 @@ use super::node_lints;
 use super::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
 use crate::base::codes::Code;
 
-/// The node made of the tokens `head`; `parent` is the name of the enclosing node, empty at the top level. A malformed
-/// node is reported once and returned with `broken` set.
+/// Parses the node whose name, arguments and properties are the tokens `head`. `parent` is the name of the enclosing
+/// node, empty at the top level. A malformed node is reported once and returned with `broken` set.
 pub(super) fn node(
     text: &str,
     head: &[KdlToken],
@@ -52,7 +52,8 @@ pub(super) fn node(
     node
 }
 
-/// The node with its name and first argument, the name that it declares; a broken node keeps only these.
+/// Node with only its name and at most one argument: the first, if it is a word or a string, which is the name that an
+/// item declares. A malformed node keeps no more than these.
 fn outline(text: &str, head: &[KdlToken]) -> ManifestNode {
     let span = head.first().map_or(0, |t| t.span.start)..head.last().map_or(0, |t| t.span.end);
     let name_span = head.first().map_or(span.clone(), |token| token.span.clone());
@@ -77,7 +78,8 @@ fn outline(text: &str, head: &[KdlToken]) -> ManifestNode {
     }
 }
 
-/// The entries as the crate parses them; `None` if it finds anything but one node.
+/// Arguments and properties of the node with the tokens `head`, parsed by the `kdl` crate; `Ok(None)` if the tokens are
+/// not exactly one node, `Err` if they are malformed.
 pub(super) fn read(text: &str, head: &[KdlToken]) -> Result<Option<NodeEntries>, KdlError> {
     let document = KdlDocument::parse_v2(&alone(text, head))?;
     let [node] = document.nodes() else { return Ok(None) };
@@ -85,13 +87,13 @@ pub(super) fn read(text: &str, head: &[KdlToken]) -> Result<Option<NodeEntries>,
     Ok(Some(node.entries().iter().map(|entry| (key(entry), value(entry.value()))).collect()))
 }
 
-/// True if the crate parses a source as exactly one node.
+/// True if the `kdl` crate parses `source` as exactly one KDL 2 node.
 pub(super) fn is_one_node(source: &str) -> bool {
     KdlDocument::parse_v2(source).is_ok_and(|document| document.nodes().len() == 1)
 }
 
-/// The source of the node with blanks in place of everything that is not one of its tokens, so that offsets stay the
-/// same.
+/// Text of the node from its first to its last token, with a space for every byte outside of the tokens `head`: byte
+/// `k` is byte `k` after the start of the first token in `text`.
 fn alone(text: &str, head: &[KdlToken]) -> String {
     let start = head.first().map_or(0, |token| token.span.start);
     let mut source = String::new();
@@ -103,7 +105,8 @@ fn alone(text: &str, head: &[KdlToken]) -> String {
     source
 }
 
-/// Pairs the tokens with their parsed values. `None` if they do not match.
+/// Adds the parsed arguments and properties `entries` to `node`, with the spans of the tokens `head`. `None` if the
+/// numbers of tokens and entries do not match.
 fn fill(
     text: &str,
     node: &mut ManifestNode,
@@ -144,7 +147,7 @@ fn entry(text: &str, token: &KdlToken, value: ManifestValue) -> Entry {
     Entry { value, span: token.span.clone(), content, quoted, plain }
 }
 
-/// The bytes of a token inside its quotes.
+/// Byte range of a token's text without its quotes and number signs.
 fn content(token: &KdlToken) -> Range<usize> {
     let quotes = match token.kind {
         KdlTokenKind::Quoted { hashes } => hashes + 1,
@@ -154,7 +157,8 @@ fn content(token: &KdlToken) -> Range<usize> {
     token.span.start + quotes..token.span.end.saturating_sub(quotes).max(token.span.start + quotes)
 }
 
-/// Reports only the first of the crate's errors: the others of one node are consequences of it.
+/// Reports the first error of the `kdl` crate in the node with byte range `whole`: the other errors of one node are
+/// consequences of the first.
 fn report(text: &str, whole: &Range<usize>, error: &KdlError, faults: &mut DiagnosticSink) {
     let first = error.diagnostics.first();
     let clamp = |byte: usize| {
@@ -175,7 +179,7 @@ fn report(text: &str, whole: &Range<usize>, error: &KdlError, faults: &mut Diagn
     fault.help.extend(first.and_then(|d| d.help.as_deref()).map(lower));
 }
 
-/// Adapts a sentence to the style of our messages: lower case, no final period.
+/// Sentence in the style of layoutc's messages: begins in lower case, without a final period.
 fn lower(sentence: &str) -> String {
     let mut rest = sentence.chars();
     let first = rest.next().map(char::to_lowercase).into_iter().flatten();

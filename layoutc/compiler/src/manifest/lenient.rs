@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::lex::{self, KdlToken, KdlTokenKind, NESTING_LIMIT};
 use super::read::ITEMS;
 
-/// Argument or property of a node, as far as it is recognizable.
+/// Argument or property of a node, such as `input` or `dtype=f32`; the value of a property may be missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LenientEntry {
     /// Byte range of the property's key; `None` for an argument.
@@ -76,14 +76,15 @@ pub fn nodes(text: &str) -> Vec<LenientNode> {
     drafter.nodes
 }
 
-/// Position of the cursor in the syntax, with the cursor at the end of a text.
+/// Syntactic context of a cursor at the end of a text: the enclosing nodes, the current node and the unfinished word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CursorContext {
     /// Nodes that enclose the cursor, outermost first.
     pub around: Vec<LenientNode>,
-    /// Node whose entries the cursor is among; `None` if a new node may begin.
+    /// Node to which a word at the cursor adds an argument or property; `None` if the word begins a new node.
     pub node: Option<LenientNode>,
-    /// Byte range of the key of the property whose value is at the cursor; `None` if it is at no property's value.
+    /// Byte range of the key of the property whose value is at the cursor; `None` if the cursor is not at a property's
+    /// value.
     pub key: Option<Range<usize>>,
     /// Byte range of the unfinished word at the cursor; empty, at the end of the text, if there is none.
     pub word: Range<usize>,
@@ -91,7 +92,7 @@ pub struct CursorContext {
     pub is_in_string: bool,
 }
 
-/// Position in the syntax of a cursor at the end of a text; `None` inside a comment.
+/// Syntactic context of a cursor at the end of `text`; `None` if the cursor is inside a comment.
 pub fn cursor_context(text: &str) -> Option<CursorContext> {
     let tokens = lex::lex_lossy(text);
     let end = text.len();
@@ -212,7 +213,7 @@ impl LenientParser<'_> {
         }
     }
 
-    /// Byte range inside a token's quotes, and true if it has quotes.
+    /// Byte range of a token's text without its quotes, and true if the token has quotes.
     fn content(&self, token: &KdlToken) -> (Range<usize>, bool) {
         let Range { start, end } = token.span;
         let text = slice(self.text, &token.span);
@@ -229,7 +230,7 @@ impl LenientParser<'_> {
         (start + edge..if closes { end - edge } else { end }, true)
     }
 
-    /// Returns true if a token begins a line and is the keyword of an item, inside an open block.
+    /// True if a token begins a line inside an open block and is the keyword of a top-level item, such as `tensor`.
     fn is_item(&self, token: &KdlToken) -> bool {
         let before = self.text.get(..token.span.start).unwrap_or_default();
         !self.frames.is_empty()
@@ -273,7 +274,7 @@ impl LenientParser<'_> {
         }
     }
 
-    /// Closes the innermost block at byte `end`; returns true if there was one.
+    /// Closes the innermost open block at byte `end`; returns false if no block is open.
     fn close(&mut self, end: usize) -> bool {
         let Some(LenientBlock { mut owner, dropped, nodes, opened }) = self.frames.pop() else {
             return false;

@@ -12,17 +12,17 @@ use crate::base::codes::Code;
 /// Maximum nesting depth of blocks and of comments.
 pub(super) const NESTING_LIMIT: usize = 128;
 
-/// Maximum number of tokens searched backwards for the start of a node.
+/// Maximum number of tokens that are searched backwards from a `//` for the name of the current node.
 const NODE_TOKENS: usize = 64;
 
 /// Kind of a KDL token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KdlTokenKind {
-    /// An unquoted name, number or keyword.
+    /// Unquoted name, number or keyword: `tensor`, `16`, `#true`.
     Bare,
-    /// A quoted string on one line; a raw one has `hashes` number signs on each side.
+    /// Quoted string on one line: `"a"` has 0 `hashes`, the raw string `#"a"#` has 1.
     Quoted { hashes: usize },
-    /// A string in triple quotes.
+    /// String in triple quotes, which may have several lines.
     MultiLine,
     /// String or character whose error is reported already.
     Bad,
@@ -49,18 +49,20 @@ pub(super) struct KdlToken {
     pub(super) glued_comment: bool,
 }
 
-/// The tokens of a text; `None` if a delimiter is unclosed or the nesting is too deep.
+/// Tokens of a text in order; errors are reported to `faults`. `None` if a comment or a string in triple quotes is
+/// unclosed, or comments are nested deeper than [`NESTING_LIMIT`].
 pub(super) fn lex(text: &str, faults: &mut DiagnosticSink) -> Option<Vec<KdlToken>> {
     let (tokens, is_whole) = lexed(text, faults);
     is_whole.then_some(tokens)
 }
 
-/// The tokens of a text up to the first fatal error; nothing is reported.
+/// Tokens of a text up to the first fatal error, such as an unclosed comment; nothing is reported.
 pub(super) fn lex_lossy(text: &str) -> Vec<KdlToken> {
     lexed(text, &mut DiagnosticSink::new(&Arc::from(""))).0
 }
 
-/// The tokens of a text up to the first fatal error, and true if there is none.
+/// Tokens of a text up to the first fatal error, such as an unclosed comment, and true if there is no such error. All
+/// errors are reported to `faults`.
 fn lexed(text: &str, faults: &mut DiagnosticSink) -> (Vec<KdlToken>, bool) {
     let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut lexer = Lexer { text, at, tokens: Vec::new(), faults };
@@ -71,7 +73,7 @@ fn lexed(text: &str, faults: &mut DiagnosticSink) -> (Vec<KdlToken>, bool) {
     (lexer.tokens, is_whole)
 }
 
-/// Returns true if a text contains a comment or `/-`.
+/// True if the text `part` contains a comment or `/-`.
 pub(super) fn has_comments(part: &str) -> bool {
     let mut at = 0;
     for token in lex_lossy(part) {
@@ -170,7 +172,8 @@ impl Lexer<'_, '_> {
         }
     }
 
-    /// Returns true if the line so far is an unquoted map or statement, whose `//` was not meant as a comment.
+    /// True if the current node begins with `map` or `compute` and has a bracket, `/` or `\` outside quotes, so that a
+    /// `//` in it was meant as a division.
     fn is_in_map(&self) -> bool {
         let ends = |token: &&KdlToken| {
             matches!(token.kind, KdlTokenKind::End | KdlTokenKind::Open | KdlTokenKind::Close)
@@ -182,7 +185,8 @@ impl Lexer<'_, '_> {
             && node.iter().any(|token| token.kind == KdlTokenKind::Stray)
     }
 
-    /// Skips a block comment and those nested in it; `None` if it is unclosed or nested too deep, which is reported.
+    /// Skips a block comment and the comments nested in it; `None` if the comment is unclosed or nested too deep, which
+    /// is reported.
     fn block_comment(&mut self) -> Option<()> {
         let start = self.at;
         let mut depth = 0_usize;
@@ -211,7 +215,8 @@ impl Lexer<'_, '_> {
         None
     }
 
-    /// Skips a backslash and the line end that it escapes.
+    /// Skips a backslash and the line end that it escapes; adds a [`KdlTokenKind::Stray`] token if no line end follows.
+    /// `None` if a comment in between is unclosed.
     fn line_continuation(&mut self) -> Option<()> {
         let start = self.at;
         self.at += 1;
@@ -235,7 +240,8 @@ impl Lexer<'_, '_> {
         }
     }
 
-    /// Reads a string with `hashes` number signs on each side: a raw one, without escapes, if there are any.
+    /// Reads a string with `hashes` number signs on each side; with at least one, the string is raw and has no escapes.
+    /// `None` if a string in triple quotes is unclosed.
     fn string(&mut self, hashes: usize) -> Option<()> {
         let start = self.at;
         self.at += hashes;
@@ -264,7 +270,7 @@ impl Lexer<'_, '_> {
         self.unclosed_string(start, &end, triple)
     }
 
-    /// Skips a backslash in a string and what it escapes: one character, or white space with line ends.
+    /// Skips a backslash in a string and the text that it escapes: one character, or white space with line ends.
     fn escape(&mut self) {
         self.at += 1;
         let blank = |c: char| is_space(c) || is_newline(c);
@@ -277,7 +283,8 @@ impl Lexer<'_, '_> {
         }
     }
 
-    /// Reports an unclosed string. It extends to the end of the line, or of the file if it has triple quotes.
+    /// Reports a string that begins at byte `start` and lacks its closing quotes `end`. The string extends to the end
+    /// of the line; one in triple quotes extends to the end of the file, and `None` is returned.
     fn unclosed_string(&mut self, start: usize, end: &str, triple: bool) -> Option<()> {
         let message =
             if triple { "unclosed string" } else { "this string is not closed on its line" };
@@ -291,7 +298,7 @@ impl Lexer<'_, '_> {
         Some(())
     }
 
-    /// Reports a character that KDL does not allow; returns true if it is one.
+    /// Reports the character `c` at the current position if KDL does not allow it; returns true if so.
     fn disallowed(&mut self, c: char) -> bool {
         let bad = is_disallowed(c);
         if bad {
@@ -305,7 +312,8 @@ impl Lexer<'_, '_> {
     }
 }
 
-/// Length in bytes of the line end at the start of `rest`.
+/// Length in bytes of the line end at the start of `rest`, 2 for `\r\n`; `None` if `rest` does not begin with a line
+/// end.
 pub(super) fn newline(rest: &str) -> Option<usize> {
     if rest.starts_with("\r\n") {
         return Some(2);
@@ -342,7 +350,7 @@ fn is_bare(c: char) -> bool {
         && !is_disallowed(c)
 }
 
-/// Number of `#` before the quote of a string; `None` if `rest` does not begin with one.
+/// Number of `#` before the opening quote of a string; `None` if `rest` does not begin with a string.
 fn string_hashes(rest: &str) -> Option<usize> {
     let hashes = rest.bytes().take_while(|&b| b == b'#').count();
     (rest.as_bytes().get(hashes) == Some(&b'"')).then_some(hashes)

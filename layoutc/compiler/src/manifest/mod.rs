@@ -1,4 +1,8 @@
-//! Reads manifests: KDL text → [`tree`] → [`syntax`]. Each stage reports all errors and continues with the rest.
+//! Parser of manifests: KDL text → [`tree`] (generic nodes) → [`syntax`] (typed items). Each stage reports all its
+//! errors and leaves out only the parts with errors.
+//!
+//! [`parse`] runs all stages; [`format()`] prints a manifest in a canonical style; [`lenient`] parses text that is
+//! being edited.
 
 mod bracket_lists;
 mod diagnostic_sink;
@@ -26,8 +30,9 @@ pub(crate) use read::MEMORIES;
 pub use read::bytes;
 use syntax::{Identifier, ManifestSyntax};
 
-/// Parses a manifest. Returns its items and all diagnostics, in textual order. Items with errors are left out and
-/// listed in [`ManifestSyntax::broken`]. Terminates on any input without panic or stack overflow, in near-linear time.
+/// Parses a manifest. Returns its items and all diagnostics, ordered by position in the text. Items with errors are
+/// left out and listed in [`ManifestSyntax::broken`]. Terminates on any input without panic or stack overflow, in
+/// near-linear time.
 pub fn parse(file: &Arc<str>, text: &str) -> (ManifestSyntax, Vec<Diagnostic>) {
     let mut faults = DiagnosticSink::new(file);
     let tree = tree_builder::tree(text, &mut faults);
@@ -36,7 +41,8 @@ pub fn parse(file: &Arc<str>, text: &str) -> (ManifestSyntax, Vec<Diagnostic>) {
     (manifest, faults.finish())
 }
 
-/// Parses the generic tree of a manifest. Returns it with the KDL syntax errors.
+/// Parses a manifest to a generic KDL tree, without interpretation of its nodes. Returns the tree and the KDL syntax
+/// errors, ordered by position in the text.
 pub fn parse_tree(file: &Arc<str>, text: &str) -> (tree::ManifestTree, Vec<Diagnostic>) {
     let mut faults = DiagnosticSink::new(file);
     let tree = tree_builder::tree(text, &mut faults);
@@ -44,7 +50,8 @@ pub fn parse_tree(file: &Arc<str>, text: &str) -> (tree::ManifestTree, Vec<Diagn
     (tree, faults.finish())
 }
 
-/// True if the text of a manifest, as parsed, converts sharded tensors.
+/// True if a `convert` item of the manifest `text` has a sharded tensor as source, so that MPI files are generated.
+/// Items with errors do not count.
 pub fn text_needs_mpi(text: &str) -> bool {
     let (manifest, _) = parse(&Arc::from(""), text);
     let is_cut = |name: &Identifier| {

@@ -14,8 +14,8 @@ use crate::base::nearest::nearest;
 
 use super::read::{ITEMS, NodeScope};
 
-/// Returns true if the tokens of a node are valid; else reports the first error. `parent` is the name of the enclosing
-/// node.
+/// Returns true if `head`, the tokens of a node without its block, is valid; else reports the first error. `parent` is
+/// the name of the enclosing node, empty at the top level. Tokens of kind [`KdlTokenKind::Bad`] are reported already.
 pub(super) fn check(
     text: &str,
     head: &[KdlToken],
@@ -72,7 +72,8 @@ pub(super) fn check(
     true
 }
 
-/// Reports commas between the axes of a shape: `n 4, c 8,`.
+/// Reports commas between the axes of a shape, as in `n 4, c 8,`; returns false, without a report, if `head` has no
+/// comma or is not a list of axes with an extent each.
 fn commas_in_shape(text: &str, head: &[KdlToken], faults: &mut DiagnosticSink) -> bool {
     let written = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
     let is_comma =
@@ -97,7 +98,7 @@ fn commas_in_shape(text: &str, head: &[KdlToken], faults: &mut DiagnosticSink) -
     true
 }
 
-/// The first `=` that is not between a property's name and its value.
+/// Byte range of the first `=` that is not between a property's key and its value; `None` if there is none.
 fn misplaced_equals(head: &[KdlToken]) -> Option<Range<usize>> {
     let mut at = 1;
     while let Some(token) = head.get(at) {
@@ -117,7 +118,7 @@ fn misplaced_equals(head: &[KdlToken]) -> Option<Range<usize>> {
     None
 }
 
-/// Returns true if two words are adjacent without a space.
+/// True if the two tokens of `pair` are adjacent without a space and neither is `=`.
 fn touching(pair: &[KdlToken]) -> bool {
     pair[0].span.end == pair[1].span.start
         && pair.iter().all(|token| token.kind != KdlTokenKind::Equals)
@@ -147,10 +148,10 @@ fn escapes(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) -> bool {
     true
 }
 
-/// Maximum number of bytes for a suggested one-line string.
+/// Maximum length in bytes of a string that a help text repeats on one line.
 const SHOWN: usize = 200;
 
-/// Reports a multi-line string.
+/// Reports a string in triple quotes, which manifests do not allow, and suggests it on one line.
 fn lines(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) {
     let source = text.get(token.span.clone()).unwrap_or_default();
     let words: Vec<&str> = source.trim_matches(['#', '"']).split_whitespace().collect();
@@ -165,14 +166,16 @@ fn lines(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) {
     }
 }
 
-/// The character of a `\u{1F600}` escape; `after` is the text behind the `u`.
+/// Character that an escape such as `\u{1F600}` denotes; `after` is the text behind the `u`. `None` if the escape is
+/// malformed.
 fn scalar(after: &str) -> Option<char> {
     let (digits, _) = after.strip_prefix('{')?.split_once('}')?;
     let hex = (1..=6).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
     char::from_u32(u32::from_str_radix(digits, 16).ok().filter(|_| hex)?)
 }
 
-/// Reports a character that occurs only in expressions, or a comment that begins with an unquoted `//`.
+/// Reports `token`, a token of the node `head` that is valid only inside quotes (a bracket, `/` or `\`) or that a `//`
+/// comment follows without a space. Suggests to quote the expression around it.
 fn unquoted(
     text: &str,
     head: &[KdlToken],
@@ -261,7 +264,8 @@ fn unquoted(
     }
 }
 
-/// Reports a list in brackets.
+/// Reports a list in brackets, with its replacement in KDL; `token` is its opening bracket, `outside` the message for a
+/// list that is not a shape.
 fn bracketed(
     list: bracket_lists::BracketList,
     token: &KdlToken,
@@ -281,7 +285,7 @@ fn bracketed(
     }
 }
 
-/// Reports a property, as `n=1`, where a node is expected.
+/// Reports a property, such as `n=1`, where a node is expected, and suggests `n 1`.
 fn property_for_node(text: &str, head: &[KdlToken], parent: &str, faults: &mut DiagnosticSink) {
     let of = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
     let whole = head[0].span.start..head.last().map_or(0, |token| token.span.end);
@@ -306,10 +310,11 @@ fn property_for_node(text: &str, head: &[KdlToken], parent: &str, faults: &mut D
     }
 }
 
-/// Quotation marks of other languages.
+/// Quotation marks that other languages use and KDL does not.
 const QUOTES: &[char] = &['\'', '`', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}'];
 
-/// Reports a keyword of another language in the place of an element type: `dtype=true`.
+/// Reports the token at position `at` of `head` if it is a word such as `true` in the place of an element type, as in
+/// `dtype=true`; returns true if it is.
 fn no_element_type(text: &str, head: &[KdlToken], at: usize, faults: &mut DiagnosticSink) -> bool {
     let of = |at: usize| head.get(at).and_then(|token| text.get(token.span.clone()));
     let key = at.checked_sub(2).and_then(of);
@@ -325,7 +330,8 @@ fn no_element_type(text: &str, head: &[KdlToken], at: usize, faults: &mut Diagno
     true
 }
 
-/// Returns true if an unquoted word is a valid name, keyword or number; else reports it.
+/// Returns true if the unquoted word at `span` is a valid name, keyword or number; else reports the word. `is_name` is
+/// true for a node's name or a property's key, which cannot be a number.
 fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSink) -> bool {
     let word = text.get(span.clone()).unwrap_or_default();
     let start = span.start;
@@ -401,10 +407,10 @@ fn word(text: &str, span: Range<usize>, is_name: bool, faults: &mut DiagnosticSi
     }
 }
 
-/// The keywords of KDL 2.
+/// Keywords of KDL 2, with their number sign.
 const KEYWORDS: &[&str] = &["#true", "#false", "#null", "#inf", "#-inf", "#nan"];
 
-/// The first 40 characters of a word.
+/// First 40 characters of a word, followed by `…` if there are more.
 pub(super) fn shorten(word: &str) -> String {
     let mut start: String = word.chars().take(40).collect();
     if start.len() < word.len() {

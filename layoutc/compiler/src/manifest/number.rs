@@ -1,4 +1,5 @@
-//! Checks words that begin with a digit, and suggests what was meant by those that are not KDL numbers.
+//! Checks that KDL can represent a word that begins with a digit, and suggests replacements for words that are not
+//! numbers, such as `8x8` or `64KB`.
 
 use super::node_lints::shorten;
 use crate::base::nearest::quantity;
@@ -9,7 +10,8 @@ const NO_NUMBER: &str = "write only digits, a name that begins with a letter, or
 /// Help for a number that is too large.
 const SMALLER: &str = "write a smaller number";
 
-/// Checks that KDL can represent the number; the error is a message and a help text.
+/// Checks that `word`, without a sign, is an integer of at most 127 bits (decimal, or with the prefix `0x`, `0o` or
+/// `0b`) or a finite 64-bit float. `Err` holds a message and a help text.
 pub(super) fn read(word: &str) -> Result<(), (String, &'static str)> {
     let digits: String = word.chars().filter(|&c| c != '_').collect();
     for (prefix, radix) in [("0x", 16), ("0X", 16), ("0o", 8), ("0b", 2)] {
@@ -51,7 +53,8 @@ fn integer(word: &str, digits: &str, radix: u32) -> Result<(), (String, &'static
     }
 }
 
-/// Replacement for a word that is not a number, and an explanation to append to it. `before` is the text before the word.
+/// Replacement for a word that is not a number, and a suffix that explains it: (`8 8`, `: spaces separate arguments`)
+/// for `8x8`. `before` is the manifest's text up to the word. `None` if no replacement is known.
 pub(super) fn number_suggestion(word: &str, before: &str) -> Option<(String, String)> {
     if before.trim_end().ends_with("swizzle") && word.ends_with('B') {
         return Some((format!("mode=\"{word}\""), " for a hardware swizzle".to_owned()));
@@ -60,7 +63,8 @@ pub(super) fn number_suggestion(word: &str, before: &str) -> Option<(String, Str
     syntax.or_else(|| quantity(word))
 }
 
-/// Replacement for a word with the punctuation of another language.
+/// Replacement, with an explanation, for a word that other languages write, such as `4,`, `8x8`, `1..4` or `2*3`;
+/// `None` for other words.
 fn syntax_suggestion(word: &str) -> Option<(String, &'static str)> {
     let is_digits = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
     if let Some(number) = word.strip_suffix(',').filter(|number| !number.contains(',')) {

@@ -98,30 +98,30 @@ impl IntegerExpr {
     }
 }
 
-/// Kind of a declared item. Names of items of one kind share a namespace.
+/// Kind of a named item, by the keyword that declares it. Items of one kind share a namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ItemKind {
-    /// Kind of `const` items.
+    /// `const` item, a named integer.
     Const,
-    /// Kind of `symbol` items.
+    /// `symbol` item, an extent known only at run time.
     Symbol,
-    /// Kind of `transform` items.
+    /// `transform` item, a named sequence of layout steps.
     Transform,
-    /// Kind of `memory-space` items.
+    /// `memory-space` item, a memory of the target that is not built in.
     MemorySpace,
-    /// Kind of `mesh` items.
+    /// `mesh` item, a grid of devices.
     Mesh,
-    /// Kind of `tensor` and `view` items, which share a namespace.
+    /// `tensor` item or `view` item, which share a namespace.
     Tensor,
-    /// Kind of `kernel` items.
+    /// `kernel` item, a computation on logical axes.
     Kernel,
-    /// Kind of `instance` items.
+    /// `instance` item, which binds the operands of a kernel to tensors.
     Instance,
-    /// Kind of `backend` items.
+    /// `backend` item, the layouts that operators accept.
     Backend,
-    /// Kind of `graph` items.
+    /// `graph` item, a graph of operators.
     Graph,
-    /// Kind of `use` items, whose name is their path.
+    /// `use` item, which imports another manifest; its name is the path of that manifest.
     Use,
 }
 
@@ -132,41 +132,41 @@ pub struct ManifestSyntax {
     /// path.
     #[serde(skip)]
     pub file: Arc<str>,
-    /// `use` items, which name other manifests.
+    /// `use` items, which import other manifests.
     pub uses: Vec<UseItem>,
     /// `const` items, which name integers.
     pub consts: Vec<ConstItem>,
     /// `symbol` items, which declare extents known only at run time.
     pub symbols: Vec<SymbolItem>,
-    /// `memory-space` items.
+    /// `memory-space` items, which declare memories that are not built in.
     pub memory_spaces: Vec<MemorySpaceItem>,
     /// `mesh` items, which declare device meshes.
     pub meshes: Vec<MeshItem>,
     /// `transform` items, which name reusable layout steps.
     pub transforms: Vec<TransformItem>,
-    /// `tensor` items.
+    /// `tensor` items, which declare an element type, a shape and a layout.
     pub tensors: Vec<TensorItem>,
-    /// `view` items.
+    /// `view` items, which give a tensor's memory other axes or another element type.
     pub views: Vec<ViewItem>,
-    /// `convert` items.
+    /// `convert` items, which request relayouts between tensors.
     pub converts: Vec<ConvertItem>,
-    /// `kernel` items.
+    /// `kernel` items, which declare computations on logical axes.
     pub kernels: Vec<KernelItem>,
-    /// `instance` items, which may refer to kernels of used manifests.
+    /// `instance` items, which bind the operands of kernels, also of kernels in used manifests, to tensors.
     pub instances: Vec<InstanceItem>,
-    /// `backend` items.
+    /// `backend` items, which list the layouts that operators accept.
     pub backends: Vec<BackendItem>,
-    /// `graph` items, which hold operators.
+    /// `graph` items, which declare graphs of operators.
     pub graphs: Vec<GraphItem>,
-    /// Kinds and names of the items with errors, which the lists above leave out. A reference to one of them gets no
+    /// Kinds and names of the items with errors, which the lists of items leave out. A reference to one of them gets no
     /// further diagnostic.
     pub broken: Vec<(ItemKind, String)>,
-    /// True if part of the file could not be read at all. An undefined name may be declared there, and gets no further
-    /// diagnostic.
+    /// True if part of the file could not be parsed, for example after an unclosed block. An undefined name may be
+    /// declared there, and gets no further diagnostic.
     pub torn: bool,
 }
 
-/// `use "common.kdl"`
+/// `use` item, which imports the declarations of another manifest: `use "common.kdl"`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UseItem {
     /// Path of the used manifest as written, relative to this manifest.
@@ -175,7 +175,7 @@ pub struct UseItem {
     pub span: Range<usize>,
 }
 
-/// `const LANES 4`
+/// `const` item, which names an integer: `const LANES 4`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConstItem {
     /// Name that the const declares.
@@ -184,29 +184,30 @@ pub struct ConstItem {
     pub value: IntegerExpr,
 }
 
-/// `symbol batch min=1 max=4096 multiple=4`
+/// `symbol` item, which declares an extent known only at run time: `symbol batch min=1 max=4096 multiple=4`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SymbolItem {
     /// Name that the symbol declares.
     pub name: Identifier,
-    /// Least value that the symbol may have; `None` if not given.
+    /// Least value that the symbol may have; `None`: 1.
     pub min: Option<IntegerExpr>,
-    /// Greatest value that the symbol may have; `None` if not given.
+    /// Greatest value that the symbol may have, inclusive; `None`: 2^31 - 1.
     pub max: Option<IntegerExpr>,
-    /// Number of which every value of the symbol is a multiple; `None` if not given.
+    /// Number of which every value of the symbol is a multiple; `None`: 1.
     pub multiple: Option<IntegerExpr>,
     /// Byte range of the `symbol` node in the file.
     pub span: Range<usize>,
 }
 
-/// `memory-space vmem bytes="16 MiB" align=512 xla=1`
+/// `memory-space` item, which declares a memory that is not built in:
+/// `memory-space vmem bytes="16 MiB" align=512 xla=1`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemorySpaceItem {
     /// Name that the memory space declares.
     pub name: Identifier,
-    /// Capacity of the memory space in bytes; `None` if not given.
+    /// Capacity of the memory space in bytes; `None` if not given, in which case `require fits` is an error.
     pub bytes: Option<IntegerExpr>,
-    /// Alignment of base addresses in the memory space, in bytes; `None` if not given.
+    /// Alignment of base addresses in the memory space, in bytes; `None`: 1.
     pub align: Option<IntegerExpr>,
     /// XLA's number of the memory space, the n of `S(n)`; `None` if not given.
     pub xla: Option<IntegerLiteral>,
@@ -214,20 +215,20 @@ pub struct MemorySpaceItem {
     pub span: Range<usize>,
 }
 
-/// `transform blocked block=16 { … }`
+/// `transform` item, which names a sequence of layout steps with parameters: `transform blocked block=16 { … }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TransformItem {
     /// Name that the transform declares.
     pub name: Identifier,
     /// Parameters of the transform, each with its default value.
     pub parameters: Vec<(Identifier, IntegerLiteral)>,
-    /// Layout steps that the transform stands for, in order.
+    /// Layout steps that `apply NAME` inserts, in order of application.
     pub steps: Vec<StepItem>,
     /// Byte range of the `transform` node in the file.
     pub span: Range<usize>,
 }
 
-/// Order of elements that share a byte.
+/// Order of elements that share a byte, such as two `i4`: `nibbles high-first`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NibbleOrder {
     /// The first element is in the high bits of the byte.
@@ -236,16 +237,18 @@ pub enum NibbleOrder {
     LowFirst,
 }
 
-/// `tensor input dtype=f32 { … }`
+/// `tensor` item, which declares an element type, a shape and a layout: `tensor input dtype=f32 { … }`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TensorItem {
     /// Name that the tensor declares.
     pub name: Identifier,
-    /// The element type as written. A tensor has a `dtype`, a `record` or a `like`, or a `like` with one of the others.
+    /// Element type as written; `None` if `record` or `like` gives it. A tensor has at least one of the three, and not
+    /// both `dtype` and `record`.
     pub dtype: Option<SpannedText>,
-    /// Record type of the elements, in place of `dtype`; `None` if not given.
+    /// Record type of the elements, in place of `dtype`; `None` for a tensor without a record.
     pub record: Option<RecordItem>,
-    /// Name of the tensor that provides the shape and element type that are not given here.
+    /// Name of the tensor that provides the shape and element type that this item does not give; `None` if there is
+    /// none.
     pub like: Option<Identifier>,
     /// Shape of the tensor; `None` only with `like`.
     pub shape: Option<ShapeItem>,
@@ -257,20 +260,20 @@ pub struct TensorItem {
     pub shard: Option<ShardItem>,
     /// Ring buffer: the axis of which memory holds only a window of indices at a time; `None` for a whole tensor.
     pub ring: Option<RingItem>,
-    /// Conditions that the layout must meet, from `require` nodes.
+    /// Conditions of the `require` nodes, such as `require bijective`, which the layout must meet.
     pub gates: Vec<GateItem>,
     /// Names of the targets for which the tensor is generated; `None`: all targets.
     pub targets: Option<Vec<SpannedText>>,
-    /// Order of elements that share a byte; `None`: the default.
+    /// Order of elements that share a byte; `None`: the first element is in the low bits.
     pub nibbles: Option<NibbleOrder>,
-    /// Element type that pack reads and unpack writes, if it differs from that in memory.
+    /// Element type of the row-major array that pack reads and unpack writes; `None` if it is the type in memory.
     pub pack_from: Option<PackFromItem>,
     /// Byte range of the `tensor` node in the file.
     pub span: Range<usize>,
 }
 
 impl TensorItem {
-    /// Tensor with a name and an element type, and with nothing else.
+    /// Tensor with a name, an element type and a span; all other fields are `None` or empty.
     pub fn new(name: Identifier, dtype: SpannedText, span: Range<usize>) -> Self {
         Self {
             name,
@@ -291,30 +294,30 @@ impl TensorItem {
     }
 }
 
-/// `pack-from=f32 cast=saturate`
+/// Properties of a tensor that make pack and unpack convert elements: `pack-from=f32 cast=saturate`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackFromItem {
-    /// Element type that pack reads and unpack writes, as written.
+    /// Element type of the array that pack reads and unpack writes, as written.
     pub dtype: SpannedText,
-    /// Treatment of values that are out of range for the element type; `None`: the default.
+    /// Treatment of values that are out of range for the destination's element type; `None`: [`CastMode::Round`].
     pub cast: Option<CastMode>,
 }
 
-/// The axis whose labels are the fields of a record, if all fields have one type.
+/// Name of the axis whose indices are the fields of a record, if all fields have one type.
 pub const FIELD: &str = "field";
 
-/// `dtype { x f32; y f32 }`, `dtype align=4 { d f16; q u4 32 }`
+/// Record type of a tensor's elements: `dtype { x f32; y f32 }`, `dtype align=4 { d f16; q u4 32 }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordItem {
     /// Fields of the record, at least one, with distinct names.
     pub fields: Vec<FieldItem>,
-    /// Alignment of the record in bytes, to a multiple of which its size is rounded up; `None` if not given.
+    /// Alignment of the record in bytes, to a multiple of which the record's size is rounded up; `None` if not given.
     pub align: Option<IntegerExpr>,
     /// Byte range of the record in the file.
     pub span: Range<usize>,
 }
 
-/// Field of a record: `q u4 32 align=4`
+/// Field of a record: `q u4 32 align=4` is 32 elements of type `u4`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldItem {
     /// Name that the field declares.
@@ -330,8 +333,8 @@ pub struct FieldItem {
 }
 
 impl RecordItem {
-    /// Returns true if the fields are the labels of an axis: all have one type, and none has counts or an alignment.
-    /// Otherwise all fields together form one element.
+    /// True if the fields are the labels of an axis: all have one type, and neither the record nor a field has counts
+    /// or an alignment. Otherwise all fields together form one element.
     pub fn is_axis(&self) -> bool {
         let first = self.fields.first().map(|field| &field.dtype.value);
         let is_plain = |field: &FieldItem| {
@@ -341,50 +344,51 @@ impl RecordItem {
     }
 }
 
-/// `shape { n batch; h 64 }`
+/// Shape of a tensor or view, which names the logical axes: `shape { n batch; h 64 }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShapeItem {
     /// Axes of the shape, outermost first, with distinct names.
     pub axes: Vec<AxisItem>,
-    /// The `where "j <= i"` conditions that select the indices that are elements; empty for all.
+    /// Conditions, from nodes such as `where "j <= i"`, that select the indices that are elements; empty if all are.
     pub conditions: Vec<SpannedText>,
     /// Byte range of the `shape` node in the file.
     pub span: Range<usize>,
 }
 
-/// The node of a shape that states a condition; it cannot be the name of an axis.
+/// Name of the node that states a condition in a shape, `where "j <= i"`; an axis cannot have this name.
 pub const WHERE: &str = "where";
 
-/// Axis of a shape with its extent.
+/// Axis of a shape with its extent: `n 16`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AxisItem {
     /// Name that the axis declares.
     pub name: Identifier,
-    /// Extent of the axis.
+    /// Extent of the axis: a number, labels, or the fields of a record.
     pub extent: Extent,
 }
 
-/// Extent of an axis, in one of its notations.
+/// Extent of an axis: a number, a list of labels, or the fields of a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Extent {
-    /// Number of elements along the axis; an integer literal is not negative.
+    /// Number of elements along the axis: `n 16`, `n "2 * k"`. An integer literal is not negative.
     Bound(IntegerExpr),
-    /// Labels of the indices, one index for each label; the labels are distinct.
+    /// Labels of the indices, one index for each label: `part { x; y; z }`. The labels are distinct.
     Labels(Vec<Identifier>),
     /// Fields of the tensor's record, one index for each field: the axis `field` without an extent.
     Fields,
 }
 
-/// `layout { … }`, or `layout nchw4c block=8`, which is one [`StepKind::Apply`].
+/// Layout of a tensor, view, intermediate or cache: `layout { … }`, or `layout nchw4c block=8`, which is one
+/// [`StepKind::Apply`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LayoutItem {
-    /// Steps of the layout, in order.
+    /// Steps of the layout, in order of application; empty: row-major.
     pub steps: Vec<StepItem>,
     /// Byte range of the `layout` node in the file.
     pub span: Range<usize>,
 }
 
-/// Step of a layout, with its location.
+/// Step of a layout, such as `split c by=4`, with its location.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepItem {
     /// Operation of the step with its arguments.
@@ -399,45 +403,50 @@ pub struct StepItem {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are the keywords of the manifest")]
 pub enum StepKind {
-    /// `map "(n, c) -> …"`
+    /// `map "(n, c) -> (n, c // 4, c % 4)"`: index map from the current axes to the next ones.
     Map(SpannedText),
-    /// `apply blocked block=8`
+    /// `apply blocked block=8`: steps of the transform `name`, with values for its parameters.
     Apply { name: Identifier, arguments: Vec<(Identifier, IntegerExpr)> },
-    /// `order a ... c`: names of axes, or `...`
+    /// `order a ... c`: permutation of the axes, outermost first; `...` stands for the axes that are not named.
     Order(Vec<SpannedText>),
-    /// `split c by=4`, `split i into="io im ii" by="4 4"`; `into` is empty if absent
+    /// `split c by=4`: axis `c` becomes `c // 4` and `c % 4`. `split i into="io im ii" by="4 4"`: extents of all new
+    /// axes but the outermost; `into` has the names of the new axes, outermost first, and is empty if absent.
     Split { axis: Identifier, into: Vec<Identifier>, by: Vec<IntegerExpr> },
-    /// `fuse h w as=hw`
+    /// `fuse h w as=hw`: adjacent axes become one, `h * extent(w) + w`; `into` is the new name, `None` if absent.
     Fuse { axes: Vec<Identifier>, into: Option<Identifier> },
-    /// `tile 8 * 128 as="r_tile …"`; `names` is empty if absent
+    /// `tile 8 * 128 as="r_tile …"`: XLA tile of the last axes, outermost first; `names` are those of the new axes,
+    /// empty if absent.
     Tile { entries: Vec<TileEntry>, names: Vec<Identifier> },
-    /// `pad c multiple=8`
+    /// `pad c multiple=8`: rounds the extent of an axis up to a multiple.
     PadMultiple { axis: Identifier, multiple: IntegerExpr },
-    /// `pad h before=1 after=1`; at least one of the two is present
+    /// `pad h before=1 after=1`: adds padding before index 0 and after the last index, in elements; at least one of the
+    /// two is present.
     PadBeforeAfter { axis: Identifier, before: Option<IntegerExpr>, after: Option<IntegerExpr> },
-    /// `strides 1056 1`, in elements
+    /// `strides 1056 1`: stride of each axis, outermost first, in elements.
     Strides(Vec<IntegerExpr>),
-    /// `align 64`: the base address, in bytes
+    /// `align 64`: alignment of the base address, in bytes.
     AlignBase(IntegerExpr),
-    /// `align h 64`: the stride of an axis, in bytes
+    /// `align h 64`: rounds the stride of an axis up to a multiple of `bytes`.
     AlignAxis { axis: Identifier, bytes: IntegerExpr },
-    /// `align 64 at=origin`: the address of the first element that is not padding, in bytes
+    /// `align 64 at=origin`: alignment of the first element that is not padding, in bytes.
     AlignOrigin(IntegerExpr),
-    /// `fill 0`, `fill none`
+    /// `fill 0`, `fill none`: value that pack writes to padding.
     Fill(FillItem),
-    /// `padding forbid`, `padding allow`
+    /// `padding forbid`, `padding allow`: whether padding is an error or gets no warning.
     Padding(PaddingRule),
-    /// `axis-separators h 2`
+    /// `axis-separators h 2`: ends a physical axis after each of these storage axes, given by name or position.
     Separators(Vec<SeparatorItem>),
-    /// `swizzle 3 4 3 unit=bytes`: CuTe's bits, base and shift
+    /// `swizzle 3 4 3 unit=bytes`: CuTe's `Swizzle<bits, base, shift>` of the offset, which counts bytes or elements.
     Swizzle { bits: IntegerLiteral, base: IntegerLiteral, shift: IntegerLiteral, unit: SwizzleUnit },
-    /// `swizzle mode="128B"`: a swizzle mode of the tensor memory accelerator, by row width in bytes
+    /// `swizzle mode="128B"`: swizzle mode of NVIDIA's tensor memory accelerator (TMA); the number is the row width in
+    /// bytes.
     SwizzleMode(IntegerLiteral),
-    /// `notation tvm="NCHW16c"`, or the same on `layout`; `sizes` are the additional properties, by name
+    /// `notation tvm="NCHW16c"`, or `layout tvm="NCHW16c"`: layout `text` in the notation of another tool, here with
+    /// `notation` `tvm`. `sizes` are the further properties, such as `c16=16` for einops.
     Foreign { notation: String, text: SpannedText, sizes: Vec<(Identifier, IntegerLiteral)> },
 }
 
-/// Unit in which the numbers of a swizzle count.
+/// Unit of the offset whose bits a swizzle combines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the variants are the keywords of the manifest")]
 pub enum SwizzleUnit {
@@ -445,16 +454,16 @@ pub enum SwizzleUnit {
     Elements,
 }
 
-/// Entry of a `tile` step for one axis.
+/// Entry of a `tile` step for one axis: an extent or `*`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TileEntry {
-    /// `*`, which merges its axis into the next more minor one; with its bytes in the file.
+    /// `*`, which merges an axis into the next more minor one; holds the byte range of the `*` in the file.
     Star(Range<usize>),
     /// Extent of the tile along its axis.
     Extent(IntegerExpr),
 }
 
-/// Fill value, which pack writes to padding.
+/// Value of a `fill` step, which pack (the copy of a row-major array into the layout) writes to padding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FillItem {
     /// Value as written.
@@ -463,14 +472,14 @@ pub struct FillItem {
     pub span: Range<usize>,
 }
 
-/// Fill value as the manifest gives it.
+/// Fill value as the manifest gives it, before conversion to the element type.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum FillLiteral {
     /// Integer, such as 0 or -1.
     Integer(i128),
     /// A number with a fraction or an exponent, or `#inf`, `#-inf`, `#nan`.
     Float(f64),
-    /// `#true`, `#false`
+    /// Boolean, `#true` or `#false`.
     Bool(bool),
     /// `none`: pack does not write padding.
     Nothing,
@@ -481,11 +490,11 @@ pub enum FillLiteral {
 pub enum PaddingRule {
     /// `forbid`: any padding is an error.
     Forbid,
-    /// `allow`: padding without a reason gets no warning.
+    /// `allow`: padding gets no warning, whatever its amount and origin.
     Allow,
 }
 
-/// Position of an axis separator among the storage axes.
+/// Position of an axis separator, which ends a physical axis, among the storage axes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SeparatorItem {
     /// After the storage axis of this name.
@@ -494,7 +503,7 @@ pub enum SeparatorItem {
     Position(IntegerLiteral),
 }
 
-/// `memory image2d format=rgba access=read`
+/// Memory of a tensor: `memory shared`, `memory image2d format=rgba access=read`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryItem {
     /// Kind of the memory: a built-in one or a memory space.
@@ -507,7 +516,7 @@ pub struct MemoryItem {
     pub span: Range<usize>,
 }
 
-/// Memory of a tensor, as written.
+/// Name of a memory as written: a built-in keyword or a declared memory space.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MemoryKind {
     /// Built-in kind of memory, given by a keyword.
@@ -519,43 +528,43 @@ pub enum MemoryKind {
 /// Kind of memory in which a tensor is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Memory {
-    /// Ordinary buffer, in global memory.
+    /// `global`: ordinary buffer in global memory.
     Global,
-    /// Read-only buffer, in constant memory.
+    /// `constant`: read-only buffer in constant memory.
     Constant,
-    /// Two-dimensional image (`image2d`, or `texture`).
+    /// `image2d` or `texture`: two-dimensional image.
     Image2d,
-    /// Array of two-dimensional images.
+    /// `image2d-array`: array of two-dimensional images.
     Image2dArray,
-    /// Memory shared by the threads of a block.
+    /// `shared`: CUDA shared memory of a thread block.
     Shared,
-    /// OpenCL local memory of a work-group.
+    /// `local`: OpenCL local memory of a work-group.
     Local,
-    /// No memory: only constants and index functions are generated.
+    /// `none`: no memory; only constants and index functions are generated.
     None,
 }
 
-/// Condition of a `require` node, with its location.
+/// Condition of a `require` node, such as `bijective`, with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateItem {
-    /// Condition that the layout must meet.
+    /// Condition with its bound or axis.
     pub kind: GateKind,
     /// Byte range in the file of the condition's words, without `require`.
     pub span: Range<usize>,
 }
 
-/// Condition that a layout must meet.
+/// Condition that a `require` node states and the tensor's layout must meet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GateKind {
-    /// `bijective`: every slot has an element.
+    /// `bijective`: every position of the buffer holds an element, that is, there is no padding.
     Bijective,
-    /// `padding-below=0.10`: upper bound of the fraction of bytes that are padding.
+    /// `padding-below=0.10`: exclusive upper bound of the fraction of the buffer that is padding.
     PaddingBelow(Decimal),
     /// `bytes-below="64 MiB"`: exclusive upper bound of the buffer's size in bytes.
     BytesBelow(IntegerExpr),
     /// `contiguous c`: consecutive indices along an axis are adjacent in memory.
     Contiguous(Identifier),
-    /// `vector=4`: aligned loads and stores of this many elements are possible.
+    /// `vector=4`: aligned vector loads and stores of this number of elements are possible.
     Vector(IntegerExpr),
     /// `fits`: the tensor is no larger than its memory space.
     Fits,

@@ -1,5 +1,5 @@
-//! A manifest as a generic KDL tree: nodes with arguments, properties and children, each with its span. It does not
-//! know about layouts.
+//! Generic KDL tree of a manifest, [`ManifestTree`]: nodes with arguments, properties and children, each with its span.
+//! Names of nodes have no meaning at this stage.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use std::ops::Range;
 pub enum ManifestValue {
     /// String with its escapes resolved.
     String(String),
-    /// An integer.
+    /// Integer, such as `16` or `0x1f`.
     Integer(i128),
     /// A number with a fraction or an exponent, or `#inf`, `#-inf`, `#nan`.
     Float(f64),
-    /// `#true` or `#false`.
+    /// Boolean, `#true` or `#false`.
     Bool(bool),
-    /// `#null`.
+    /// Absent value, `#null`.
     Null,
 }
 
 impl ManifestValue {
-    /// The kind of value with its article, for messages: `a string`.
+    /// Kind of the value with its article, for messages: `a string`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::String(_) => "a string",
@@ -34,7 +34,7 @@ impl ManifestValue {
 /// Argument of a node, or value of a property, with its location.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The parsed value.
+    /// Value with escapes resolved.
     pub value: ManifestValue,
     /// Byte range of the value in the file, including quotes.
     pub span: Range<usize>,
@@ -66,7 +66,7 @@ pub struct PropertyKey {
     pub span: Range<usize>,
 }
 
-/// Node of a KDL tree.
+/// Node of a KDL tree: `name arg key=value { children }`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ManifestNode {
     /// Name of the node, such as `tensor`.
@@ -79,7 +79,7 @@ pub struct ManifestNode {
     pub props: Vec<(PropertyKey, Entry)>,
     /// Nodes of the node's block; `None` if it has no block.
     pub children: Option<Vec<ManifestNode>>,
-    /// Byte range in the file from the name to the last argument, property or closing brace.
+    /// Byte range of the node in the file, from the name to the last argument, property or closing brace.
     pub span: Range<usize>,
     /// Byte range in the file from the name to the last argument or property, without the block.
     pub head: Range<usize>,
@@ -94,7 +94,7 @@ impl ManifestNode {
         self.children.as_deref().unwrap_or_default()
     }
 
-    /// Returns true if the node or any descendant is broken.
+    /// True if the node or any descendant is broken, that is, reported as malformed.
     pub fn is_damaged(&self) -> bool {
         self.broken || self.children().iter().any(Self::is_damaged)
     }

@@ -1,4 +1,4 @@
-//! Builder of the KDL tree from tokens: assigns arguments to nodes and nodes to blocks. It uses an explicit
+//! Builder of the generic KDL tree from tokens: assigns arguments to nodes and nodes to blocks. It uses an explicit
 //! stack, so that no input overflows the thread's stack.
 
 use std::ops::Range;
@@ -10,7 +10,7 @@ use super::tree::{ManifestNode, ManifestTree};
 use crate::base::codes::Code;
 use crate::base::diagnostic::Fix;
 
-/// Builds the tree of a text. Malformed parts are reported once, and left out or marked as broken.
+/// Parses a text to its KDL tree. Malformed parts are reported to `faults` once, and left out or marked as broken.
 pub(super) fn tree(text: &str, faults: &mut DiagnosticSink) -> ManifestTree {
     let Some(tokens) = lex::lex(text, faults) else {
         return ManifestTree { nodes: Vec::new(), torn: true };
@@ -56,7 +56,7 @@ struct TreeBuilder<'t, 'f> {
     head: Vec<KdlToken>,
     /// True if `/-` comments out the whole current node.
     slashed: bool,
-    /// True directly after the block of the current node.
+    /// True between the block of the current node and the end of the node.
     after_block: bool,
     frames: Vec<OpenBlock<'t>>,
     /// Nodes so far of the innermost open block, or of the file.
@@ -126,8 +126,8 @@ impl<'t> TreeBuilder<'t, '_> {
         self.head.push(token.clone());
     }
 
-    /// Reports a property that follows the block of its node, and adds it to the node. Returns false if the token
-    /// begins no property.
+    /// Reports a property that follows the block of its node, and adds the property to the node. Returns false, without
+    /// a report, if `token` begins no property.
     fn property_after_block(&mut self, token: &KdlToken) -> bool {
         let Some([equals, value]) = self.tokens.get(self.at..self.at + 2) else { return false };
         let is_word = |token: &KdlToken| {
@@ -173,7 +173,8 @@ impl<'t> TreeBuilder<'t, '_> {
         self.after_block = false;
     }
 
-    /// Builds the node from the tokens so far; `None` if there are none or the node is commented out.
+    /// Builds a node from the tokens in `head`, which becomes empty; `None` if there are no tokens or the node is
+    /// commented out.
     fn take_head(&mut self) -> Option<ManifestNode> {
         let head = std::mem::take(&mut self.head);
         let discard = self.frames.last().is_some_and(|frame| frame.discard);
@@ -252,7 +253,8 @@ impl<'t> TreeBuilder<'t, '_> {
         self.after_block = true;
     }
 
-    /// Handles `/-`, which comments out the node, argument, property or block that follows.
+    /// Handles the `/-` that `token` is: skips the node, argument, property or block that follows. `None` if the block
+    /// is unclosed or nested too deep, which ends parsing.
     fn slash_dash(&mut self, token: &KdlToken) -> Option<()> {
         while self.peek() == Some(KdlTokenKind::End) {
             self.at += 1;
@@ -279,7 +281,8 @@ impl<'t> TreeBuilder<'t, '_> {
         }
     }
 
-    /// Skips a block that `/-` comments out, including nested blocks.
+    /// Skips a block that `/-` comments out, including nested blocks; `brace` is its `{`. `None` if the block is
+    /// unclosed or nested too deep, which is reported.
     fn comment_out_block(&mut self, brace: &KdlToken) -> Option<()> {
         let mut depth = 1_usize;
         while let Some(token) = self.next() {

@@ -1,7 +1,8 @@
-//! Checked kernels: statements over logical axes, bound to the tensors of one instance.
+//! Checked kernels: a [`KernelInstance`] holds statements such as `B[i] += A[i, k]` over logical axes, and the tensors
+//! that they read and write.
 //!
-//! Expressions over axes are the algebra's: `Var::Axis(k)` is axis `k` of the statement, `Var::Symbol(k)` is symbol `k`
-//! of the [`KernelInstance`]. A value has one of the compute types (see [`TypedExpr::ty`]).
+//! In an [`Expr`], `Var::Axis(k)` is axis `k` of the statement and `Var::Symbol(k)` is symbol `k` of the
+//! [`KernelInstance`]. A value has one of the compute types (see [`TypedExpr::ty`]).
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::{Axis, Symbol};
@@ -11,32 +12,36 @@ use crate::base::cast::CastMode;
 use crate::base::diagnostic::FileSpan;
 use crate::base::dtype::Scalar;
 
-/// Kernel bound to the tensors of one instance: checked statements, tensors and loop schedule.
+/// Kernel whose operands are bound to concrete tensors by an `instance` item: checked statements, tensors and loop
+/// schedule. A kernel without `operands` names tensors directly and is an instance by itself.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct KernelInstance {
-    /// Name of the generated function: that of the instance, or of the kernel if the kernel names tensors itself.
+    /// Name of the generated function: the name of the `instance` item, or of the kernel if the kernel has no
+    /// `operands`.
     pub name: String,
     /// Name of the kernel that the instance binds.
     pub kernel: String,
-    /// Tensors that are parameters of the function, in their order: read-only ones by first appearance in the
-    /// statements, then written ones.
+    /// Parameters of the generated function, in parameter order: the tensors that are only read, by first appearance in
+    /// the statements, then the tensors that are written.
     pub operands: Vec<KernelOperand>,
-    /// Intermediate tensors with their own storage.
+    /// Intermediate tensors that are stored in a buffer: those with a `local` node, and results of reductions that
+    /// later statements read.
     pub locals: Vec<Tensor>,
-    /// Symbols of all tensors and of the kernel's text, each name once: those of the operands, then by name those that
-    /// only the text names, then those of the locals.
+    /// Symbols (extents known only at run time), each name once: those of the operands' tensors, then those that only
+    /// the kernel's text names, sorted by name, then those of `locals`.
     pub symbols: Vec<Symbol>,
     /// Statements in execution order.
     pub statements: Vec<Statement>,
-    /// Loop schedule from the manifest.
+    /// Loop schedule that the manifest gives; the planner decides what it leaves open.
     pub schedule: LoopSchedule,
-    /// Span of the instance in the manifest, or of the kernel if it names tensors itself.
+    /// Span in the manifest of the `instance` item, or of the kernel if the kernel has no `operands`.
     pub place: FileSpan,
 }
 
 impl KernelInstance {
-    /// The instance renamed to `NAME_auto`, without a schedule and tile caches; `None` if it has neither.
+    /// Copy of the instance with the name `NAME_auto` and without loop schedule and tile caches; `None` if the instance
+    /// has neither a schedule nor caches.
     pub(crate) fn unscheduled(&self) -> Option<Self> {
         let is_cached = self.statements.iter().any(|statement| !statement.caches.is_empty());
         if self.schedule == LoopSchedule::default() && !is_cached {
@@ -49,23 +54,23 @@ impl KernelInstance {
         Some(Self { name, statements, ..self.with_schedule(LoopSchedule::default()) })
     }
 
-    /// The instance with `schedule` in place of its own.
+    /// Copy of the instance with the loop schedule `schedule`.
     pub(crate) fn with_schedule(&self, schedule: LoopSchedule) -> Self {
         Self { schedule, ..self.clone() }
     }
 }
 
-/// Tensor that is an operand of a kernel, with its name there.
+/// Operand of a kernel: a tensor, and the name by which the kernel's statements refer to the tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelOperand {
-    /// Name of the operand in the kernel.
+    /// Name of the operand in the kernel's statements.
     pub name: String,
-    /// Position in [`super::Manifest::tensors`].
+    /// Position of the operand's tensor in [`super::Manifest::tensors`].
     pub tensor: usize,
     /// True if a statement writes the tensor.
     pub is_written: bool,
-    /// Exclusive upper bound of the tensor's elements, which are integers from 0, as the kernel declares and the
-    /// caller guarantees; `None` if none is declared.
+    /// Exclusive upper bound `N` of the element values, declared by `range OPERAND N` for a tensor of indices: the
+    /// caller guarantees integers in `0..N`. `None` if no bound is declared.
     pub range: Option<Expr>,
 }
 
@@ -78,28 +83,30 @@ pub enum BufferRef {
     Local(usize),
 }
 
-/// Statement of a kernel: `B[n, h, w, k] += …`.
+/// Statement of a kernel, such as `B[n, k] += A[n, c] * W[c, k]`: computes a value at every point of the axes and
+/// writes or reduces the values into one tensor.
 #[derive(Debug, Clone)]
 pub struct Statement {
     /// Tensor that the statement writes.
     pub target: BufferRef,
-    /// Axes of the statement: those of the target in its order, then reduced axes. Extents are over symbols. With a
-    /// `scatter`, the axes that its indices use come first.
+    /// Axes of the statement, which span the iteration domain: the target's axes in the target's order, then the
+    /// reduced axes. With a `scatter`, the axes that the scatter indices use come first. Extents are over symbols.
     pub axes: Vec<Axis>,
-    /// Number of the first axes in `axes` that are not reduced.
+    /// Number of axes that are not reduced; these are the first ones in `axes`.
     pub written_axes: usize,
-    /// Indices of the written element, one per axis of the target, if one of them is read from a tensor; `None` if
-    /// the indices are the axes.
+    /// Indices of the written element, one per axis of the target, if one of them is read from a tensor, as in
+    /// `B[ids[i], j] += …`; `None` if index `k` is axis `k` of the statement.
     pub scatter: Option<Vec<DataIndex>>,
     /// Reduction that combines the values of one written element.
     pub op: Reduction,
-    /// True if the previous value of the target takes part in the reduction.
+    /// True if the reduction starts from the previous value of the target's element, false if it starts from the
+    /// initial value of `op`.
     pub accumulate: bool,
     /// Type in which the reduction is computed; the type of the value if there is no reduction.
     pub accumulator: Scalar,
-    /// Treatment of results out of range when they are converted to the target's element type.
+    /// Treatment of results that are out of the range of the target's element type.
     pub store: CastMode,
-    /// Value that the statement computes for one point of its axes.
+    /// Right side of the statement: the value at one point of the iteration domain.
     pub value: TypedExpr,
     /// Tiles of operands that are copied to a cache inside the loops, each of a different tensor.
     pub caches: Vec<TileCache>,
@@ -180,7 +187,8 @@ impl TypedExpr {
         Self { ty, kind: TypedExprKind::Binary(op, Box::new(a), Box::new(b)) }
     }
 
-    /// Direct subexpressions, including values for out-of-bounds reads.
+    /// Direct subexpressions in textual order: operands, the indices of a gather, and values that replace out-of-bounds
+    /// reads.
     pub fn children(&self) -> Vec<&TypedExpr> {
         match &self.kind {
             TypedExprKind::Read(read) => {
@@ -222,14 +230,14 @@ impl TypedExpr {
         reads
     }
 
-    /// True if the expression contains a gather.
+    /// True if the expression contains a read at a data-dependent index ([`TypedExprKind::Gather`]).
     pub fn gathers(&self) -> bool {
         let mut found = false;
         self.walk(&mut |value| found |= matches!(value.kind, TypedExprKind::Gather(_)));
         found
     }
 
-    /// True if the expression contains a gather from the buffer.
+    /// True if the expression contains a read of `buffer` at a data-dependent index ([`TypedExprKind::Gather`]).
     pub fn gathers_of(&self, buffer: BufferRef) -> bool {
         let mut found = false;
         self.walk(&mut |value| {
@@ -244,7 +252,7 @@ impl TypedExpr {
         self.reads().iter().any(|read| read.buffer == buffer) || self.gathers_of(buffer)
     }
 
-    /// True if the expression divides integers, which is undefined for some operands.
+    /// True if the expression contains an integer division `//` or `%`, which is undefined for divisor 0.
     pub fn divides(&self) -> bool {
         let mut found = false;
         self.walk(&mut |value| {
@@ -266,7 +274,7 @@ pub enum TypedExprKind {
     Float(f64),
     /// Boolean constant.
     Bool(bool),
-    /// Integer arithmetic on axes and symbols, of type `i64`.
+    /// Integer expression of axes and symbols, such as `2 * h + r`, of type `i64`.
     Index(Expr),
     /// Element at an affine index, converted to its compute type: `f16`, `bf16` and narrower floats to `f32`,
     /// integers below 32 bits to `i32`.
@@ -277,20 +285,20 @@ pub enum TypedExprKind {
     Negate(Box<TypedExpr>),
     /// `not a`, of a `bool`.
     Not(Box<TypedExpr>),
-    /// Binary operator on two operands of the expression's own type.
+    /// Binary operator on two operands; both have the type of the result.
     Binary(Arithmetic, Box<TypedExpr>, Box<TypedExpr>),
     /// Comparison of two operands of one type, which yields `bool`.
     Compare(ComparePredicate, Box<TypedExpr>, Box<TypedExpr>),
     /// `select(condition, then, otherwise)`: the second operand if the first is true, otherwise the third.
     Select(Box<TypedExpr>, Box<TypedExpr>, Box<TypedExpr>),
-    /// Mathematical function on operands of the expression's own type.
+    /// Mathematical function; its operands have the type of the result.
     Call(MathFunction, Vec<TypedExpr>),
     /// Conversion of an operand of another type. A cast to a narrow type, `f16(x)`, is a conversion to that type inside
     /// a conversion back to its compute type; narrow types occur nowhere else.
     Convert(Box<TypedExpr>),
 }
 
-/// Read of the element of a tensor at an affine index.
+/// Read of an element of a tensor at an affine index: `A[n, h + r, 2 * w]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ElementRead {
     /// Tensor that is read.
@@ -301,14 +309,14 @@ pub struct ElementRead {
     pub outside: Option<BoundaryCondition>,
 }
 
-/// Read of the element of a tensor at a data-dependent index: `table[ids[t], d]`.
+/// Read of an element of a tensor at an index that is itself read from a tensor: `table[ids[t], d]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gather {
     /// Tensor that is read.
     pub buffer: BufferRef,
     /// One index per axis of the tensor.
     pub index: Vec<DataIndex>,
-    /// Value that replaces the element at out-of-bounds indices, of the element's own type.
+    /// Value that replaces the element at out-of-bounds indices; it has the compute type of the element.
     pub outside: TypedExpr,
 }
 
@@ -324,7 +332,7 @@ pub struct DataIndex {
 /// Value that replaces an element at out-of-bounds indices, and the axes along which they occur.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundaryCondition {
-    /// Value in place of the element, of the read's own type.
+    /// Value in place of the element; it has the compute type of the element.
     pub value: TypedExpr,
     /// Positions of the tensor's axes along which the index may be negative.
     pub below: Vec<usize>,
@@ -335,11 +343,11 @@ pub struct BoundaryCondition {
 /// Binary operator of a scalar expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arithmetic {
-    /// `a + b`
+    /// `a + b` of integers or floats.
     Add,
-    /// `a - b`
+    /// `a - b` of integers or floats.
     Subtract,
-    /// `a * b`
+    /// `a * b` of integers or floats.
     Multiply,
     /// `a / b` of floats.
     Divide,
@@ -347,9 +355,9 @@ pub enum Arithmetic {
     FloorDivide,
     /// `a % b` of integers, with the sign of the divisor.
     Modulo,
-    /// `a and b`
+    /// `a and b` of booleans.
     And,
-    /// `a or b`
+    /// `a or b` of booleans.
     Or,
     /// `min(a, b)`; of floats, NaN only if both are NaN.
     Min,
@@ -357,7 +365,7 @@ pub enum Arithmetic {
     Max,
 }
 
-/// Predicate that compares two scalar values.
+/// Predicate of a comparison of two scalar values: `==`, `!=`, `<`, `<=`, `>` or `>=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants are their own names")]
 pub enum ComparePredicate {
@@ -377,7 +385,7 @@ pub enum MathFunction {
     Exp,
     Log,
     Sqrt,
-    /// `1 / sqrt(x)`
+    /// Reciprocal square root, `1 / sqrt(x)`.
     Rsqrt,
     Tanh,
     Erf,

@@ -20,8 +20,8 @@ pub struct Graph {
     pub nodes: Vec<GraphNode>,
     /// Outputs of the graph, with the layouts that they must have.
     pub outputs: Vec<OutputRequirement>,
-    /// True if the graph is only verified, not solved: every result declares its layout, or nothing is left to
-    /// choose.
+    /// True if the layouts are only verified, not chosen by the solver: the backend does not say `verify=#false`, and
+    /// every result of a node declares its layout or the graph has no outputs.
     pub is_fixed: bool,
 }
 
@@ -66,7 +66,7 @@ pub struct LayoutCandidate {
     pub text: String,
     /// Span of the first occurrence of the text in the manifest.
     pub place: FileSpan,
-    /// The tensor in this layout, which is proven.
+    /// Tensor with this layout, which is proven injective.
     pub tensor: Tensor,
     /// Size of the tensor in this layout in bytes, including padding.
     pub bytes: u64,
@@ -74,20 +74,20 @@ pub struct LayoutCandidate {
     pub is_forbidden: bool,
     /// Glow layout string that the text denotes; `None` if it is in another notation.
     pub string: Option<glow::GlowLayout>,
-    /// Compatibility of this layout with each candidate of the tensor as the required one, by the candidate's
-    /// position.
+    /// Compatibility of this layout with every candidate of the tensor: `fits[k]` is that with candidate `k` as the
+    /// required layout.
     pub fits: Vec<Compatibility>,
 }
 
 /// Compatibility of a tensor's layout with a required layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compatibility {
-    /// The layout satisfies the requirement: every element has the same offset, or the layout matches the required
-    /// pattern.
+    /// The layout satisfies the requirement: every element has the same offset in both layouts, or the layout matches
+    /// the required Glow string with wildcards `*`.
     Satisfied,
-    /// Compatibility is undecidable, as it depends on an opaque attribute of a Glow layout.
+    /// Compatibility is undecidable: it depends on an opaque attribute of a Glow layout, such as `[vendor:packed]`.
     Unknown,
-    /// The layout differs from the required one.
+    /// The layout differs from the required one, so that a conversion is needed.
     Differs,
 }
 
@@ -96,7 +96,7 @@ pub enum Compatibility {
 pub struct GraphNode {
     /// Name of the node.
     pub name: String,
-    /// Name of the operator.
+    /// Name of the operator, such as `conv`, by which the backend lists its alternatives.
     pub op: String,
     /// Span of the node's name in the manifest.
     pub place: FileSpan,
@@ -104,30 +104,31 @@ pub struct GraphNode {
     pub inputs: Vec<usize>,
     /// Positions in [`Graph::tensors`] of the results, in order.
     pub outputs: Vec<usize>,
-    /// Possible layout assignments of the operator, at least one.
+    /// Possible layout assignments of the operator, at least one; the solver picks one.
     pub choices: Vec<OperatorChoice>,
-    /// True if the operator is elementwise.
+    /// True if the operator is declared with `elementwise=#true`.
     pub is_elementwise: bool,
-    /// True if all operands and results must have one common layout, each restricted to its own axes; any layout will
-    /// do.
+    /// True if all operands and results must have the same layout, whichever it is; a tensor of lower rank has the part
+    /// of the layout for its axes.
     pub shares_layout: bool,
-    /// Permutation of a transposition that layoutc performs as an alias or a conversion: for each axis of the operand
-    /// its position in the result. `None` for an operator of the caller.
+    /// Permutation of a transposition that layoutc performs as an alias or a conversion: `transposed[k]` is the
+    /// position in the result of axis `k` of the operand. `None` for an operator of the caller.
     pub transposed: Option<Vec<usize>>,
 }
 
 /// Possible layout assignment of an operator: a layout for each operand and result, with its cost.
 #[derive(Debug, Clone)]
 pub struct OperatorChoice {
-    /// Position of the alternative in the manifest, from 0; `None` if the operator accepts any layout.
+    /// Position among the `accepts` nodes of the operator, from 0; `None` if the operator accepts any layout.
     pub alternative: Option<usize>,
-    /// Position of the required candidate of each operand; `None` if any candidate is accepted.
+    /// For each operand in order, the position of the required layout in [`GraphTensor::candidates`]; `None` if any
+    /// candidate is accepted.
     pub inputs: Vec<Option<usize>>,
-    /// Position of the produced candidate of each result.
+    /// For each result in order, the position of the produced layout in [`GraphTensor::candidates`].
     pub outputs: Vec<usize>,
-    /// Implementation of the operator in this assignment.
+    /// Implementation of the operator with these layouts: by the caller or by layoutc.
     pub lowering: OperatorLowering,
-    /// Cost of the operator in this assignment, in bytes.
+    /// Cost of the operator with these layouts, in bytes.
     pub cost: u64,
     /// Span of the alternative or rule in the manifest.
     pub place: FileSpan,
@@ -136,7 +137,7 @@ pub struct OperatorChoice {
 /// Implementation of an operator: by the caller, or by layoutc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperatorLowering {
-    /// Operator that the caller implements.
+    /// Function that the caller implements.
     Operator,
     /// No operation: the result of a transposition shares the operand's memory.
     Alias,
@@ -149,14 +150,15 @@ pub enum OperatorLowering {
 pub struct OutputRequirement {
     /// Position of the output's tensor in [`Graph::tensors`].
     pub tensor: usize,
-    /// Position of the required candidate; `None` if any layout is accepted.
+    /// Position of the required layout in the tensor's [`GraphTensor::candidates`]; `None` if any layout is accepted.
     pub candidate: Option<usize>,
     /// Span of the output in the manifest.
     pub place: FileSpan,
 }
 
 impl Graph {
-    /// Readers of a tensor, as pairs of the position of a node and the position among its operands.
+    /// Readers of the tensor at position `tensor`: pairs of a position in [`Graph::nodes`] and the position among that
+    /// node's operands.
     pub fn readers(&self, tensor: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.nodes.iter().enumerate().flat_map(move |(k, node)| {
             let reads = node.inputs.iter().enumerate().filter(move |(_, read)| **read == tensor);
@@ -166,14 +168,14 @@ impl Graph {
 }
 
 impl LayoutCandidate {
-    /// True if the layout has an opaque Glow attribute, which no conversion can produce.
+    /// True if the layout has an opaque Glow attribute, such as `[vendor:packed]`, which no conversion can produce.
     pub fn is_opaque(&self) -> bool {
         let has_attribute = |dim: &glow::GlowAxis| dim.attributes().next().is_some();
         self.string.as_ref().is_some_and(|string| string.dims().iter().any(has_attribute))
     }
 
-    /// Result of Glow's comparison by letters, attributes and strides of this layout with the required one; `None` if
-    /// one of the two has no Glow string.
+    /// Result of Glow's comparison of this layout with the required one, by letters, attributes and strides; `None` if
+    /// either layout is no Glow string or a stride of this layout depends on a symbol.
     pub fn glow_satisfaction(&self, required: &Self) -> Option<glow::Satisfaction> {
         let (own, required) = (self.string.as_ref()?, required.string.as_ref()?);
         let strides: Option<Vec<i128>> =
@@ -210,7 +212,7 @@ impl GraphTensor {
         self.candidates.iter().position(|candidate| candidate.text == text)
     }
 
-    /// Text of the candidate at a position; empty if there is none.
+    /// Text of the layout of the candidate at position `candidate`; empty if there is none.
     pub fn text(&self, candidate: usize) -> &str {
         self.candidates.get(candidate).map_or("", |candidate| &candidate.text)
     }

@@ -7,7 +7,8 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::model::Tensor;
 
-/// Name of a variable in texts: for an axis or symbol its own name, for physical index k `p0`, `p1`, ….
+/// Name of a variable in printed expressions: the name of its axis or symbol, `p3` for physical index 3, `d3` for digit
+/// 3. An axis, storage axis or symbol `k` beyond its list is `i{k}`, `s{k}` or `n{k}`.
 pub fn variable(var: Var, logical: &[Axis], storage: &[Axis], symbols: &[Symbol]) -> String {
     let name = |found: Option<&String>, letter: char, k: u32| {
         found.cloned().unwrap_or_else(|| format!("{letter}{k}"))
@@ -22,18 +23,18 @@ pub fn variable(var: Var, logical: &[Axis], storage: &[Axis], symbols: &[Symbol]
     }
 }
 
-/// Expression over symbols, in the syntax of manifests.
+/// Text of an expression over `symbols` in the syntax of manifests: `4 * n`.
 pub fn symbol_expr(expr: &Expr, symbols: &[Symbol]) -> String {
     print::expr(expr, &|var| variable(var, &[], &[], symbols))
 }
 
-/// List of expressions over symbols, separated by commas: `16, 4 * n`.
+/// Texts of expressions over `symbols`, joined by commas: `16, 4 * n`.
 pub fn list(exprs: &[Expr], symbols: &[Symbol]) -> String {
     let texts: Vec<String> = exprs.iter().map(|expr| symbol_expr(expr, symbols)).collect();
     texts.join(", ")
 }
 
-/// Texts of axes with their extents over symbols, one each: `n 16`, `h 64`.
+/// Texts of axes with their extents, one string per axis: `n 16`, `h 4 * m`.
 pub fn axes(axes: &[Axis], symbols: &[Symbol]) -> Vec<String> {
     let one = |axis: &Axis| format!("{} {}", axis.name, symbol_expr(&axis.extent, symbols));
     axes.iter().map(one).collect()
@@ -47,8 +48,8 @@ pub fn shape(axes: &[Axis], symbols: &[Symbol]) -> String {
     }
 }
 
-/// Texts of axes, separated by commas, with `|` at the positions of axis separators: `n, c_outer, h | w,
-/// c_inner`.
+/// Texts of axes joined by commas, or by `|` after an axis whose position is in `separators`:
+/// `n, c_outer, h | w, c_inner` for `[2]`.
 pub fn separated(axes: &[String], separators: &[usize]) -> String {
     let last = axes.len().saturating_sub(1);
     let after = |k| match k {
@@ -59,12 +60,13 @@ pub fn separated(axes: &[String], separators: &[usize]) -> String {
     axes.iter().enumerate().flat_map(|(k, axis)| [axis.as_str(), after(k)]).collect()
 }
 
-/// Expression of a layout in the manifest's syntax.
+/// Text of an expression over the axes and symbols of `layout`, in the syntax of manifests: `c // 4`.
 pub fn layout_expr(expr: &Expr, layout: &Layout) -> String {
     print::expr(expr, &|var| variable(var, layout.logical(), layout.storage(), layout.symbols()))
 }
 
-/// Condition of a tensor's domain, as the text of `where`; `None` if every index is an element.
+/// Text of the condition that selects the elements of a tensor among its indices, as after `where` in a manifest:
+/// `j <= i`; `None` if every index is an element.
 pub fn domain(tensor: &Tensor) -> Option<String> {
     let layout = &tensor.layout;
     let names = |var| variable(var, layout.logical(), layout.storage(), layout.symbols());

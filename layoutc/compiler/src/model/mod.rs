@@ -1,5 +1,6 @@
-//! Checked model of a manifest. Only [`check`](crate::check) creates it, and later stages rely on its invariants:
-//! other crates cannot construct its structures, and within this crate a test ensures that only the check does.
+//! Checked model of a manifest: [`Manifest`] holds tensors with proven layouts, conversions, kernels and graphs. Only
+//! [`check`](crate::check) creates it, and later stages rely on its invariants: other crates cannot construct its
+//! structures, and within this crate a test ensures that only the check does.
 
 pub mod layout_names;
 
@@ -31,20 +32,21 @@ use self::reshard::{DeviceSharding, Reshard};
 use self::ring::Ring;
 use self::schedule::GraphSchedule;
 
-/// Memory space that the project declares. Generated code treats it as global memory.
+/// Memory space that a `memory-space` item declares. Generated code treats it as global memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemorySpace {
     /// Name of the memory space.
     pub name: String,
     /// Capacity of the memory space in bytes; `None` if none is declared.
     pub bytes: Option<i128>,
-    /// Alignment of the base address of every tensor in it, in bytes.
+    /// Alignment of the base address of every tensor in the memory space, in bytes: a power of two, 1 if none is
+    /// declared.
     pub alignment_bytes: u64,
     /// XLA's number of the memory space, the n of `S(n)`; `None` if none is declared.
     pub xla: Option<i128>,
 }
 
-/// Checked tensor with its proven layout.
+/// Checked tensor: element type, layout that is proven injective, memory and fill value.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Tensor {
@@ -54,26 +56,27 @@ pub struct Tensor {
     pub name: String,
     /// Element type of the tensor in memory.
     pub dtype: Dtype,
-    /// Element type that pack reads and unpack writes, with the casts; `None` if it is that in memory.
+    /// Element type of the row-major array that pack reads and unpack writes, with the casts; `None` if it is `dtype`.
     pub pack_from: Option<PackFrom>,
     /// Sharding over a device mesh; `None` if the tensor is not sharded.
     pub sharded: Option<DeviceSharding>,
     /// Ring buffer; `None` if memory holds all indices of every axis.
     pub ring: Option<Ring>,
-    /// Proven layout: that of one shard if the tensor is sharded, that of the window in memory if it is a ring
-    /// buffer.
+    /// Proven layout: the layout of one shard if the tensor is sharded, of the window in memory if it is a ring buffer.
     pub layout: Layout,
-    /// Value that pack writes to padding.
+    /// Value that pack, the copy of a row-major array into the layout, writes to padding, or the decision to leave
+    /// padding unwritten.
     pub fill: Fill,
     /// Kind of memory in which the tensor is stored.
     pub memory: Memory,
-    /// Memory space of the tensor, if it is one that the project declares; `memory` is global then.
+    /// Memory space of the tensor if its manifest names a declared one, in which case `memory` is [`Memory::Global`];
+    /// `None` for a built-in memory.
     pub space: Option<MemorySpace>,
     /// Names of the targets for which the tensor is generated; `None`: all targets.
     pub targets: Option<Vec<String>>,
     /// Labels of the indices along each axis, by the axis's position; empty for an axis without labels.
     pub labels: Vec<Vec<String>>,
-    /// True if the first of the packed elements in a byte is in its high bits.
+    /// True if, of the elements that share a byte, the first one is in the high bits of the byte.
     pub high_first: bool,
     /// Text of each layout step, one line each, for comments and reports.
     pub steps: Vec<String>,
@@ -81,14 +84,15 @@ pub struct Tensor {
     pub places: TensorSpans,
 }
 
-/// Element type that pack reads and unpack writes, if it differs from that in memory.
+/// Element type of the row-major array that pack copies into the layout and unpack copies back to, if it differs from
+/// that in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackFrom {
-    /// Element type that pack reads and unpack writes.
+    /// Element type of the row-major array that pack reads and unpack writes.
     pub dtype: Dtype,
-    /// Cast from that type to the element type in memory.
+    /// Cast that pack applies: from `dtype` to the element type in memory.
     pub pack: Cast,
-    /// Cast from the element type in memory to that type.
+    /// Cast that unpack applies: from the element type in memory to `dtype`.
     pub unpack: Cast,
 }
 
@@ -110,7 +114,7 @@ pub struct TensorSpans {
 }
 
 impl TensorSpans {
-    /// Uses one span for all parts of a tensor.
+    /// Spans of a tensor whose parts are all located at `place`.
     pub fn at(place: &FileSpan) -> Self {
         Self {
             layout: place.clone(),
@@ -123,7 +127,8 @@ impl TensorSpans {
     }
 }
 
-/// Diagnostic for a padded tensor whose element type cannot represent its fill value.
+/// Diagnostic for a padded tensor whose element type cannot represent its fill value; `None` if the tensor has no
+/// padding, no fill value or a representable one.
 pub fn fill_fault(tensor: &Tensor) -> Option<Diagnostic> {
     if tensor.layout.verdict() == Verdict::Bijective {
         return None;
@@ -177,24 +182,26 @@ pub struct Convert {
     pub place: FileSpan,
 }
 
-/// Choices of the manifest for a relayout. The planner makes every choice that is not set.
+/// Scheduling decisions of the manifest for a relayout. The planner makes every decision that is not set.
 #[derive(Debug, Clone, Default)]
 pub struct ConvertSchedule {
-    /// Names of loops, outermost first; loops that are not named follow inside.
+    /// Names of loops, outermost first; loops that are not named are inside these.
     pub order: Vec<Spanned<String>>,
-    /// Extents of a transposed block along the destination's and the source's fastest digit, in values of the digit;
-    /// `None`: the planner chooses.
+    /// Extents of a transpose tile along the fastest-varying digit of the destination and of the source, in that order,
+    /// counted in values of the digit. A digit is a mixed-radix component of an index, such as `c % 4`. `None`: the
+    /// planner chooses.
     pub block: Option<Spanned<[i64; 2]>>,
-    /// Kernel that moves elements inside all loops; `None`: the planner chooses.
+    /// Kernel that copies elements inside all loops; `None`: the planner chooses.
     pub inside: Option<Spanned<InnerKernel>>,
-    /// Policy for streaming stores; `None`: the size of the move decides.
+    /// Streaming or ordinary stores to the destination; `None`: the size of the relayout decides.
     pub stores: Option<Spanned<StorePolicy>>,
-    /// Strategy for filling padding; `None`: the planner chooses.
+    /// Strategy for writing the padding of the destination; `None`: the planner chooses.
     pub fill: Option<Spanned<FillStrategy>>,
 }
 
 impl Convert {
-    /// Relayout without a cast that the planner schedules. `axes` are the positions in `to` of the axes of `from`.
+    /// Relayout without a cast and without schedule decisions of the manifest. `axes[k]` is the position in `to` of
+    /// axis `k` of `from`.
     pub(crate) fn between(from: usize, to: usize, axes: Vec<usize>, place: FileSpan) -> Self {
         Self { from, to, axes, cast: None, choices: ConvertSchedule::default(), place }
     }
@@ -210,7 +217,7 @@ impl ConvertSchedule {
         self.order.is_empty() && self.block.is_none() && self.inside.is_none()
     }
 
-    /// True if the manifest sets no choice.
+    /// True if the manifest sets no decision: the planner makes all.
     pub fn is_empty(&self) -> bool {
         let Self { order, block, inside, stores, fill } = self;
         order.is_empty()
@@ -224,7 +231,7 @@ impl ConvertSchedule {
 /// Value with the span in the manifest where it is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spanned<T> {
-    /// Value itself.
+    /// Value as the manifest gives it.
     pub value: T,
     /// Span of the value in the manifest.
     pub place: FileSpan,
@@ -242,8 +249,9 @@ pub enum ViewTarget {
 /// Relation between the indices of a view and those of its base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ViewKind {
-    /// Other element type: `joined` neighbors along a logical axis of the base form one element of the view, or one
-    /// element of the base is split into `cut` elements of the view. One of the two is 1.
+    /// Another element type, such as `f32x4` for `f32`: `joined` neighbors along a logical axis of the base form one
+    /// element of the view, or one element of the base is split into `cut` elements of the view. One of the two numbers
+    /// is 1.
     Lanes {
         /// Position of the logical axis along which elements are joined or split.
         axis: usize,
@@ -252,9 +260,10 @@ pub enum ViewKind {
         /// Number of elements of the view that one base element forms.
         cut: i128,
     },
-    /// Reinterpretation of the memory with its own shape and layout.
+    /// Reinterpretation of the base's memory with the shape and layout that the view declares.
     Reinterpret,
-    /// Window: one index per axis of the base, as written, over `Var::Axis` of the view.
+    /// Window, such as `map "(h, w) -> (0, h, w)"`: one index per axis of the base, as written, over `Var::Axis` of the
+    /// view.
     Window(Vec<Expr>),
 }
 
@@ -272,9 +281,11 @@ pub struct View {
     pub buffer: usize,
     /// Relation between the indices of the view and those of its base.
     pub seeing: ViewKind,
-    /// True if several elements of the view share a slot, so that it is read-only and its layout has no inverse.
+    /// True if several elements of the view share a memory location, so that the view is read-only and its layout has
+    /// no inverse.
     pub is_shared: bool,
-    /// Offset of the first element and stride along each axis; `None` if the offset is not affine in the axes.
+    /// Offset of the first element and stride along each axis of the view, in elements; `None` if the offset is not
+    /// affine in the axes.
     pub affine: Option<AffineOffset>,
 }
 
@@ -285,7 +296,7 @@ impl View {
     }
 }
 
-/// Checked manifest, with those declarations only that have no errors.
+/// Checked manifest, with only the declarations that have no errors.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Manifest {
@@ -304,51 +315,52 @@ pub struct Manifest {
     pub computes: Vec<KernelInstance>,
     /// Operator graphs, in the order of the manifest.
     pub graphs: Vec<Graph>,
-    /// Schedules of the graphs that are solved; empty before the graphs are solved.
+    /// Schedules of the solved graphs, in the order of `graphs`; empty before the graphs are solved.
     pub schedules: Vec<GraphSchedule>,
 }
 
-/// Size of a tensor's buffer, over symbols.
+/// Size of a tensor's buffer, as expressions over symbols. A slot is a position of the buffer that can hold one
+/// element.
 #[derive(Debug, Clone)]
 pub struct MemoryFootprint {
-    /// Number of slots that hold no element.
+    /// Number of positions of the buffer that hold no element, that is, padding.
     pub padding_elements: Expr,
-    /// Size of the buffer in bytes: ceil(slots * element bits / 8).
+    /// Size of the buffer in bytes: ceil(slots * element bits / 8), where a slot can hold one element.
     pub bytes: Expr,
 }
 
 impl Tensor {
-    /// The tensor with `name` in place of its name.
+    /// Copy of the tensor with the name `name`.
     pub(crate) fn with_name(&self, name: String) -> Self {
         Self { name, ..self.clone() }
     }
 
-    /// The tensor with `layout` in place of its layout.
+    /// Copy of the tensor with the layout `layout`.
     pub(crate) fn with_layout(&self, layout: Layout) -> Self {
         Self { layout, ..self.clone() }
     }
 
-    /// The tensor with `memory` in place of its kind of memory.
+    /// Copy of the tensor with the kind of memory `memory`.
     pub(crate) fn with_memory(&self, memory: Memory) -> Self {
         Self { memory, ..self.clone() }
     }
 
-    /// The tensor whose pack and unpack do not convert elements.
+    /// Copy of the tensor without `pack_from`: pack and unpack do not convert elements.
     pub(crate) fn without_cast(&self) -> Self {
         Self { pack_from: None, ..self.clone() }
     }
 
-    /// Element type that pack reads and unpack writes.
+    /// Element type of the row-major array that pack reads and unpack writes.
     pub fn logical_dtype(&self) -> Dtype {
         self.pack_from.map_or(self.dtype, |logical| logical.dtype)
     }
 
-    /// Axes of the whole tensor if it is sharded, otherwise those of the layout.
+    /// Axes of the whole tensor if the tensor is sharded, otherwise the logical axes of the layout.
     pub fn whole_axes(&self) -> &[Axis] {
         self.sharded.as_ref().map_or(self.layout.logical(), |sharded| &sharded.whole)
     }
 
-    /// Word for the tensor's memory in manifests: a keyword or the name of a memory space.
+    /// Word for the tensor's memory in manifests: a keyword such as `shared`, or the name of a memory space.
     pub fn memory_word(&self) -> &str {
         match (&self.space, self.memory) {
             (Some(space), _) => &space.name,
@@ -362,7 +374,7 @@ impl Tensor {
         }
     }
 
-    /// Size of the buffer. The check of the layout's size excludes overflow of 64 bits.
+    /// Size of the tensor's buffer. The check has rejected layouts whose size overflows 64 bits.
     pub fn counts(&self) -> MemoryFootprint {
         let layout = &self.layout;
         let all = layout.physical_elements();
@@ -374,7 +386,8 @@ impl Tensor {
     }
 }
 
-/// Bytes of a layout's buffer, over symbols: ceil(slots * element bits / 8).
+/// Size of a layout's buffer in bytes, over symbols: `ceil(slots * element_bits / 8)`, where a slot can hold one
+/// element.
 pub fn layout_bytes(layout: &Layout, element_bits: u32) -> Expr {
     let all = layout.physical_elements();
     let bits = i128::from(element_bits);
@@ -388,7 +401,7 @@ pub fn layout_bytes(layout: &Layout, element_bits: u32) -> Expr {
     simple(bytes, layout)
 }
 
-/// Count as a simplified expression over symbols.
+/// Simplified form of `expr` over the layout's symbols; the layout's number of slots if `expr` is an error.
 fn simple(expr: Result<Expr, ExprError>, layout: &Layout) -> Expr {
     let facts = Facts::new(layout.symbols());
     expr.and_then(|e| facts.simplify(&e)).unwrap_or_else(|_| layout.physical_elements().clone())
@@ -418,8 +431,9 @@ impl Manifest {
         !self.reshards.is_empty() || self.converts.iter().any(is_cut)
     }
 
-    /// The manifest with an instance `NAME_auto` after each instance `NAME` that has a schedule: the same instance
-    /// without it, so that the planner chooses everything. No instance is added if its name is taken.
+    /// Copy of the manifest with an additional instance `NAME_auto` after each instance `NAME` that has a loop schedule
+    /// or tile caches: the same kernel without them, so that the planner chooses everything. No instance is added if
+    /// its name is taken.
     #[must_use]
     pub fn with_unscheduled_instances(&self) -> Self {
         let mut computes = Vec::with_capacity(self.computes.len());
@@ -433,8 +447,8 @@ impl Manifest {
         Self { computes, ..self.clone() }
     }
 
-    /// Restriction of the manifest to the tensors of a target, with their views, conversions and kernels. Graphs are
-    /// not solved yet.
+    /// Manifest restricted to the tensors that are generated for `target`, and to the views, conversions and kernels
+    /// that use only those tensors. It is called before graphs are solved: a restricted copy has no `schedules`.
     #[must_use]
     pub fn for_target(&self, target: &str) -> Cow<'_, Self> {
         let wanted =

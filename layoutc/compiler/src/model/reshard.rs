@@ -17,15 +17,15 @@ pub struct DeviceSharding {
     pub sharding: Sharding,
     /// Axes of the whole tensor; sharded axes have constant extents.
     pub whole: Vec<Axis>,
-    /// Verdict of the proof: [`Verdict::Bijective`] if every index of every shard is an element of the tensor;
-    /// otherwise some indices are beyond it.
+    /// Verdict of the proof: [`Verdict::Bijective`] if every index of every shard is an element of the tensor,
+    /// [`Verdict::Padded`] if some indices are beyond the tensor.
     pub verdict: Verdict,
-    /// Method by which it is proven that every element is at one position of one shard.
+    /// Method of the proof that every element of the tensor is at exactly one position of one shard.
     pub proof: ProofMethod,
 }
 
 impl DeviceSharding {
-    /// Number of devices of the mesh. The check excludes an overflow.
+    /// Number of devices of the mesh: the product of its axis sizes. The check has rejected meshes where it overflows.
     pub fn devices(&self) -> i64 {
         self.mesh.devices().unwrap_or(1)
     }
@@ -41,8 +41,8 @@ impl DeviceSharding {
     }
 }
 
-/// Checked conversion of a logical tensor between shardings and layouts. Axes are matched by name: `axes[k]` is the
-/// position in `to` of axis `k` of `from`.
+/// Checked conversion of a logical tensor between shardings and layouts, with data exchange between devices. Axes are
+/// matched by name: `axes[k]` is the position in `to` of axis `k` of `from`.
 #[derive(Debug, Clone)]
 pub struct Reshard {
     /// Position of the source in [`super::Manifest::tensors`].

@@ -11,7 +11,7 @@ pub struct GraphSchedule {
     pub name: String,
     /// Span of the graph's name in the manifest.
     pub place: FileSpan,
-    /// Cost of the graph's layout plan, in bytes.
+    /// Cost of the graph's layout plan, in bytes: that of the operators and of the conversions.
     pub cost: u64,
     /// Proven lower bound on the cost of every layout plan of the graph, in bytes.
     pub lower_bound: u64,
@@ -27,7 +27,7 @@ pub struct GraphSchedule {
     pub run: Vec<ScheduleCall>,
 }
 
-/// Memory of a tensor in one layout.
+/// Buffer that stores a tensor in one layout.
 #[derive(Debug, Clone)]
 pub struct GraphBuffer {
     /// Name, unique in the graph: that of the tensor, with the layout as suffix if the tensor is converted.
@@ -49,21 +49,21 @@ pub struct GraphBuffer {
 pub struct BufferAlias {
     /// Name of the aliased tensor in its layout, unique in the graph.
     pub name: String,
-    /// Text of the layout in which the memory is seen.
+    /// Text of the aliased tensor's layout.
     pub layout: String,
     /// True if the aliased tensor is an output of the graph.
     pub is_output: bool,
 }
 
-/// Buffer viewed as one tensor in one layout.
+/// Tensor in one layout, with the buffer that stores it.
 #[derive(Debug, Clone)]
 pub struct BufferBinding {
     /// Name of the tensor in this layout, unique in the graph.
     pub name: String,
     /// Position of the buffer in [`GraphSchedule::buffers`].
     pub buffer: usize,
-    /// Tensor in this layout: its position in [`crate::model::Manifest::tensors`]. A tensor that is internal to the
-    /// graph and not converted has `memory none` there, that is, only index functions.
+    /// Position in [`crate::model::Manifest::tensors`] of the tensor with this layout. It has `memory none`, that is,
+    /// only index functions are generated, if the tensor is internal to the graph and not converted.
     pub tensor: usize,
 }
 

@@ -1,4 +1,5 @@
-//! Layout ABI of tensors, one line each: everything that other code relies on when it shares a tensor's memory.
+//! Layout ABI of tensors, one line of text each: the properties that other code relies on when it shares a tensor's
+//! memory.
 
 use layoutc_algebra::expr::Expr;
 use serde::{Deserialize, Serialize};
@@ -9,19 +10,20 @@ use crate::model::layout_names;
 use crate::model::reshard::DeviceSharding;
 use crate::model::ring::Ring;
 
-/// Layout ABI of one tensor.
+/// Layout ABI of one tensor, as text with a hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Abi {
     /// Name of the tensor.
     pub name: String,
-    /// Element type, axes, physical shape, strides in elements, map, size in bytes, alignment in bytes, sharding, and
-    /// a hash of all that: `f32 n=3 c=8 -> [24] strides [1] map "n * 8 + c" bytes 96 align 64 hash 0123456789abcdef`.
+    /// Element type, axes, physical shape, strides in elements, map, size and alignment in bytes, memory, sharding, and
+    /// a hash of the preceding text: `f32 n=3 c=8 -> [24] strides [1] map "n * 8 + c" bytes 96 align 64 global hash
+    /// 0123456789abcdef`.
     pub text: String,
     /// Span of the tensor's layout in the manifest.
     pub place: FileSpan,
 }
 
-/// Layout ABI of a tensor. Tensors with equal texts store every element at the same offset.
+/// Layout ABI of a tensor. Tensors with equal texts store every element at the same offset of equally large buffers.
 pub fn abi(tensor: &Tensor) -> Abi {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
@@ -53,7 +55,7 @@ pub fn abi(tensor: &Tensor) -> Abi {
     Abi { name: tensor.name.clone(), text: line, place: tensor.places.layout.clone() }
 }
 
-/// Suffix of the text for a ring buffer: ` ring y=4/64`, with the capacity and the extent of the whole axis.
+/// Suffix of the text for a ring buffer: ` ring y=4/64`, with the axis, the capacity, and the extent of the whole axis.
 fn in_ring(tensor: &Tensor, ring: &Ring) -> String {
     let extent = ring.whole.get(ring.axis);
     let extent = extent
@@ -61,7 +63,8 @@ fn in_ring(tensor: &Tensor, ring: &Ring) -> String {
     format!(" ring {}={}/{extent}", ring.name(), ring.capacity)
 }
 
-/// Suffix of the text for a sharded tensor: ` mesh x=2 y=4 shard n=15/"y x"`, with the extent of the whole axis.
+/// Suffix of the text for a sharded tensor: ` mesh x=2 y=4 shard n=15/"y x"`, with the axes of the mesh, and for each
+/// sharded axis the extent of the whole axis and the mesh axes.
 fn on_mesh(sharded: &DeviceSharding) -> String {
     let axes = &sharded.mesh.axes;
     let mesh: Vec<String> =

@@ -1,5 +1,5 @@
-//! CuTe's layout algebra on texts: layouts in, a layout or a diagnostic out. Spans refer to the pseudo-files `<a>` and
-//! `<b>`.
+//! CuTe's layout algebra on texts: layouts in, a layout or a diagnostic out. Spans of diagnostics refer to pseudo-files
+//! `<a>` and `<b>`, the operands.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,19 +11,21 @@ use layoutc_algebra::notation::{Notation, NotationFault};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 
-/// Operation of CuTe's layout algebra on a layout A, with the operand B of binary operations as text.
+/// Operation of CuTe's layout algebra on a layout A. The members are the operand B as text, and options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CuteOperation<'a> {
     /// Composition A ∘ B; B is a layout or a tiler.
     Compose(&'a str),
-    /// Complement of A; B is the cotarget, an integer or a shape; `None` if it is not given.
+    /// Complement of A; B is the cotarget (size of the codomain to cover), an integer or a shape. `None` if it is not
+    /// given.
     Complement(Option<&'a str>),
-    /// Coalesces the modes of A; B is a profile: a shape whose integers mark the modes to be coalesced. `None`
-    /// coalesces all modes.
+    /// Coalescing of the modes of A; B is a profile: a shape whose integers mark the modes that are coalesced one by
+    /// one. `None` coalesces all modes into one list.
     Coalesce(Option<&'a str>),
-    /// Division of A by the tiler B.
+    /// Division of A by the tiler B, with the grouping of modes, and the policy for a tile that does not divide an
+    /// extent.
     Divide(&'a str, DivisionGrouping, RemainderPolicy),
-    /// Product of A by B, a layout or a tiler: copies of A in the order of B.
+    /// Product of A by B, a layout or a tiler: copies of A in the order of B, with the grouping of modes.
     Product(&'a str, ProductGrouping),
     /// Right inverse of A: the layout R with A(R(i)) = i.
     RightInverse,
@@ -41,7 +43,7 @@ impl<'a> CuteOperation<'a> {
         }
     }
 
-    /// Pseudo-file, `<a>` or `<b>`, of the operand to which an error refers.
+    /// Pseudo-file, `<a>` or `<b>`, of the operand to which an error of the operation refers.
     fn at_fault(self, error: &CuteError) -> &'static str {
         match (self, error) {
             (Self::Complement(_) | Self::RightInverse | Self::LeftInverse, _) => A,
@@ -60,17 +62,17 @@ pub struct CuteAnswer {
     pub text: String,
     /// Resulting layout without the swizzle.
     pub layout: CuteLayout,
-    /// Notes on why the result deviates from what one might expect.
+    /// Notes on properties of the result that may be unexpected.
     pub notes: Vec<String>,
 }
 
 const A: &str = "<a>";
 const B: &str = "<b>";
 
-/// Applies an operation to the layout `a`.
+/// Applies an operation to the layout `a`, such as `(4,2):(2,1)`.
 ///
 /// # Errors
-/// A diagnostic for a text or for the operation.
+/// A diagnostic for a text that does not parse, or for operands to which the operation does not apply.
 pub fn run(operation: CuteOperation<'_>, a: &str) -> Result<CuteAnswer, Diagnostic> {
     let left = || text(A, cute::parse_layout(a));
     let mut pads = false;
@@ -123,7 +125,7 @@ fn swizzled(text: &str) -> Result<SwizzledLayout, NotationFault> {
     cute::parse(text)?.swizzled()
 }
 
-/// Number of elements of a cotarget, which is given as an integer or a shape.
+/// Number of elements of a cotarget, which is an integer or a shape: `(4,2)` gives 8. An error above 63 bits.
 fn cotarget(text: &str) -> Result<i128, Diagnostic> {
     let shape = self::text(B, cute::parse_shape(text))?;
     let size = shape.tuple().product().filter(|size| *size <= i128::from(i64::MAX));
@@ -138,7 +140,7 @@ fn place(file: &str, span: Range<usize>) -> FileSpan {
     FileSpan::new(&Arc::from(file), span)
 }
 
-/// Converts a parse error into a diagnostic with its span.
+/// Converts a parse error into a diagnostic with its span in the pseudo-file `file`.
 fn text<T>(file: &str, parsed: Result<T, NotationFault>) -> Result<T, Diagnostic> {
     parsed.map_err(|fault| {
         // B may also be a shape or a tiler, for which an example of a layout does not help.

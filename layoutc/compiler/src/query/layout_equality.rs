@@ -1,4 +1,4 @@
-//! Equality of the memory layouts of two tensors, axes matched by name.
+//! Equality of the memory layouts of two tensors, whose axes are matched by name.
 
 use layoutc_algebra::prove::listed;
 use layoutc_algebra::query::equivalence::{CompareError, LayoutEquivalence, compare};
@@ -11,31 +11,32 @@ use crate::env::executor::RayonExecutor;
 use crate::model::Tensor;
 use crate::model::layout_names;
 
-/// Outcome of a comparison of two tensors' memory layouts.
+/// Result of a comparison of two tensors' memory layouts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TensorComparison {
     /// Every element has the same physical index and offset in both tensors.
     Same {
-        /// True if both buffers have the same size.
+        /// True if both buffers have the same size, including padding.
         equal_sizes: bool,
     },
     /// Some element has another physical index or offset in the second tensor than in the first.
     Differs {
-        /// Logical index of such an element; without symbols the first in row-major order.
+        /// Logical index of one differing element, in the order of the first tensor's axes; without symbols the first
+        /// one in row-major order.
         logical: Vec<i128>,
-        /// Values of the symbols at which the layouts differ, by name.
+        /// Values of the symbols at which the layouts differ, as pairs of name and value.
         symbols: Vec<(String, i128)>,
         /// Location of the element in the first and in the second tensor.
         places: [ElementLocation; 2],
     },
-    /// The tensors have different physical ranks: that of the first and that of the second.
+    /// The tensors have different physical ranks. The members are the rank of the first and of the second tensor.
     Ranks([usize; 2]),
 }
 
-/// Compares the maps of two tensors. Indices are in the order of the first tensor's axes.
+/// Compares the memory layouts of two tensors for all elements and all values of the symbols. Axes are matched by name.
 ///
 /// # Errors
-/// Axes or extents differ, or equality could not be decided.
+/// A diagnostic if axes, extents, symbols or elements differ, or if equality cannot be decided.
 pub fn compare_tensors(
     first: &Tensor,
     second: &Tensor,
@@ -118,7 +119,7 @@ fn fault(error: &CompareError, first: &Tensor, second: &Tensor, order: &[usize])
     }
 }
 
-/// Error located at a tensor's layout.
+/// Error with its span at the tensor's layout in the manifest.
 fn at(tensor: &Tensor, code: Code, message: String) -> Diagnostic {
     Diagnostic::error(code, message, tensor.places.layout.clone(), "")
 }

@@ -1,4 +1,4 @@
-//! Location of a tensor's element in memory, with symbols by name.
+//! Location of a tensor's element in memory and its inverse, with symbols and axes by name.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ fn counted_axes(count: usize) -> String {
     if count == 1 { "1 axis".to_owned() } else { format!("{count} axes") }
 }
 
-/// Error of a lookup of an element or slot by index.
+/// Reason why an element or a slot cannot be located by its index.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NamedLocateError {
     /// A symbol has no value.
@@ -24,7 +24,7 @@ pub enum NamedLocateError {
         /// Name of the symbol.
         name: String,
     },
-    /// The value of a symbol violates the symbol's constraints.
+    /// The value of a symbol violates the constraints that the manifest declares for the symbol.
     #[error("`{name}` cannot be {value}: it is a multiple of {multiple} from {min} to {max}")]
     Facts {
         /// Name of the symbol.
@@ -35,7 +35,7 @@ pub enum NamedLocateError {
         min: i128,
         /// Greatest value that the symbol may have.
         max: i128,
-        /// Number of which every value of the symbol is a multiple.
+        /// Declared divisor: every value of the symbol is a multiple of the number.
         multiple: i128,
     },
     /// The index has the wrong number of coordinates.
@@ -58,18 +58,19 @@ pub enum NamedLocateError {
         /// Extent of the axis.
         extent: i128,
     },
-    /// The tensor's domain excludes the index.
+    /// The tensor's domain, declared by `where`, excludes the index.
     #[error("the index is not an element: the tensor's `where` excludes it")]
     NoElement,
-    /// Arithmetic on the index failed, for example by an overflow.
+    /// Arithmetic on the index failed, for example by an overflow; the member is the message.
     #[error("{0}")]
     Value(String),
 }
 
-/// Location in memory of the element at the logical index `logical`, with the values of symbols by name.
+/// Location in memory of the element at a logical index, given in the order of the tensor's axes. `symbols` holds the
+/// values of symbols by name.
 ///
 /// # Errors
-/// [`NamedLocateError`].
+/// [`NamedLocateError`] if a symbol has no valid value, or the index is not that of an element.
 pub fn element_location(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
@@ -80,10 +81,11 @@ pub fn element_location(
     found.map_err(|error| named_error(error, &names))
 }
 
-/// Logical index of the element stored at the physical index `physical`; `None` if that slot is padding.
+/// Logical index of the element that is stored at a physical index; `None` if the slot is padding. `symbols` holds the
+/// values of symbols by name.
 ///
 /// # Errors
-/// [`NamedLocateError`].
+/// [`NamedLocateError`] if a symbol has no valid value, or the physical index is out of bounds.
 pub fn owner(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,

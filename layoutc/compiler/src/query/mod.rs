@@ -1,4 +1,5 @@
-//! Read-only questions about checked manifests: elements and slots, reports, pictures, other notations.
+//! Read-only queries on checked manifests: locations of elements, reports, pictures, texts in other notations, equality
+//! of layouts, layout ABI.
 
 pub mod abi;
 pub mod cute_algebra;

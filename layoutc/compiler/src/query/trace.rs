@@ -1,7 +1,7 @@
-//! Trace of one index through the steps of a layout, as arithmetic that ends at the offset.
+//! Trace of one logical index through the steps of a layout, as arithmetic that ends at the offset.
 //!
-//! The steps come from a [`Recorder`](crate::check::Recorder). Expressions are not simplified: they are those of the
-//! steps, with the values for this index next to them.
+//! The steps come from a [`Recorder`](crate::check::Recorder). The expressions of the steps are printed without
+//! simplification, together with their values for the index.
 
 use std::collections::BTreeMap;
 
@@ -16,55 +16,56 @@ use crate::model::Tensor;
 use crate::model::layout_names::variable;
 use crate::query::locate::{self, NamedLocateError};
 
-/// Value of one name in a trace: `c_outer = c // 4 = 101 // 4 = 25`.
+/// Value with its name and expression in a trace: `c_outer = c // 4 = 101 // 4 = 25`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceTerm {
-    /// Name of the value: that of the axis, `p0`, `p1`, …, or `offset`.
+    /// Name of the value: the name of an axis, `p0`, `p1`, … for physical axes, or `offset`.
     pub name: String,
-    /// Expression of the value over names: `c // 4`.
+    /// Expression of the value over the names of the previous step: `c // 4`.
     pub expr: String,
-    /// Expression with the values of the names substituted: `101 // 4`.
+    /// Expression with the names replaced by their values: `101 // 4`.
     pub numbers: String,
-    /// Value itself: `25`.
+    /// Value of the expression: `25`.
     pub value: i128,
-    /// Extent of the axis that the value indexes; `None` for the offset.
+    /// Extent of the axis along which the value is an index; `None` for the offset.
     pub extent: Option<i128>,
 }
 
-/// Layout step in a trace, with the index after it.
+/// Step of a layout in a trace, with the index after the step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceStep {
-    /// Text of the step as in a manifest.
+    /// Text of the step in manifest notation.
     pub line: String,
-    /// Effect of the step other than on the axes; `None` if it has none.
+    /// Description of the step's effect other than on the axes; `None` if there is no such effect.
     pub note: Option<String>,
-    /// True if the step maps the axes before it to other axes.
+    /// True if the step maps the previous axes to new axes.
     pub is_map: bool,
-    /// Axes after the step, with the index along each.
+    /// Axes after the step, outermost first, with the index along each axis.
     pub axes: Vec<TraceTerm>,
 }
 
-/// Trace of one logical index through the steps of a layout.
+/// Trace of one logical index through the steps of a layout to its offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexTrace {
     /// Name of the tensor.
     pub tensor: String,
-    /// Symbols of the layout, with their values.
+    /// Names and values of the layout's symbols.
     pub symbols: Vec<(String, i128)>,
     /// Logical index that is traced.
     pub logical: Vec<i128>,
-    /// Steps of the layout in order, with transforms expanded.
+    /// Steps of the layout in order; a transform is replaced by its steps.
     pub steps: Vec<TraceStep>,
-    /// Physical index, each with its expression over the axes after the last step.
+    /// Index along each physical axis, outermost first, as an expression over the axes after the last step.
     pub physical: Vec<TraceTerm>,
-    /// Offset in elements from the start of the flat buffer, as an expression over the physical index.
+    /// Offset in slots from the start of the flat buffer, as an expression over the physical index.
     pub offset: TraceTerm,
 }
 
-/// Trace of the element at `logical` through `steps`, the recorded steps of `tensor`.
+/// Traces the element at the logical index `logical` through `steps`, the recorded layout steps of `tensor`. `symbols`
+/// holds the values of symbols by name.
 ///
 /// # Errors
-/// [`NamedLocateError`], as of [`crate::query::locate::element_location`].
+/// [`NamedLocateError`] if a symbol has no valid value, or the index is not that of an element.
 pub fn trace(
     tensor: &Tensor,
     steps: &[StepRecord],
@@ -94,10 +95,10 @@ struct TraceBody {
     offset: TraceTerm,
 }
 
-/// State of a trace: the current axes and the index over them.
+/// State of a trace: the axes after the last traced step, and the index along them.
 struct TraceWalker<'a> {
     layout: &'a Layout,
-    /// Values of the layout's symbols, in the order of the layout.
+    /// Values of the layout's symbols, in the order of the layout's list of symbols.
     symbols: Vec<i128>,
     axes: &'a [Axis],
     at: Vec<i128>,
@@ -131,8 +132,8 @@ impl<'a> TraceWalker<'a> {
         Ok(TraceStep { line, note, is_map: !step.maps.is_empty(), axes })
     }
 
-    /// Physical index: the combined storage axes of each group between separators. To the last one the offset of the
-    /// first element is added, and the swizzle is applied.
+    /// Index along each physical axis: the combined index of the storage axes between two separators. The last one
+    /// includes the offset of the first element and the swizzle.
     fn physical(&self) -> Result<Vec<TraceTerm>, ExprError> {
         let layout = self.layout;
         let number = |expr: &Expr| expr.evaluate(&|var| self.value(var));
@@ -172,7 +173,7 @@ impl<'a> TraceWalker<'a> {
         Ok(terms)
     }
 
-    /// Offset of a physical index in the flat buffer, which is row-major over the physical shape.
+    /// Offset in the flat buffer, in slots: sum of the physical indices times the physical strides.
     fn offset(&self, physical: &[TraceTerm]) -> Result<TraceTerm, ExprError> {
         let mut sum: Option<Expr> = None;
         for (g, pitch) in (0_u32..).zip(self.layout.physical_strides()) {
@@ -218,7 +219,7 @@ impl<'a> TraceWalker<'a> {
     }
 }
 
-/// Entry of `all` for the storage axis that a variable is; `None` for other variables.
+/// Entry of `all` at the position of the storage axis `var`; `None` if `var` is no storage axis or out of range.
 fn storage<T>(var: Var, all: &[T]) -> Option<&T> {
     match var {
         Var::Storage(k) => all.get(usize::try_from(k).ok()?),
@@ -226,10 +227,11 @@ fn storage<T>(var: Var, all: &[T]) -> Option<&T> {
     }
 }
 
-/// Storage axis as a part of a physical axis.
+/// Storage axis that is part of a physical axis.
 struct GroupAxis {
     index: Expr,
-    /// Stride of the storage axis within the physical axis, in elements, and its expression as printed.
+    /// Stride of the storage axis within the physical axis, in elements along it, and the stride's expression as
+    /// printed.
     elements: i128,
     shown: Expr,
     extent: Expr,
@@ -237,14 +239,14 @@ struct GroupAxis {
     count: i128,
 }
 
-/// True if every stride is a multiple of the next, so that the axes are digits of a mixed radix number.
+/// True if every stride is a multiple of the next one, so that the axes are digits of a mixed-radix number.
 fn is_mixed_radix(axes: &[GroupAxis]) -> bool {
     axes.iter()
         .zip(axes.iter().skip(1))
         .all(|(major, minor)| minor.elements > 0 && major.elements % minor.elements == 0)
 }
 
-/// Physical index of axes that are digits of a mixed radix number, in Horner form: `(n * 32 + c) * 64 + h`.
+/// Physical index of axes that are the digits of a mixed-radix number, in Horner form: `(n * 32 + c) * 64 + h`.
 fn mixed_radix_expr(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
     let mut index: Option<Expr> = None;
     let mut above = 1;
@@ -261,7 +263,7 @@ fn mixed_radix_expr(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
     times(&index, &Expr::constant(above))
 }
 
-/// Physical index of axes with strides, as a sum: `i * 1056 + j`.
+/// Physical index of axes with arbitrary strides, as a sum: `i * 1056 + j`.
 fn strided_expr(axes: &[GroupAxis]) -> Result<Expr, ExprError> {
     let mut sum = None;
     for axis in axes {

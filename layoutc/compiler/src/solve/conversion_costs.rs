@@ -1,71 +1,74 @@
-//! Costs of layout conversions of one tensor: from each candidate to each, and to sets of candidates.
+//! Costs of the layout conversions of one tensor: direct, by the cheapest chain between two candidate layouts, and by
+//! the cheapest tree from one candidate to a set of candidates.
 
 use super::network::{Cost, INFINITE, LARGEST};
 use crate::model::graph::{Compatibility, GraphTensor, LayoutCandidate};
 
-/// Scale of costs: bytes times a factor, plus one per conversion, so that plans with equal bytes are ordered by their
-/// number of conversions.
+/// Scale that maps a cost in bytes to a [`Cost`]: bytes × factor, plus 1 per conversion. So plans with equal bytes are
+/// ordered by their number of conversions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CostScale(Cost);
 
 impl CostScale {
-    /// Creates the scale for at most `conversions` conversions and a total of `bytes`. The factor is 1, which ignores
-    /// the number of conversions, if the scaled total would overflow.
+    /// Creates a scale for plans with at most `conversions` conversions and a total of `bytes`. If the scaled total
+    /// would exceed [`LARGEST`], the factor is 1 and conversions are not counted.
     pub(super) fn new(conversions: Cost, bytes: u128) -> Self {
         let scale = conversions.saturating_add(1);
         let fits = u128::from(scale).checked_mul(bytes).is_some_and(|all| all < LARGEST.into());
         Self(if fits { scale } else { 1 })
     }
 
-    /// Scaled cost of an operator that costs `bytes`.
+    /// Scaled cost of an operator whose cost is `bytes`.
     pub(super) fn of(self, bytes: u64) -> Cost {
         bytes.saturating_mul(self.0)
     }
 
-    /// Scaled cost of a conversion that costs `bytes`.
+    /// Scaled cost of one layout conversion whose cost is `bytes`.
     pub(super) fn conversion(self, bytes: u64) -> Cost {
         self.of(bytes).saturating_add(Cost::from(self.0 > 1))
     }
 
-    /// Bytes of a scaled cost: conversions count for less than one byte in total.
+    /// Cost in bytes of a scaled cost, rounded down, which removes the counts of conversions.
     pub(super) fn bytes(self, weight: Cost) -> u64 {
         weight.checked_div(self.0).unwrap_or(weight)
     }
 }
 
-/// Layout conversion of a tensor, by the positions of its source and destination candidates.
+/// Layout conversion of a tensor: positions of its source and destination among the tensor's candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ConversionStep {
     pub(super) from: usize,
     pub(super) to: usize,
 }
 
-/// Costs of all layout conversions of a tensor, and the cheapest chains.
+/// Scaled costs of the conversions between all pairs of a tensor's candidates, direct and by chains of conversions.
 #[derive(Debug, Clone)]
 pub(super) struct ConversionCosts {
     /// Number of the tensor's candidates.
     count: usize,
-    /// Cost of the direct conversion between two candidates: `cost[from][to]`, scaled.
+    /// Scaled cost of the direct conversion `cost[from][to]`; [`INFINITE`] if there is none.
     cost: Vec<Vec<Cost>>,
-    /// Cost of the cheapest chain of conversions between two candidates: `least[from][to]`, scaled.
+    /// Scaled cost of the cheapest chain of conversions `least[from][to]`; [`INFINITE`] if there is none.
     least: Vec<Vec<Cost>>,
-    /// Candidate after `from` on the cheapest chain of conversions: `first[from][to]`.
+    /// Candidate that follows `from` on the cheapest chain to `to`: `first[from][to]`.
     first: Vec<Vec<usize>>,
 }
 
-/// Function that returns the bytes of the conversion from one candidate to another, if it moves data; `None` if
-/// there is no such conversion.
+/// Function that returns the cost in bytes of the conversion between two candidates, by their positions (source,
+/// destination); `None` if there is no such conversion. Called only for conversions that move bytes.
 pub(super) type ConversionPrice<'a> = dyn Fn(usize, usize) -> Option<u64> + 'a;
 
-/// Bytes that a conversion reads and writes, including padding: its cost if none was measured.
+/// Bytes that a conversion reads and writes, including padding: the default cost of a conversion. `from` and `to` are
+/// positions of candidates.
 pub fn bytes_moved(tensor: &GraphTensor, from: usize, to: usize) -> u64 {
     let bytes = |k: usize| tensor.candidates.get(k).map_or(0, |candidate| candidate.bytes);
     bytes(from).saturating_add(bytes(to))
 }
 
 impl ConversionCosts {
-    /// Costs of a tensor's conversions. A conversion to a compatible layout is free; a forbidden layout or an opaque
-    /// attribute is never a destination; a pinned tensor is never converted.
+    /// Creates the costs of a tensor's conversions. A conversion to a compatible layout costs 0. There is no conversion
+    /// to a forbidden candidate; a layout with an opaque Glow attribute, and any other layout of a pinned tensor, is
+    /// reached only by a free conversion.
     pub(super) fn new(tensor: &GraphTensor, price: &ConversionPrice<'_>, scale: CostScale) -> Self {
         let count = tensor.candidates.len();
         let one = |from: usize, to: usize| {
@@ -111,7 +114,7 @@ impl ConversionCosts {
         }
     }
 
-    /// Scaled cost of a direct conversion.
+    /// Scaled cost of a direct conversion; [`INFINITE`] if there is none.
     pub(super) fn cost(&self, step: ConversionStep) -> Cost {
         self.cost.get(step.from).and_then(|row| row.get(step.to)).copied().unwrap_or(INFINITE)
     }
@@ -124,7 +127,8 @@ impl ConversionCosts {
         self.first.get(from).and_then(|row| row.get(to)).copied().unwrap_or(to)
     }
 
-    /// Cheapest sets of conversions that reach all of the candidates `targets`, from each candidate.
+    /// Cheapest trees of conversions from each candidate to each subset of the candidates `targets`. The number of
+    /// subsets is 2 to the power of the number of targets.
     pub(super) fn trees(&self, targets: &[usize]) -> SteinerTrees<'_> {
         let all = 1_usize << targets.len();
         let mut trees = SteinerTrees { moves: self, targets: targets.to_vec(), rows: Vec::new() };
@@ -146,18 +150,18 @@ fn set<T>(table: &mut [Vec<T>], row: usize, column: usize, value: T) {
     }
 }
 
-/// Way in which a Steiner tree continues at a candidate.
+/// Continuation of a Steiner tree of conversions at a candidate.
 #[derive(Debug, Clone, Copy)]
 enum SteinerBranch {
-    /// End of the tree: no target is left.
+    /// End of the tree: all targets of the subtree are reached.
     Leaf,
-    /// Conversion to the candidate at this position.
+    /// Conversion to the candidate at this position, where the tree continues.
     Via(usize),
-    /// Two subtrees, for this set of targets as a bit mask and for the other targets.
+    /// Two subtrees at the same candidate: one for the targets of this bit mask, one for the remaining targets.
     Split(usize),
 }
 
-/// Cost of the cheapest tree for each set of targets, as a bit mask, and each root.
+/// Cheapest tree of conversions for each root and each set of targets. A set is a bit mask: bit k stands for target k.
 ///
 /// Source: Dreyfus and Wagner, The Steiner problem in graphs (1971), for directed graphs: a conversion shared by
 /// several targets is counted once.
@@ -174,7 +178,8 @@ impl SteinerTrees<'_> {
         row.and_then(|row| row.get(root)).copied().unwrap_or((INFINITE, SteinerBranch::Leaf))
     }
 
-    /// Cheapest trees for one set of targets from each root, given those for smaller sets.
+    /// Cost and first branch of the cheapest tree from each root to the targets in `mask`. The rows of all smaller
+    /// masks must be computed.
     fn row(&self, mask: usize) -> Vec<(Cost, SteinerBranch)> {
         let moves = self.moves;
         if mask == 0 {
@@ -200,7 +205,8 @@ impl SteinerTrees<'_> {
         (0..moves.count).map(gone).collect()
     }
 
-    /// Cheapest split of a set of targets into two subtrees at `root`.
+    /// Cheapest partition of the targets in `mask` into two subtrees at `root`: scaled cost and
+    /// [`SteinerBranch::Split`].
     fn parted(&self, mask: usize, root: usize) -> (Cost, SteinerBranch) {
         let mut best = (INFINITE, SteinerBranch::Leaf);
         let mut part = (mask - 1) & mask;
@@ -214,12 +220,14 @@ impl SteinerTrees<'_> {
         best
     }
 
-    /// Cost of reaching a set of targets from a candidate; [`INFINITE`] if one of them is unreachable.
+    /// Scaled cost of the cheapest tree from candidate `root` to the targets in `mask`; [`INFINITE`] if a target is
+    /// unreachable.
     pub(super) fn cost(&self, root: usize, mask: usize) -> Cost {
         self.at(mask, root).0
     }
 
-    /// Conversions of the cheapest tree, each after its predecessor, without duplicates.
+    /// Conversions of the cheapest tree from `root` to the targets in `mask`, without duplicates. A conversion comes
+    /// after the one that produces its source.
     pub(super) fn steps(&self, root: usize, mask: usize) -> Vec<ConversionStep> {
         let mut steps: Vec<ConversionStep> = Vec::new();
         let mut open = vec![(mask, root)];

@@ -1,19 +1,19 @@
-//! Plan of a graph: the choice of each operator, the layout of each tensor, and the conversions.
+//! Layout plan of a graph: the choice of each operator, the layout of each tensor, and the layout conversions.
 
 use super::conversion_costs::ConversionStep;
 
-/// Layout plan. Lists are indexed by the positions of the graph's nodes and tensors.
+/// Layout plan of a graph. Positions are those in the graph's lists of nodes and tensors.
 #[derive(Debug, Clone)]
 pub struct GraphPlan {
-    /// Position of each node's choice among the choices of its operator, by the node's position.
+    /// Position of the chosen alternative of each node among the node's choices, in the order of the nodes.
     pub choices: Vec<usize>,
-    /// Position of the candidate in which each tensor is passed or produced, by the tensor's position.
+    /// Position of the candidate layout in which each tensor is produced or passed, in the order of the tensors.
     pub stored: Vec<usize>,
-    /// Layout conversions, those of one tensor in execution order.
+    /// Layout conversions of all tensors; conversions of one tensor are in execution order.
     pub conversions: Vec<LayoutConversion>,
-    /// Cost of the plan in bytes: that of the operators and of the conversions.
+    /// Cost of the plan in bytes: sum of the costs of the chosen operators and of the conversions.
     pub cost: u64,
-    /// Proven lower bound on the cost of every plan, in bytes.
+    /// Proven lower bound on the cost of every plan of the graph, in bytes.
     pub lower_bound: u64,
 }
 
@@ -28,17 +28,17 @@ pub struct LayoutConversion {
     pub to: usize,
     /// Cost of the conversion in bytes: 0 if all elements keep their offsets, or if the tensor is a constant.
     pub cost: u64,
-    /// True if the conversion moves no byte.
+    /// True if the two layouts are compatible, so that the conversion moves no byte.
     pub is_free: bool,
 }
 
 impl GraphPlan {
-    /// True if no plan is cheaper: the cost is equal to the lower bound.
+    /// True if the plan is proven optimal: its cost is equal to the lower bound.
     pub fn is_optimal(&self) -> bool {
         self.lower_bound >= self.cost
     }
 
-    /// Conversions of the tensor at this position, in execution order.
+    /// Conversions of the tensor at position `tensor`, in execution order.
     pub fn conversions_of(&self, tensor: usize) -> impl Iterator<Item = &LayoutConversion> {
         self.conversions.iter().filter(move |conversion| conversion.tensor == tensor)
     }

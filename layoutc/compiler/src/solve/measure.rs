@@ -1,15 +1,16 @@
-//! Benchmark manifest of the layout conversions that a graph may need.
+//! Benchmark manifest for the layout conversions that a plan of a graph may need.
 
 use std::collections::BTreeMap;
 
 use crate::model::graph::{Compatibility, Graph, GraphTensor};
 use crate::model::{Convert, Manifest};
 
-/// Layout conversion of a graph: the positions of a tensor and of its source and destination candidates.
+/// Layout conversion of a graph: positions of the tensor, of its source candidate and of its destination candidate.
 pub type LayoutChange = (usize, usize, usize);
 
-/// Manifest with the conversions, and the routine of each conversion that moves bytes. Tensors of equal shape share
-/// routines.
+/// Manifest with all conversions between a graph's candidate layouts that move bytes and have an allowed destination,
+/// and the name of the routine for each: `measured0_to_measured1`. Tensors with equal shape, element type and layouts
+/// share routines. Constants are skipped.
 pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<LayoutChange, String>) {
     let path = graph.place.file.to_string();
     let mut manifest = Manifest::empty(path);
@@ -34,12 +35,13 @@ pub fn changes(graph: &Graph) -> (Manifest, BTreeMap<LayoutChange, String>) {
     (manifest, routines)
 }
 
-/// Name of the tensor at a position of the manifest.
+/// Name of the benchmark tensor at a position in the manifest's list of tensors: `measured3`.
 fn name(position: usize) -> String {
     format!("measured{position}")
 }
 
-/// Position in the manifest of a tensor in a layout, which is added if it is missing.
+/// Position in `manifest` of a tensor in one of its candidate layouts; the tensor is added if no equal one exists.
+/// `known` maps shape with element type, and layout text, to positions. `None` if there is no such candidate.
 fn laid_out(
     tensor: &GraphTensor,
     candidate: usize,

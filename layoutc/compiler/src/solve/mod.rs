@@ -1,5 +1,5 @@
-//! Layout assignment for graphs: a choice for each operator and a layout for each tensor of least total cost, with a
-//! proof.
+//! Layout assignment for graphs: chooses an alternative for each operator and a layout for each tensor with least total
+//! cost in bytes, proves a lower bound, and lowers the plan to a schedule.
 //!
 //! Source: Glow, `TensorLayout.md`, which leaves the solver to future work.
 
@@ -21,18 +21,19 @@ use crate::base::diagnostic::Diagnostic;
 use crate::model::graph::Graph;
 use network::{INFINITE, NetworkError, SolverLimits};
 
-/// Options of the solver.
+/// Options of the layout solver.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "closures have no Debug")]
 pub struct SolverOptions<'a> {
     /// Limits on memory and time of the solver.
     pub limits: SolverLimits,
-    /// Function that returns the cost in bytes of a layout conversion, by the positions of tensor, source and
-    /// destination; `None`: the number of bytes moved.
+    /// Function that returns the cost in bytes of a layout conversion, by the positions of the tensor, the source
+    /// candidate and the destination candidate. `None`: the cost is the number of bytes read and written.
     pub price: Option<&'a (dyn Fn(usize, usize, usize) -> Option<u64> + Sync)>,
-    /// Choice that each node is fixed to, by the node's position; `None` leaves it to the solver.
+    /// Position of the choice to which each node is fixed, in the order of the nodes; `None`, or a list that ends
+    /// earlier, leaves the choice to the solver.
     pub choices: &'a [Option<usize>],
-    /// Function that returns true to end the search with the best result so far.
+    /// Function that returns true to end the search; the best result found so far is returned then.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -42,8 +43,8 @@ impl Default for SolverOptions<'_> {
     }
 }
 
-/// Diagnostic for a graph with free layouts that has no plan; `None` if it has one, is only verified, or the limits of
-/// this quick check are exceeded.
+/// Diagnostic for a graph that provably has no plan, or whose costs overflow. `None` if it has one, if its layouts are
+/// all fixed, or if a search within small limits does not decide.
 pub(crate) fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
     if graph.is_fixed {
         return None;
@@ -57,18 +58,18 @@ pub(crate) fn impossible(graph: &Graph) -> Option<Box<Diagnostic>> {
     (found.bound == INFINITE).then(|| Box::new(no_plan(graph, true)))
 }
 
-/// Whether an assignment of one layout to each tensor exists that needs no conversion.
+/// Existence of an assignment of one layout to each tensor that needs no conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consistency {
-    /// Such an assignment exists, or the costs of the graph overflow.
+    /// An assignment without conversions exists, or the costs of the graph overflow.
     Consistent,
-    /// No such assignment exists.
+    /// Every assignment needs a conversion.
     Inconsistent,
-    /// No such assignment was found within the limits.
+    /// No assignment without conversions was found within the limits of the solver.
     Unknown,
 }
 
-/// Decides whether a graph has an assignment of layouts that needs no conversion.
+/// Decides if a graph has an assignment of layouts that needs no conversion.
 pub(crate) fn consistency(graph: &Graph) -> Consistency {
     let Ok(built) = network_build::build(graph, &|_, _, _| None) else {
         return Consistency::Consistent;
@@ -81,12 +82,14 @@ pub(crate) fn consistency(graph: &Graph) -> Consistency {
     }
 }
 
-/// Function that returns the number of bytes each conversion moves.
+/// Function that returns the number of bytes that a conversion reads and writes, by the positions of the tensor, the
+/// source candidate and the destination candidate.
 fn bytes_of(graph: &Graph) -> impl Fn(usize, usize, usize) -> Option<u64> + Sync + '_ {
     |tensor, from, to| graph.tensors.get(tensor).map(|tensor| bytes_moved(tensor, from, to))
 }
 
-/// Diagnostic for a graph without a plan; `is_proven` is true if it is proven that there is none.
+/// Diagnostic for a graph without a plan. `is_proven`: true if no plan exists, false if none was found within the
+/// limits.
 fn no_plan(graph: &Graph, is_proven: bool) -> Diagnostic {
     let fault = |message: &str| {
         let message = format!("no plan of `{}` {message}", graph.name);
@@ -111,17 +114,18 @@ fn no_plan(graph: &Graph, is_proven: bool) -> Diagnostic {
     })
 }
 
-/// Diagnostic for a graph whose costs overflow.
+/// Diagnostic for a graph whose total cost overflows [`LARGEST`](network::LARGEST).
 fn too_much(graph: &Graph, error: NetworkError) -> Diagnostic {
     let message = format!("the costs of `{}` overflow: {error}", graph.name);
     Diagnostic::error(Code::LimitGraph, message, graph.place.clone(), "")
         .help("declare smaller costs, or fewer alternatives")
 }
 
-/// Cheapest plan of a graph, or the best one found with a lower bound. Both the proof and the plan are checked.
+/// Finds the cheapest plan of a graph, or, if a limit or `stop` ends the search, the best plan found with a proven
+/// lower bound. Proof and plan are checked by independent code.
 ///
 /// # Errors
-/// `graph::pinned` if no plan is possible.
+/// `graph::pinned` if no plan exists or none was found; `limit::graph` if the costs overflow.
 pub fn solve(graph: &Graph, settings: &SolverOptions<'_>) -> Result<GraphPlan, Box<Diagnostic>> {
     let bytes = bytes_of(graph);
     let price: &network_build::ConversionPrices<'_> = match settings.price {

@@ -1,7 +1,8 @@
 //! Construction of a cost function network from a graph, and of a plan from an assignment.
 //!
-//! One variable per operator: its choice. One per input with an open layout: its candidate. And for a tensor with
-//! several readers, one for the set of layouts to which it is converted, so that a shared conversion is paid once.
+//! Variables of the network: one per operator for its choice; one per input without a declared layout, and per constant
+//! that is pinned or restricted, for its candidate; and one per tensor with several readers for the set of layouts to
+//! which it is converted, so that a shared conversion is counted once.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +14,11 @@ use crate::model::graph::{
     OperatorLowering, TensorRole,
 };
 
-/// Function that returns the cost of each layout conversion, by the positions of tensor, source and destination.
+/// Function that returns the cost in bytes of a layout conversion, by the positions of the tensor, the source candidate
+/// and the destination candidate; `None` if there is no such conversion.
 pub(super) type ConversionPrices<'a> = dyn Fn(usize, usize, usize) -> Option<u64> + Sync + 'a;
 
-/// Cost function network of a graph, with the meaning of its variables.
+/// Cost function network of a graph, with the meaning of its variables and the costs of conversions.
 pub(super) struct GraphNetwork {
     pub(super) network: CostNetwork,
     pub(super) scale: CostScale,
@@ -25,31 +27,31 @@ pub(super) struct GraphNetwork {
     tensors: Vec<TensorDemand>,
 }
 
-/// Candidate in which a tensor is produced or passed.
+/// Layout in which a tensor is produced or passed: fixed, or determined by a variable.
 #[derive(Debug, Clone)]
 enum Producer {
-    /// Always the candidate at this position.
+    /// Candidate at this position, in every assignment.
     Fixed(usize),
-    /// Candidate that depends on the value of a variable: the position for each value.
+    /// Candidate that depends on a variable: its position for each value of the variable.
     Open(Variable, Vec<usize>),
 }
 
-/// Layouts in which the outputs and readers of a graph require a tensor.
+/// Layouts of a tensor that a graph's outputs and readers require, and the costs of conversions to them.
 struct TensorDemand {
     moves: ConversionCosts,
-    /// Positions of the candidates that are required by some output or reader.
+    /// Positions of the candidates that some output, declaration or reader requires, ascending.
     targets: Vec<usize>,
-    /// Bit mask over `targets` of the candidates that are required in any case.
+    /// Bit mask over `targets` of the candidates that outputs or a declaration require, whatever the readers choose.
     fixed: usize,
-    /// For each reader, the position of its node, and for each of its choices a bit mask over `targets` of the
-    /// candidates required.
+    /// Readers with requirements: position of the node, and for each of its choices a bit mask over `targets` of the
+    /// candidates that the choice requires.
     readers: Vec<(usize, Vec<usize>)>,
 }
 
-/// Builds the cost function network of a graph.
+/// Builds the cost function network of a graph. `prices` gives the costs of conversions in bytes.
 ///
 /// # Errors
-/// The costs overflow.
+/// [`NetworkError::TooLarge`] if the costs overflow.
 pub(super) fn build(
     graph: &Graph,
     prices: &ConversionPrices<'_>,
@@ -96,7 +98,7 @@ pub(super) fn build(
     Ok(GraphNetwork { network, scale, nodes, producers, tensors })
 }
 
-/// Cost scale of a graph, from upper bounds on the number of conversions and of bytes.
+/// Cost scale of a graph, from upper bounds on the number of conversions and on the total bytes of a plan.
 fn scale(graph: &Graph, prices: &ConversionPrices<'_>) -> CostScale {
     let choices = |node: &GraphNode| {
         node.choices.iter().map(|choice| choice.cost).max().map_or(0, u128::from)
@@ -143,7 +145,7 @@ fn producer(
     })
 }
 
-/// Candidates of a tensor that outputs, declarations and readers require.
+/// Candidates of the tensor at `position` that outputs, its declaration and readers require.
 fn side(
     graph: &Graph,
     position: usize,
@@ -182,7 +184,7 @@ fn side(
     TensorDemand { fixed: mask(&always), targets, readers, moves }
 }
 
-/// Adds the conversion costs of a tensor to the network, for each combination of producer and readers.
+/// Adds the conversion costs of a tensor to the network, as a function of its producer and of what its readers choose.
 fn connect(
     side: &TensorDemand,
     producer: &Producer,
@@ -227,7 +229,7 @@ fn connect(
     }
 }
 
-/// Unions of the sets of candidates that the readers' choices can require together, as bit masks.
+/// Possible unions of the candidates that the readers' choices require, as ascending bit masks, each including `fixed`.
 fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
     let mut sets = BTreeSet::from([fixed]);
     for (_, masks) in readers {
@@ -237,7 +239,7 @@ fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
 }
 
 impl GraphNetwork {
-    /// Fixes the choices of operators, by the node's position; `None` leaves a choice open.
+    /// Fixes the choices of operators, in the order of the nodes; `None` leaves a choice open.
     pub(super) fn fix(
         &mut self,
         graph: &Graph,
@@ -251,7 +253,7 @@ impl GraphNetwork {
         Ok(())
     }
 
-    /// Plan for an assignment, which has one value per variable of the network.
+    /// Plan for an assignment, which has one value per variable of the network; `cost` and `lower_bound` are in bytes.
     pub(super) fn plan(
         &self,
         graph: &Graph,
@@ -291,18 +293,20 @@ impl GraphNetwork {
     }
 }
 
-/// Position of the candidate in which a constant is passed: the declared one, else the first required one.
+/// Position of the candidate in which an unconstrained constant is passed: the declared one, else the first one in
+/// `mask`, else 0.
 fn constant_root(tensor: &GraphTensor, side: &TensorDemand, mask: usize) -> usize {
     let required = side.targets.iter().enumerate().find(|(bit, _)| mask >> bit & 1 == 1);
     tensor.declared.or(required.map(|(_, target)| *target)).unwrap_or(0)
 }
 
-/// True if a conversion of the tensor moves no byte.
+/// True if the two layouts of the tensor are compatible, so that the conversion moves no byte.
 fn is_free(tensor: &GraphTensor, step: ConversionStep) -> bool {
     tensor.compatibility(step.from, step.to) == Compatibility::Satisfied
 }
 
-/// Conversions of a constant that are made at load time.
+/// Conversions of an unconstrained constant at load time, from candidate `root` to every candidate in `mask`, a bit
+/// mask over the targets. Their cost is 0.
 fn at_load(
     position: usize,
     tensor: &GraphTensor,

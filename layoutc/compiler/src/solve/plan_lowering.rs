@@ -1,4 +1,5 @@
-//! Lowering of a plan into the manifest: a tensor for each layout in use, conversions between them, and a schedule.
+//! Lowering of layout plans into the manifest: a tensor for each layout in use, the conversions between them, and a
+//! schedule per graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +15,11 @@ use crate::model::schedule::{
 };
 use crate::model::{Convert, Manifest, Memory};
 
-/// Manifest with a schedule for each of its graphs, and the tensors and conversions that the schedules use.
+/// Copy of the manifest with a schedule for each of its graphs, and with the tensors and conversions that the schedules
+/// use.
 ///
 /// # Errors
-/// Diagnostics of the graphs without a plan.
+/// One diagnostic for each graph without a plan.
 pub fn lay_out(manifest: &Manifest) -> Result<Manifest, Vec<Diagnostic>> {
     let mut laid_out = manifest.clone();
     let mut errors = Vec::new();
@@ -33,7 +35,7 @@ pub fn lay_out(manifest: &Manifest) -> Result<Manifest, Vec<Diagnostic>> {
     if errors.is_empty() { Ok(laid_out) } else { Err(errors) }
 }
 
-/// Position of a tensor in a graph, and of one of its candidates.
+/// Position of a tensor in a graph, and position of one of its candidate layouts.
 type TensorCandidate = (usize, usize);
 
 struct ScheduleBuilder<'a> {
@@ -43,7 +45,8 @@ struct ScheduleBuilder<'a> {
     buffers: Vec<GraphBuffer>,
     operators: Vec<ScheduleOperator>,
     of: BTreeMap<TensorCandidate, BufferBinding>,
-    /// Tensors and their candidates that generated code accesses: those that are packed, unpacked or converted.
+    /// Tensors in layouts that generated code accesses: sources and destinations of conversions, inputs, constants and
+    /// outputs.
     packed: BTreeSet<TensorCandidate>,
     names: BTreeSet<String>,
     load: Vec<ScheduleCall>,
@@ -105,7 +108,7 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Adds the call of an operator of the caller, or a transposition by layoutc.
+    /// Adds the call of a node: an operator of the caller, or a transposition by layoutc as an alias or a conversion.
     fn node(&mut self, node: &GraphNode, choice: &OperatorChoice) {
         let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(tensor, required)| {
             let candidate = required.unwrap_or_else(|| stored(self.plan, *tensor));
@@ -144,14 +147,15 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Adds the buffer in which a tensor is produced or passed, with its use.
+    /// Adds the buffer in which the tensor at `position` is produced or passed, with the role `use_of`.
     fn written(&mut self, position: usize, use_of: BufferRole) {
         let Some(tensor) = self.graph.tensors.get(position) else { return };
         let name = tensor.name.clone();
         self.buffer((position, stored(self.plan, position)), name, use_of);
     }
 
-    /// Adds the conversions of a tensor whose buffer is available.
+    /// Adds the conversions of the tensor at `position`; buffers of their sources must exist. Conversions of constants
+    /// are made at load time.
     fn converted(&mut self, position: usize) {
         let (graph, plan) = (self.graph, self.plan);
         let Some(tensor) = graph.tensors.get(position) else { return };
@@ -176,7 +180,7 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Adds a tensor in another layout that shares the memory of a buffer.
+    /// Adds a layout of a tensor that shares the memory of the buffer at position `buffer`, as an alias.
     fn add_buffer_alias(&mut self, tensor: usize, candidate: usize, buffer: usize) {
         let Some(found) = self.graph.tensors.get(tensor) else { return };
         let layout = found.text(candidate).to_owned();
@@ -194,7 +198,7 @@ impl<'a> ScheduleBuilder<'a> {
             .for_each(|buffer| buffer.aliases.push(alias.clone()));
     }
 
-    /// Adds a buffer for a tensor in a layout, with its name and use.
+    /// Adds a buffer for a tensor in a layout, with its name and role.
     fn buffer(&mut self, place: TensorCandidate, name: String, use_of: BufferRole) {
         let tensor = self.graph.tensors.get(place.0);
         let candidate = tensor.and_then(|tensor| tensor.candidates.get(place.1));
@@ -207,8 +211,8 @@ impl<'a> ScheduleBuilder<'a> {
         self.buffers.push(GraphBuffer { name, dtype, layout, bytes: *bytes, use_of, aliases });
     }
 
-    /// Adds a tensor to the manifest. If generated code does not access it, only operators do, and it has index
-    /// functions only (`memory none`).
+    /// Adds a tensor in a layout to the manifest, and returns its position there. A tensor that generated code does not
+    /// access gets `memory none`, that is, only index functions.
     fn tensor(&mut self, place: TensorCandidate, name: &str) -> Option<usize> {
         let laid = &self.graph.tensors.get(place.0)?.candidates.get(place.1)?.tensor;
         let memory = if self.packed.contains(&place) { laid.memory } else { Memory::None };
@@ -217,7 +221,8 @@ impl<'a> ScheduleBuilder<'a> {
         Some(self.manifest.tensors.len() - 1)
     }
 
-    /// Adds a conversion between two buffers; `axes[k]` is the position in the destination of axis k of the source.
+    /// Adds a conversion between two buffers to the manifest, and returns its call; `axes[k]` is the position in the
+    /// destination of axis k of the source.
     fn convert(
         &mut self,
         from: &BufferBinding,
@@ -230,7 +235,7 @@ impl<'a> ScheduleBuilder<'a> {
         ScheduleCall::Convert { convert, from: from.buffer, to: to.buffer }
     }
 
-    /// Marks a buffer or alias as an output of the graph.
+    /// Marks the buffer, or the alias of the buffer, as an output of the graph.
     fn given(&mut self, seen: &BufferBinding) {
         let Some(buffer) = self.buffers.get_mut(seen.buffer) else { return };
         if buffer.name == seen.name {
@@ -243,7 +248,7 @@ impl<'a> ScheduleBuilder<'a> {
         aliases.for_each(|alias| alias.is_output = true);
     }
 
-    /// Unique name for a tensor in a layout, such as `y_nchw16c`, with a number as suffix if it is taken.
+    /// Unique name for a tensor in a layout, such as `y_nchw16c`; a taken name gets a number as suffix: `y_nchw16c_2`.
     fn name(&mut self, tensor: &str, layout: &str) -> String {
         let mut word = String::new();
         for c in layout.chars() {
@@ -262,8 +267,8 @@ impl<'a> ScheduleBuilder<'a> {
     }
 }
 
-/// Tensors and candidates that generated code accesses: sources and destinations of conversions, inputs,
-/// constants and outputs.
+/// Tensors in layouts that generated code accesses: sources and destinations of conversions, inputs, constants and
+/// outputs.
 fn packed(graph: &Graph, plan: &GraphPlan) -> BTreeSet<TensorCandidate> {
     let moved = plan.conversions.iter().filter(|conversion| !conversion.is_free);
     let ends = |c: &LayoutConversion| [(c.tensor, c.from), (c.tensor, c.to)];
@@ -289,7 +294,7 @@ fn packed(graph: &Graph, plan: &GraphPlan) -> BTreeSet<TensorCandidate> {
     packed
 }
 
-/// Position of the candidate in which a tensor is passed or produced.
+/// Position of the candidate layout in which the plan produces or passes a tensor.
 fn stored(plan: &GraphPlan, tensor: usize) -> usize {
     plan.stored.get(tensor).copied().unwrap_or(0)
 }

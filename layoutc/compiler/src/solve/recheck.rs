@@ -1,4 +1,5 @@
-//! Independent check of a graph's plan: every layout is available when it is read, and the costs add up.
+//! Second check of a graph's plan without the solver's code: every layout is available when it is read, and the costs
+//! add up.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +7,10 @@ use super::graph_plan::GraphPlan;
 use super::network_build::ConversionPrices;
 use crate::model::graph::{Compatibility, Graph, TensorRole};
 
-/// Checks a plan.
+/// Checks that a plan is valid and costs what it states. `price` gives the costs of conversions in bytes.
 ///
 /// # Errors
-/// The first error, as text.
+/// Message of the first error found.
 pub(super) fn recheck(
     graph: &Graph,
     plan: &GraphPlan,

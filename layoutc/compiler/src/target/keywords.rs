@@ -1,4 +1,4 @@
-//! Reserved names of each target language.
+//! Reserved names of each target language: [`Keywords`] tells which language or library reserves an identifier.
 
 use super::word_set::{Marked, Words};
 use super::words::{
@@ -6,15 +6,15 @@ use super::words::{
     OPENCL_FUNCTIONS, OPENCL_KEYWORDS, OPENCL_MACROS,
 };
 
-/// Names that a target language or its libraries reserve.
+/// Identifiers that a target language or its libraries reserve.
 #[derive(Debug)]
 pub struct Keywords {
     /// Name of the language in messages.
     language: &'static str,
-    /// Words that cannot be identifiers, and names that the standard library reserves, each set with the name of its
-    /// language.
+    /// Words that cannot be identifiers, and macros and types of the libraries, as (name of the language or library in
+    /// messages, set of words).
     words: &'static [(&'static str, &'static Words)],
-    /// Prefixes of names that libraries reserve, each with the name of the library.
+    /// Prefixes of names that libraries reserve, as (name of the library in messages, prefix).
     prefixes: &'static [(&'static str, &'static str)],
     /// Names of library functions, which collide with generated functions but not with parameters.
     functions: &'static [&'static Words],
@@ -60,7 +60,7 @@ pub static CUDA: Keywords = Keywords {
 };
 
 impl Keywords {
-    /// Reserved names of a built-in target, by its name in configurations; `None` for other targets.
+    /// Reserved names of the built-in target `target`: `c`, `opencl` or `cuda`; `None` for other targets.
     pub fn of(target: &str) -> Option<&'static Self> {
         match target {
             "c" => Some(&C),
@@ -70,12 +70,14 @@ impl Keywords {
         }
     }
 
-    /// Language or library that reserves `name`; `None` if the name is free.
+    /// Language or library that reserves `name` as a keyword, macro, type or prefix, such as "C++"; `None` if the name
+    /// is free.
     pub fn reserved(&self, name: &str) -> Option<&'static str> {
         self.owner(Marked::new(name))
     }
 
-    /// Like [`Self::reserved`] for the name of a function, which must not be a library function either: `exp`, `round`.
+    /// Language or library that reserves `name` for functions; `None` if a generated function may have the name.
+    /// Besides the names of [`Self::reserved`], those of library functions are reserved: "the C library" for `exp`.
     pub fn reserved_function(&self, name: &str) -> Option<String> {
         let name = Marked::new(name);
         let is_library = || self.functions.iter().any(|names| names.contains(name));
@@ -83,7 +85,7 @@ impl Keywords {
         self.owner(name).map(str::to_owned).or_else(library)
     }
 
-    /// Words that cannot be identifiers in this language, then the names of library functions.
+    /// Reserved words of the language and its libraries, then the names of library functions, without the prefixes.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         let words = self.words.iter().map(|(_, words)| *words);
         words.chain(self.functions.iter().copied()).flat_map(Words::iter)
@@ -99,7 +101,7 @@ impl Keywords {
     }
 }
 
-/// True if any built-in target reserves the name.
+/// True if any built-in target reserves `name` for variables (see [`Keywords::reserved`]).
 pub(crate) fn is_reserved(name: &str) -> bool {
     [&C, &OPENCL, &CUDA].iter().any(|keywords| keywords.reserved(name).is_some())
 }

@@ -3,14 +3,14 @@
 /// Limits of the devices for which a target generates code. A tensor or launch beyond them is refused.
 #[derive(Debug)]
 pub struct Limits {
-    /// Maximum extents of a single image, then of an array of images: texels along a row, rows, images. A
-    /// configuration may override them.
+    /// Maximum extents of an image, then of an image array, each as (texels in a row, rows, images). The key
+    /// `image-max` of layoutc.toml may override the first two.
     pub image_max: [[u64; 3]; 2],
-    /// Maximum number of work items of a launch along one axis.
+    /// Maximum number of work items (threads) of a launch along one axis of the launch grid.
     pub launch_max: i128,
 }
 
-/// Limits of C: none, as it has no images and no launches.
+/// Limits of C: the greatest representable values, as C has no images and no launches.
 pub static C: Limits = Limits { image_max: [[u64::MAX; 3]; 2], launch_max: i128::MAX };
 
 /// Limits of OpenCL: version 1.2 requires 8192 texels and 2048 images of a device with images, devices have 16384

@@ -1,6 +1,6 @@
-//! Constant sets of words with a fast negative lookup.
+//! Constant sets of words with a fast negative lookup: a 4096-bit Bloom filter with one hash rejects most other words.
 
-/// Constant set of words, which are looked up by a bit set first.
+/// Constant set of words. A lookup consults the filter `marks` before the list.
 #[derive(Debug)]
 pub(crate) struct Words {
     list: &'static [&'static str],
@@ -23,13 +23,13 @@ impl Words {
         self.marks.may_have(word.mark) && self.list.contains(&word.word)
     }
 
-    /// Words of the set, in the order of their table.
+    /// Words of the set, in the order of the list that it was made of.
     pub(super) fn iter(&self) -> impl Iterator<Item = &'static str> {
         self.list.iter().copied()
     }
 }
 
-/// Word with its mark (row and bit in [`Marks`]), computed once for lookups in several sets.
+/// Word with its hash (row and bit in [`Marks`]), computed once for lookups in several sets.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Marked<'a> {
     pub(super) word: &'a str,
@@ -42,7 +42,8 @@ impl<'a> Marked<'a> {
     }
 }
 
-/// Bit set of the marks of a set's words. The marks of most words that are not in the set are missing.
+/// Bloom filter of a word set: bit (row, bit) is set if a word of the set has this hash. A clear bit proves that a word
+/// is not in the set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Marks([u64; ROWS]);
 
@@ -61,7 +62,7 @@ impl Marks {
     }
 }
 
-/// Row and bit of a word in [`Marks`], computed from its length, its first and last letter and its middle.
+/// Hash of a word: its row and bit in [`Marks`], from its length and its first, middle and last byte.
 pub(crate) const fn mark(word: &str) -> (usize, usize) {
     let word = word.as_bytes();
     let (Some(first), Some(last)) = (word.first(), word.last()) else { return (0, 0) };

@@ -1,4 +1,4 @@
-//! Reserved words: keywords, types and names of the standard libraries.
+//! Tables of reserved words of the target languages: keywords, types and names of the standard libraries.
 
 use super::word_set::Words;
 
@@ -105,7 +105,7 @@ pub(super) static CPP_KEYWORDS: Words = Words::new(&[
     "xor_eq",
 ]);
 
-/// Macros of C that would rewrite a parameter of their name, and types that signatures mention.
+/// Macros of C that would replace a parameter of the same name, and types that occur in generated signatures.
 pub(super) static C_MACROS: Words = Words::new(&[
     "I",
     "INFINITY",
@@ -165,7 +165,7 @@ pub(super) static C_MACROS: Words = Words::new(&[
     "jn",
 ]);
 
-/// Functions of the C library. A parameter may have their name, a generated function may not.
+/// Functions of the C library. A parameter may have one of these names, a generated function may not.
 pub(super) static C_FUNCTIONS: Words = Words::new(&[
     "abort",
     "abs",
@@ -435,7 +435,8 @@ pub(super) static OPENCL_MACROS: Words = Words::new(&[
     "unix",
 ]);
 
-/// Functions of OpenCL C. A parameter may have the name of one that is not called, a generated function may not.
+/// Functions of OpenCL C. A generated function may not have one of these names; a parameter may, unless generated code
+/// calls the function.
 pub(super) static OPENCL_FUNCTIONS: Words = Words::new(&[
     "abs",
     "abs_diff",

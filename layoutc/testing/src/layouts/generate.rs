@@ -7,7 +7,7 @@ use crate::Random;
 const MOST_ELEMENTS: i64 = 1200;
 const MOST_SLOTS: i64 = 20_000;
 
-/// Features that a generated layout may have, and the size of its elements.
+/// Features that a generated layout may have, and the size of its elements in bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "one switch for each kind")]
 pub struct Kinds {
@@ -23,7 +23,7 @@ pub struct Kinds {
     pub element_bits: i64,
 }
 
-/// Random layout without intended faults, of which the oracle decides whether it is valid.
+/// Random layout without intended faults. It may still be invalid by chance, which [`super::truth`] decides.
 pub fn valid(random: &mut Random, kinds: Kinds) -> Case {
     loop {
         if let Some(case) = attempt(random, kinds) {
@@ -32,8 +32,8 @@ pub fn valid(random: &mut Random, kinds: Kinds) -> Case {
     }
 }
 
-/// Random layout of these axes without intended faults. With `symbol`, the extent of the first axis is one
-/// value of that symbol.
+/// Random layout of the axes `axes` (name, extent) without intended faults. With `symbol`, the first axis has a
+/// symbolic extent, and its extent in `axes` is one value of that symbol.
 pub fn valid_of(
     random: &mut Random,
     kinds: Kinds,
@@ -110,8 +110,8 @@ pub fn one_map(random: &mut Random) -> Case {
     }
 }
 
-/// Random items of a map that orders two of the axes along a Hilbert curve. The axes may be tiled, shifted or
-/// reversed, and the position on the curve split.
+/// Random items of a map that orders two of at least two axes along a Hilbert curve. The two axes may be tiled, shifted
+/// or reversed, and the position on the curve split into two digits.
 pub fn curve_of(random: &mut Random, axes: &[(String, i64)]) -> Vec<MapItem> {
     let first = random.below(2);
     let both = [first, first + 1 + random.below(axes.len() - first - 1)];
@@ -158,7 +158,8 @@ fn depth(tree: &Tree) -> usize {
     }
 }
 
-/// True if all steps are maps that only split axes: each index is an axis, or a quotient or remainder of one.
+/// True if all steps are maps that only split axes: each index is an axis `c`, or quotients and remainders of one by
+/// constants, as in `c // 8 % 2`.
 pub fn is_pure_split(case: &Case) -> bool {
     fn cuts(tree: &Tree) -> bool {
         match tree {
@@ -192,7 +193,7 @@ fn with_steps(random: &mut Random, kinds: Kinds, mut case: Case) -> Option<Case>
     Some(case)
 }
 
-/// Names and extents of the axes after all steps of a layout, `None` if an extent is left open.
+/// Names and extents of the axes after all steps of a layout; `None` if the language defines no extent for an axis.
 pub fn current(case: &Case) -> Option<(Vec<String>, Vec<i64>)> {
     let (mut names, mut extents): (Vec<String>, Vec<i64>) = case.axes.iter().cloned().unzip();
     for step in &case.steps {
@@ -202,7 +203,8 @@ pub fn current(case: &Case) -> Option<(Vec<String>, Vec<i64>)> {
     Some((names, extents))
 }
 
-/// Adds final steps to a layout: strides, or separators and alignments.
+/// Adds random final steps to a layout: strides, or separators and alignments. `names` and `extents` are those of its
+/// last axes.
 fn last_steps(random: &mut Random, case: &mut Case, names: &[String], extents: &[i64]) {
     if names.is_empty() {
         return;
@@ -307,8 +309,8 @@ fn step(
     })
 }
 
-/// Random map that is injective by construction, except for rare faults: every axis can be recovered from the
-/// index, given the axes after it.
+/// Random map over axes with these extents, as step `number`. It is injective by construction except for rare faults:
+/// every axis can be recovered from the index, given the axes after that axis.
 fn map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Step {
     let mut values = Vec::new();
     for (k, extent) in extents.iter().enumerate() {
@@ -362,8 +364,8 @@ fn map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Ste
     Step::Map { items, separators: Vec::new(), all_parentheses: random.one_in(4) }
 }
 
-/// Random index of axis `k`: the axis itself, or shifted, reversed, rotated or mixed with one of the axes
-/// after it.
+/// Random expression for axis `k` with extent `extent`: the axis itself, or shifted, reversed, rotated or mixed with
+/// one of the axes after it. `whole` is true if the extent is a constant, which most of these forms need.
 fn value(
     random: &mut Random,
     k: usize,
@@ -399,7 +401,8 @@ fn value(
     }
 }
 
-/// Adds the digits of a value to `items`: one, two or three, or digits whose boundaries do not nest.
+/// Appends a value to `items`, whole or split into two or three digits such as `v // 4` and `v % 4`. The boundaries of
+/// the digits sometimes do not nest.
 fn cut(random: &mut Random, value: Tree, items: &mut Vec<Tree>) {
     let k = *random.pick(&[2, 2, 3, 4, 4, 5, 6, 8]);
     let m = *random.pick(&[2, 3, 4]);
@@ -436,7 +439,7 @@ fn cut(random: &mut Random, value: Tree, items: &mut Vec<Tree>) {
     }
 }
 
-/// Expression with the same value in another form, or mostly the expression itself.
+/// Expression with the same value as `index`: mostly `index` itself, sometimes another form such as `index + 3 - 3`.
 fn disguise(random: &mut Random, index: Tree) -> Tree {
     let int = Tree::Int;
     let k = random.between(2, 7);
@@ -461,7 +464,7 @@ fn disguise(random: &mut Random, index: Tree) -> Tree {
     }
 }
 
-/// Random map of arbitrary expressions, which is injective only by chance.
+/// Random map of arbitrary expressions, as step `number`; injective only by chance.
 fn wild_map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Step {
     let count = random.below(extents.len() + 1) + 1;
     let mut items = Vec::new();
@@ -501,7 +504,7 @@ pub fn tree(random: &mut Random, axes: usize, depth: usize, kinds: Kinds) -> Tre
     }
 }
 
-/// Layout with one random edit: a changed constant or operator, a dropped item, a replaced axis. A layout
+/// Copy of a layout with one random edit: a changed constant or operator, a dropped item, or a replaced axis. A layout
 /// without maps or strides is unchanged.
 pub fn damage(random: &mut Random, case: &Case) -> Case {
     let mut damaged = case.clone();

@@ -1,8 +1,8 @@
-//! Random layouts for tests, and an oracle for the locations of their elements.
+//! Random layouts for tests, and an oracle ([`truth`]) for the locations of their elements.
 //!
-//! The oracle follows the specification of the language and shares no code with the compiler's algebra: it
-//! evaluates expressions recursively over `i64`, derives extents by the interval rule, and finds collisions
-//! by enumeration.
+//! The oracle follows the specification of the language and shares no code with the compiler's algebra. It evaluates
+//! expressions recursively over `i64`, takes the extent of an index as the end of its interval plus 1, and finds
+//! collisions by enumeration of all elements.
 #![allow(missing_docs, reason = "the fields of layouts and steps are named as in manifests")]
 
 pub mod generate;
@@ -42,7 +42,7 @@ impl Op {
         }
     }
 
-    /// Precedence of the operator, which is that of Python; larger binds tighter.
+    /// Precedence of the operator, as in Python: a larger number binds tighter.
     fn level(self) -> u8 {
         match self {
             Self::Xor => 1,
@@ -110,8 +110,9 @@ impl Tree {
         }
     }
 
-    /// Interval (least, greatest value) of the expression as written, in which `e % k` spans `0..k`. `None` if
-    /// the language leaves it open, for bit operations on values that may be negative.
+    /// Interval (least, greatest value) of the expression as written, for axes with these extents, in which `e % k`
+    /// spans `0..k`. `None` if the language defines none: for symbols, and for bit operations on values that may be
+    /// negative.
     pub fn interval(&self, extents: &[i64]) -> Option<(i64, i64)> {
         match self {
             Self::Int(n) => Some((*n, *n)),
@@ -161,9 +162,9 @@ impl Tree {
         }
     }
 
-    /// Interval of the expression as an index: that of [`Tree::interval`], except that terms of a sum which share
-    /// axes with a subtracted term are bounded jointly. `None` if the language leaves it open, or if it depends
-    /// on the proven range of an open extent.
+    /// Interval (least, greatest value) of the expression as an index: that of [`Tree::interval`], except that terms of
+    /// a sum which share axes with a subtracted term are bounded jointly. `None` if the language defines no interval,
+    /// or if the interval depends on the range of a symbolic extent.
     pub fn index_interval(&self, extents: &[i64], open: Open) -> Option<(i64, i64)> {
         let written = self.interval(extents)?;
         if !self.subtracts() {
@@ -264,15 +265,16 @@ impl Tree {
     }
 }
 
-/// Whether a layout has an open extent, which is a symbol. A case has one value of it.
+/// Presence of an open extent in a layout, which is the symbol `batch`. A [`Case`] contains one value of that symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Open {
     None,
     Some,
 }
 
-/// Joint interval of the terms of a sum, by enumeration of the axes if a term is subtracted. With an open
-/// extent each term is bounded separately, and the result is `None` if the sum may have a tighter bound.
+/// Joint interval (least, greatest value) of the terms of a sum, each with its sign 1 or -1, over the axes `axes`.
+/// Enumerates the axes if a term is subtracted. With an open extent each term is bounded separately, and the result is
+/// `None` if the sum may have a tighter bound.
 fn together(
     group: &[(i64, Tree)],
     axes: &BTreeSet<usize>,
@@ -321,8 +323,8 @@ fn place(rows: i64, columns: i64, cell: (i64, i64)) -> i64 {
     i64::try_from(path.iter().position(|visited| *visited == cell).unwrap()).unwrap()
 }
 
-/// Appends the cells of a box from the corner `at` on to `path`, in the order of the curve. `way` and `aside`
-/// are the direction along and across the box, each with the length in that direction.
+/// Appends the cells of a box, whose first corner is `at`, to `path` in the order of the curve. `way` and `aside` are
+/// the directions along and across the box: row step, column step, and length in cells.
 fn walk(path: &mut Vec<(i64, i64)>, at: (i64, i64), way: (i64, i64, i64), aside: (i64, i64, i64)) {
     let go = |from: (i64, i64), to: (i64, i64, i64), n: i64| (from.0 + to.0 * n, from.1 + to.1 * n);
     let turned = |to: (i64, i64, i64), n: i64| (-to.0, -to.1, n);
@@ -382,7 +384,7 @@ pub enum Step {
         axes: Vec<String>,
         into: String,
     },
-    /// Tiles of the last axes, of which `None` is `*`.
+    /// Tiles of the last axes; an entry `None` is written `*` and merges its axis with the next.
     Tile {
         entries: Vec<Option<i64>>,
         names: Vec<String>,
@@ -415,7 +417,7 @@ pub struct Case {
     pub steps: Vec<Step>,
 }
 
-/// Range that a symbol is declared to have, and a divisor of its values.
+/// Declared facts about the values of a symbol: inclusive range, and a divisor of every value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     pub min: i64,
@@ -440,7 +442,7 @@ impl Case {
         lines
     }
 
-    /// Text of the case in one line, for messages.
+    /// Text of the layout on one line, for messages.
     pub fn describe(&self) -> String {
         let axes: Vec<String> =
             self.axes.iter().map(|(name, extent)| format!("{name} {extent}")).collect();
@@ -453,7 +455,7 @@ impl Case {
         )
     }
 
-    /// Case with `batch` as the extent of the first axis.
+    /// Copy of the layout with the extent `batch` for the first axis.
     #[must_use]
     pub fn at(&self, batch: i64) -> Self {
         let mut case = self.clone();
@@ -488,7 +490,7 @@ impl Step {
         }
     }
 
-    /// Text of the map in a manifest without quotes, empty for other steps.
+    /// Text of a map as in a manifest, without quotes; empty for other steps. `names` are the axes before the step.
     pub fn map_text(&self, names: &[String]) -> String {
         let Self::Map { items, separators, all_parentheses } = self else { return String::new() };
         let mut text = format!("({}) -> (", names.join(", "));
@@ -541,9 +543,9 @@ pub enum Fault {
     Negative(usize, usize),
     /// Declared extent of a map that is too small for some element, at step `.0`, item `.1`.
     TooSmall(usize, usize),
-    /// Logical indices of two elements that have the same slot.
+    /// Logical indices of two elements that have the same offset in memory.
     Collision(Vec<i64>, Vec<i64>),
-    /// Extent that the language leaves open, for bit operations on values that may be negative.
+    /// Index without a defined extent, as for bit operations on values that may be negative.
     Open,
 }
 
@@ -570,7 +572,8 @@ pub struct Element {
     pub offset: i64,
 }
 
-/// Extents of the axes after a step by the interval rule, `None` if the language leaves one open.
+/// Extents of the axes after a step, from the names and extents before it. The extent of a map's index is the end of
+/// its interval plus 1, unless declared; `None` if the language defines no interval.
 pub fn extents_after(
     step: &Step,
     names: &[String],
@@ -634,7 +637,8 @@ pub fn extents_after(
     })
 }
 
-/// Index of an element after a step, from its index before the step.
+/// Index of an element after a step, from `index`, its index before the step. `names` and `extents` are those of the
+/// axes before the step.
 pub fn index_after(step: &Step, names: &[String], extents: &[i64], index: &[i64]) -> Vec<i64> {
     match step {
         Step::Map { items, .. } => items.iter().map(|item| item.index.value(index)).collect(),
@@ -778,8 +782,8 @@ struct Memory {
     pitches: Vec<i64>,
 }
 
-/// Arrangement of the storage axes in memory. Without given strides, the axes of a group and the groups
-/// themselves are row-major, and alignments enlarge strides.
+/// Arrangement of the storage axes in memory. Without `strides`, the axes between two separators are row-major, and so
+/// are these groups; `aligned` (bytes by axis) enlarges strides.
 fn memory(
     case: &Case,
     extents: &[i64],

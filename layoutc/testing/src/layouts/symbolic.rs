@@ -7,7 +7,7 @@ use crate::Random;
 /// Names of the symbols of a layout, in order.
 pub const NAMES: [&str; 3] = ["n", "m", "q"];
 
-/// Maximum number of elements of a layout for values of the symbols to be tested.
+/// Maximum number of elements of a layout for the values of its symbols that tests use.
 const MOST_ELEMENTS: i64 = 3000;
 const MOST_SLOTS: i64 = 40_000;
 
@@ -100,8 +100,8 @@ impl SymbolicStep {
         }
     }
 
-    /// Text of the map in a manifest, where `number` is that of the step and `names` are those of the axes before
-    /// it.
+    /// Text of a map as in a manifest, without quotes; empty for other steps. `number` is the number of the step,
+    /// `names` are the axes before it.
     pub fn map_text(&self, number: usize, names: &[String]) -> String {
         let Self::Map(items) = self else { return String::new() };
         let items: Vec<String> = items
@@ -112,7 +112,8 @@ impl SymbolicStep {
         format!("({}) -> ({})", names.join(", "), items.join(", "))
     }
 
-    /// Text of the step in the syntax of manifests.
+    /// Text of the step, number `number` of its layout, in the syntax of manifests. `names` are the axes before the
+    /// step.
     fn text(&self, number: usize, names: &[String]) -> String {
         let plain = |tree: &Tree| tree.text(&[], false);
         let all = |trees: &[Tree]| {
@@ -185,8 +186,9 @@ impl Symbolic {
         text + "    padding allow\n} }"
     }
 
-    /// Legal values of all symbols for which the layout is within the limits of elements and slots: of all if there
-    /// are at most `most`, else of the extremes and a random sample. The flag is true if these are all legal values.
+    /// Lists of legal values, one per symbol, for which the layout is within the limits of elements and slots: all such
+    /// lists if there are at most `most`, else the extremes and a random sample. The flag is true if the result
+    /// contains every list of legal values.
     pub fn values(&self, random: &mut Random, most: usize) -> (Vec<Vec<i64>>, bool) {
         let each: Vec<Vec<i64>> = self.symbols.iter().map(|facts| legal(*facts)).collect();
         let count = each.iter().map(Vec::len).fold(1, usize::saturating_mul);
@@ -213,7 +215,7 @@ impl Symbolic {
         (all, is_all)
     }
 
-    /// All combinations of the least and the greatest legal values of the symbols.
+    /// All combinations of the least and the greatest legal value of each symbol, each with one value per symbol.
     pub fn ends(&self) -> Vec<Vec<i64>> {
         let each: Vec<Vec<i64>> = self.symbols.iter().map(|facts| legal(*facts)).collect();
         let end = |own: &[i64], is_last: bool| own[if is_last { own.len() - 1 } else { 0 }];
@@ -243,7 +245,7 @@ impl Symbolic {
     }
 }
 
-/// Values that the declaration of a symbol permits.
+/// Values that the declaration of a symbol permits, ascending.
 fn legal(facts: Facts) -> Vec<i64> {
     (facts.min..=facts.max).filter(|value| value % facts.multiple == 0).collect()
 }
@@ -261,7 +263,8 @@ fn int(value: i64) -> Tree {
     Tree::Int(value)
 }
 
-/// Random extent of an axis: a number, a symbol, or a multiple, a half or a sum of a symbol.
+/// Random extent of an axis: a number, a symbol, or an expression such as `2 * n`, `n // 2 + 1` or `n + 3`. `symbols`
+/// is the number of symbols.
 fn extent(random: &mut Random, symbols: usize) -> Tree {
     let own = Tree::Symbol(random.below(symbols));
     match random.below(12) {
@@ -287,7 +290,8 @@ fn divisor(random: &mut Random, symbols: &[Facts]) -> Tree {
     }
 }
 
-/// Random layout with symbols, of which the oracle decides whether it is injective.
+/// Random layout with symbols. It need not be injective, which [`super::truth`] decides for given values of the
+/// symbols.
 pub fn any(random: &mut Random) -> Symbolic {
     loop {
         let count = random.below(3) + 1;
@@ -314,7 +318,8 @@ pub fn any(random: &mut Random) -> Symbolic {
     }
 }
 
-/// Names of the axes, and their extents as expressions, after all steps of a layout so far.
+/// Names of the axes, and their extents as expressions over symbols, after all steps of a layout so far. After a map,
+/// the extents are placeholders of 1.
 fn current(case: &Symbolic) -> (Vec<String>, Vec<Tree>) {
     let (mut names, mut extents): (Vec<String>, Vec<Tree>) = case.axes.iter().cloned().unzip();
     for (number, step) in case.steps.iter().enumerate() {
@@ -440,8 +445,8 @@ fn with_steps(random: &mut Random, case: &mut Symbolic) {
     }
 }
 
-/// Random strides of the axes, row-major in some order, with padding for some axes, perhaps with a symbol as
-/// pitch.
+/// Random strides of the axes, row-major in a random order of the axes. Some are enlarged by padding, rounded up, or
+/// replaced by a symbol.
 fn strides(random: &mut Random, case: &Symbolic, extents: &[Tree]) -> Vec<Tree> {
     let mut order: Vec<usize> = (0..extents.len()).collect();
     if random.one_in(2) {
@@ -527,7 +532,8 @@ fn is_positive(case: &Symbolic, extent: &Tree) -> bool {
     }
 }
 
-/// Adds the digits of a value to `items`: one, two or three, or swizzled.
+/// Appends a value to `items`: whole, split into two or three digits such as `v // 4` and `v % 4`, or swizzled with
+/// `^`.
 fn cut(random: &mut Random, case: &Symbolic, value: Tree, items: &mut Vec<Tree>) {
     let k = divisor(random, &case.symbols);
     let m = int(*random.pick(&[2, 3, 4]));
@@ -564,7 +570,7 @@ fn cut(random: &mut Random, case: &Symbolic, value: Tree, items: &mut Vec<Tree>)
     }
 }
 
-/// Layout with one random edit of a map or of the strides; unchanged if the edited step is of another kind.
+/// Copy of a layout with one random edit of a map or of the strides; unchanged if the random step is of another kind.
 pub fn damage(random: &mut Random, case: &Symbolic) -> Symbolic {
     let mut damaged = case.clone();
     let at = random.below(damaged.steps.len());

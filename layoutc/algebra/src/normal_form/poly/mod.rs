@@ -1,8 +1,8 @@
 //! Polynomials with integer coefficients over atoms, which represent index expressions in normal form.
 //!
-//! An atom is a variable or a non-ring operation (`//`, `%`, `&`, `^`, min, max, curves) on polynomials in normal form.
-//! Ranges of variables are handled by [`crate::normal_form::simplify`]. Polynomials are cloned often: operands are shared, and
-//! neither a constant nor a single atom allocates.
+//! An atom is a variable or a non-ring operation (`//`, `%`, `&`, `^`, min, max, curves) on polynomials in normal
+//! form. Ranges of variables are handled by [`crate::normal_form::simplify`]. Polynomials are cloned often: clones
+//! share the operands of atoms, and neither a constant polynomial nor a monomial of one atom allocates.
 
 pub(crate) mod monomial;
 
@@ -16,16 +16,18 @@ use crate::expr::{BinOp, ExprError, Var};
 
 /// Maximum number of terms of a polynomial; beyond it operations fail with `ExprError::TooLarge`.
 const MAX_TERMS: usize = 4096;
-/// Maximum number of steps of a long division by a polynomial of several terms.
+/// Maximum number of steps of a long division by a polynomial of several terms; a longer division gives the quotient
+/// 0.
 const MAX_DIVISIONS: usize = 256;
-/// Maximum number of terms that are inserted into a polynomial one by one. More terms are merged in one pass.
+/// Maximum number of terms that an addition inserts into a polynomial one by one. More terms are merged in one pass.
 const FEW_TERMS: usize = 4;
 
-/// Polynomial: a constant plus a sum of monomials with nonzero coefficients.
+/// Polynomial with integer coefficients over atoms, such as `4*n + c // 4 + 1`: a constant plus a sum of monomials
+/// with nonzero coefficients.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Poly {
     constant: i128,
-    /// Monomials other than 1 with their coefficients, sorted by monomial.
+    /// Pairs of monomial and nonzero coefficient, without the monomial 1, sorted by monomial.
     terms: Vec<(Monomial, i128)>,
 }
 
@@ -48,7 +50,7 @@ impl Poly {
         Self::default()
     }
 
-    /// Static polynomial 1, for borrowing.
+    /// Reference to a static polynomial that is the constant 1.
     pub(crate) fn one() -> &'static Self {
         static ONE: Poly = Poly { constant: 1, terms: Vec::new() };
         &ONE
@@ -62,7 +64,7 @@ impl Poly {
         Self::term(Monomial::Single(atom), 1)
     }
 
-    /// Polynomial that consists of the atom `a op b`.
+    /// Polynomial that is the single atom `a op b`, without simplification.
     pub(crate) fn op(op: BinOp, a: Poly, b: Poly) -> Self {
         Self::atom(Atom::Op(op, Arc::new(a), Arc::new(b)))
     }
@@ -75,13 +77,15 @@ impl Poly {
         Self { constant: 0, terms }
     }
 
-    /// Polynomial with these terms, which are sorted, distinct and nonzero; an error if there are too many.
+    /// Polynomial `constant + terms`. The terms must be sorted by monomial, without repetition, with nonzero
+    /// coefficients. [`ExprError::TooLarge`] beyond [`MAX_TERMS`] terms.
     fn bounded(constant: i128, terms: Vec<(Monomial, i128)>) -> Result<Self, ExprError> {
         let sum = Self { constant, terms };
         if sum.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(sum) }
     }
 
-    /// Nonzero terms as pairs of monomial and coefficient, the constant first, then sorted by monomial.
+    /// Nonzero terms as pairs of monomial and coefficient, sorted by monomial. The constant comes first, with the
+    /// empty monomial.
     pub(crate) fn terms(&self) -> impl DoubleEndedIterator<Item = (&Monomial, i128)> {
         let constant = (self.constant != 0).then_some((&ONE, self.constant));
         let others = self.terms.iter().map(|(monomial, coefficient)| (monomial, *coefficient));
@@ -96,7 +100,7 @@ impl Poly {
         self.as_constant() == Some(0)
     }
 
-    /// Value of a constant polynomial; `None` if it has other terms.
+    /// Value of the polynomial if it contains no atom; `None` otherwise.
     pub(crate) fn as_constant(&self) -> Option<i128> {
         self.terms.is_empty().then_some(self.constant)
     }
@@ -106,17 +110,18 @@ impl Poly {
         self.constant
     }
 
-    /// Only term of the polynomial; `None` if it has none or several.
+    /// Monomial and coefficient of the only term, which may be the constant; `None` for the polynomial 0 or several
+    /// terms.
     pub(crate) fn as_term(&self) -> Option<(&Monomial, i128)> {
         if self.len() == 1 { self.terms().next() } else { None }
     }
 
-    /// Atom that the polynomial equals, with coefficient 1; `None` if it has any other form.
+    /// Atom `a` if the polynomial is exactly `a`, without coefficient and constant; `None` otherwise.
     pub(crate) fn as_atom(&self) -> Option<&Atom> {
         self.as_atom_plus_constant().filter(|(_, constant)| *constant == 0).map(|(atom, _)| atom)
     }
 
-    /// Atom and constant whose sum the polynomial is; `None` if it has any other form.
+    /// Atom and constant `(a, c)` if the polynomial is `a + c`, where `c` may be 0; `None` otherwise.
     pub(crate) fn as_atom_plus_constant(&self) -> Option<(&Atom, i128)> {
         match self.terms.as_slice() {
             [(Monomial::Single(atom), 1)] => Some((atom, self.constant)),
@@ -133,7 +138,8 @@ impl Poly {
         if self.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(()) }
     }
 
-    /// Adds a term like [`Poly::add_term`], without the check of the number of terms.
+    /// Adds `coefficient * monomial` to the polynomial, without the limit of [`MAX_TERMS`] terms that
+    /// [`Poly::add_term`] checks.
     fn put(&mut self, monomial: &Monomial, coefficient: i128) -> Result<(), ExprError> {
         let add = |present: i128| present.checked_add(coefficient).ok_or(ExprError::Overflow);
         if monomial.is_empty() {
@@ -238,9 +244,9 @@ impl Poly {
         Ok(product)
     }
 
-    /// Division by a single term: `(quotient, rest)` with `self = divisor * quotient + rest`. The quotient
-    /// receives every term that the divisor divides. For a constant divisor the constant term is split with a
-    /// rest in `0..divisor`.
+    /// Division by the single term `divisor = (monomial, coefficient)`: `(quotient, rest)` with
+    /// `self = divisor * quotient + rest`. The quotient receives every term that the divisor divides; for a constant
+    /// divisor the constant is split with a rest in `0..divisor`. `4*n + 2*c + 7` by 4 gives `(n + 1, 2*c + 3)`.
     pub(crate) fn split_by(&self, divisor: (&Monomial, i128)) -> Result<(Self, Self), ExprError> {
         let (atoms, factor) = divisor;
         if atoms.is_empty() {
@@ -258,8 +264,9 @@ impl Poly {
         Ok((quotient, rest))
     }
 
-    /// Division `(quotient, rest)` by a polynomial, with `self = divisor * quotient + rest`: long division by the
-    /// leading term of the divisor.
+    /// Division by a polynomial: `(quotient, rest)` with `self = divisor * quotient + rest`, by long division with
+    /// the leading term of the divisor. The quotient is 0 beyond [`MAX_DIVISIONS`] steps. [`ExprError::Divisor`] for
+    /// the divisor 0.
     pub(crate) fn divided_by(&self, divisor: &Poly) -> Result<(Self, Self), ExprError> {
         if let Some(term) = divisor.as_term() {
             return self.split_by(term);
@@ -283,7 +290,8 @@ impl Poly {
         Ok((Self::zero(), self.clone()))
     }
 
-    /// Division `(quotient, rest)` by a constant, as by [`Poly::split_by`].
+    /// Division by a positive constant: `(quotient, rest)` with `self = factor * quotient + rest`. The quotient
+    /// receives every term whose coefficient `factor` divides; the constant is split with a rest in `0..factor`.
     pub(crate) fn split_by_constant(&self, factor: i128) -> (Self, Self) {
         let mut quotient = Self::constant(self.constant.div_euclid(factor));
         let mut rest = Self::constant(self.constant.rem_euclid(factor));
@@ -297,7 +305,7 @@ impl Poly {
         (quotient, rest)
     }
 
-    /// True if a variable that satisfies `test` occurs in the polynomial.
+    /// True if a variable for which `test` returns true occurs in the polynomial, also inside an operation.
     pub(crate) fn mentions(&self, test: &dyn Fn(Var) -> bool) -> bool {
         self.terms.iter().flat_map(|(monomial, _)| monomial.iter()).any(|atom| atom.mentions(test))
     }

@@ -8,18 +8,19 @@ use core::ops::Deref;
 use crate::expr::{BinOp, Var};
 use crate::normal_form::poly::Poly;
 
-/// Factor of a monomial that the polynomial ring treats as indivisible.
+/// Indivisible factor of a monomial: a variable, or an operation other than `+`, `-` and `*`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Atom {
-    /// Variable. `Var::Symbol(k)` stands for the symbol divided by its declared multiple.
+    /// Variable. `Var::Symbol(k)` stands for the symbol divided by its declared multiple: a symbol that is a multiple
+    /// of 4 is 4 times this atom.
     Var(Var),
-    /// Operation on two polynomials that is not a ring operation: `//`, `%`, `&`, `^`, min, max or a Hilbert
-    /// curve operation.
+    /// Operation `a op b` on two polynomials, where `op` is `//`, `%`, `&`, `^`, min, max or a Hilbert curve
+    /// operation.
     Op(BinOp, Arc<Poly>, Arc<Poly>),
 }
 
 impl Atom {
-    /// True if a variable that satisfies `test` occurs in the atom.
+    /// True if a variable for which `test` returns true occurs in the atom, also inside an operation.
     pub(crate) fn mentions(&self, test: &dyn Fn(Var) -> bool) -> bool {
         match self {
             Atom::Var(var) => test(*var),
@@ -27,14 +28,14 @@ impl Atom {
         }
     }
 
-    /// True if all variables of the atom are symbols.
+    /// True if all variables of the atom are symbols, none is an index.
     pub(crate) fn is_symbolic(&self) -> bool {
         !self.mentions(&|var| !matches!(var, Var::Symbol(_)))
     }
 }
 
-/// Product of atoms, sorted; the empty product is 1. Dereferences to the slice of its atoms, and is ordered
-/// like it.
+/// Product of atoms, sorted; a power repeats its atom, and the empty product is 1. Dereferences to the slice of its
+/// atoms, and is ordered like the slice.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Monomial {
     #[default]
@@ -93,7 +94,7 @@ impl Monomial {
         }
     }
 
-    /// Product of all atoms except the one at position `at`.
+    /// Product of all atoms except the atom at position `at` of the slice.
     pub(crate) fn without(&self, at: usize) -> Self {
         if self.len() < 2 {
             return Self::One;
@@ -102,7 +103,8 @@ impl Monomial {
         others.map(|(_, atom)| atom.clone()).collect::<Vec<_>>().into()
     }
 
-    /// Product of the remaining atoms, `self / divisor`; `None` if an atom of the divisor does not occur.
+    /// Quotient `self / divisor`: the product of the atoms that remain when each atom of `divisor` is removed once.
+    /// `None` if an atom to be removed does not occur.
     pub(crate) fn divided_by(&self, divisor: &Self) -> Option<Self> {
         if divisor.is_empty() {
             return Some(self.clone());

@@ -1,4 +1,5 @@
-//! Conversion of a Glow layout string to steps of a builder.
+//! Application of a Glow layout string to a [`LayoutBuilder`]: a permutation of the axes, and alignments of their
+//! strides.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -63,8 +64,9 @@ pub(in crate::notation) fn apply(
     })
 }
 
-/// Positions of the current axes in the order of a layout string that contains `*`. A letter takes the axis
-/// of that name, or the axis at its own position if there is none; a `*` takes the axis at its own position.
+/// Position of the current axis that each entry of a layout string with `*` stands for. The letter at position
+/// `k` takes the axis of that name, ignoring case, or axis `k` if there is none; a `*` takes axis `k`. Taking an
+/// axis twice is a fault.
 fn any_order(dims: &[SpannedAxis], builder: &LayoutBuilder) -> Result<Vec<usize>, NotationFault> {
     let axes = builder.axes();
     let mut order = Vec::new();

@@ -1,4 +1,5 @@
-//! Editing of a Glow layout string. New extensions are appended to those of the axis, as in Glow.
+//! Edits of a Glow layout string: setting the alignment of an axis, and setting and removing its attributes. A
+//! new or changed extension is the last one of its axis, as in Glow.
 
 use alloc::string::{String, ToString};
 
@@ -12,7 +13,7 @@ pub enum GlowEditError {
     /// The position of the axis is not below the rank of the layout.
     #[error("axis {axis} is out of range for a layout of rank {rank}")]
     Axis {
-        /// Requested position of the axis.
+        /// Requested position of the axis, from 0.
         axis: usize,
         /// Number of axes of the layout.
         rank: usize,
@@ -75,7 +76,7 @@ impl GlowLayout {
         Ok(())
     }
 
-    /// Removes the attribute `name` of the axis at position `axis`. Returns true if it existed.
+    /// Removes the attribute `name` of the axis at position `axis`. Returns true if the axis had the attribute.
     ///
     /// # Errors
     /// [`GlowEditError::Axis`].

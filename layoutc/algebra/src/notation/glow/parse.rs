@@ -1,4 +1,4 @@
-//! Parser of Glow layout strings.
+//! Parser of Glow layout strings, to a [`GlowLayout`] or to axes with byte ranges.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -73,7 +73,8 @@ pub(super) fn read(text: &str) -> Result<Vec<SpannedAxis>, NotationFault> {
     }
 }
 
-/// Parses an extension `[a=32]` or `[name:value]` of the axis before it.
+/// Parses an extension `[a=32]` or `[name:value]` at the read position, and adds it to `placed`, the axis before
+/// it.
 fn extension(cursor: &mut Cursor<'_>, placed: &mut SpannedAxis) -> Result<(), NotationFault> {
     let start = cursor.at();
     cursor.next();

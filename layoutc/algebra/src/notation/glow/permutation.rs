@@ -1,7 +1,8 @@
 //! Permutation of axes that a transpose from one Glow layout to another performs, deduced from the letters.
 //!
-//! In `out[i] = in[perm[i]]`, axis `i` of the output is axis `perm[i]` of the input. Glow's tables have the
-//! same direction, but Glow names the result of a transpose by the inverse.
+//! In `out[i] = in[perm[i]]`, axis `i` of the output is axis `perm[i]` of the input. Glow's permutation tables
+//! have the same direction, but Glow derives the layout string of the result of a transpose with the inverse
+//! permutation.
 //!
 //! Source: Glow, `TensorLayout.md`, which lists the deduction as future work.
 
@@ -147,12 +148,12 @@ impl AxisPermutation {
         Self::new(perm)
     }
 
-    /// Position of the input axis of each output axis.
+    /// Position of the input axis of each output axis: `[0, 3, 1, 2]` from `NHWC` to `NCHW`.
     pub fn perm(&self) -> &[usize] {
         &self.perm
     }
 
-    /// Permutation that applies this one and then `next`: `merged[i] = self[next[i]]`.
+    /// Composition of two permutations, which applies `self` and then `next`: `merged[i] = self[next[i]]`.
     ///
     /// # Errors
     /// [`PermutationError::Rank`] if the ranks differ.

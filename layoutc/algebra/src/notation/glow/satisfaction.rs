@@ -36,8 +36,8 @@ pub enum Satisfaction {
     Unsatisfied(Vec<UnmetRequirement>),
 }
 
-/// Required attribute that the layout string of the tensor lacks. Its meaning is known only to those who
-/// defined it.
+/// Required attribute that the layout string of the tensor lacks. Attributes have no defined meaning, so the
+/// requirement is neither met nor violated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownAttribute {
     /// Position of the axis with the attribute.
@@ -147,16 +147,16 @@ pub fn check_satisfied(tensor: &GlowTensor<'_>, required: &GlowLayout) -> Satisf
     }
 }
 
-/// True if a stride of `stride` elements is a multiple of `align` bytes. Multiplies remainders to avoid an
-/// overflow.
+/// True if a stride of `stride` elements of `element_bits` bits is a multiple of `align` bytes. Multiplies
+/// remainders to avoid an overflow.
 fn is_multiple(stride: i128, element_bits: u32, align: u64) -> bool {
     let align_bits = u128::from(align) * 8;
     let rest = stride.unsigned_abs().checked_rem(align_bits);
     rest.is_some_and(|rest| (rest * u128::from(element_bits)).is_multiple_of(align_bits))
 }
 
-/// Compares the required letter and attributes of an axis with those in the layout string of the tensor, and
-/// adds differences to `unmet` and attributes that cannot be checked to `unjudged`.
+/// Compares the required letter and attributes of the axis at position `axis` with `own`, the axis in the layout
+/// string of the tensor. Adds differences to `unmet`, and required attributes that `own` lacks to `unjudged`.
 fn compare(
     axis: usize,
     required: &GlowAxis,

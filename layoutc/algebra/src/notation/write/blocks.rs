@@ -1,5 +1,5 @@
-//! Conversion of strided blocks to nested blocks, the form in which layouts are exported to letters, tags and
-//! patterns.
+//! Conversion of a [`FlatLayout`] to dense nested blocks ([`TagBlock`]), which are printed in order as TVM's
+//! letters, oneDNN's tags and einops' patterns.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,8 @@ use super::Inexpressible;
 use super::flat::{FlatLayout, StrideGap};
 use crate::layout::Layout;
 
-/// Block of an axis that forms a storage axis. Without a factor, it is the outermost part of the axis.
+/// Storage axis that is a block of one logical axis: `axis // div % factor`, or, without a factor, the outermost
+/// part `axis // div`. The block `16c` has factor 16.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TagBlock {
     pub(super) axis: usize,
@@ -15,10 +16,11 @@ pub(super) struct TagBlock {
     pub(super) factor: Option<i128>,
 }
 
-/// How the padding of a layout is expressed in a notation.
+/// Encoding of the padding of a layout in a notation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PaddingEncoding {
-    /// The outermost block of an axis is rounded up. Other padding becomes a block of an axis of extent 1.
+    /// Padding at the outermost block of an axis is part of the factor of the block: 60 channels padded to 64 are
+    /// `C64c`. Other padding becomes a block of an axis of extent 1.
     RoundUp,
     /// All padding becomes a block of an axis of extent 1, if there is such an axis.
     UnitAxis,
@@ -26,7 +28,8 @@ pub(super) enum PaddingEncoding {
     Reject,
 }
 
-/// Dense blocks of a layout, by descending stride. Every axis has exactly one block without a factor.
+/// Dense blocks of `layout`, by descending stride, with padding in the encoding `tail`. Every axis has exactly
+/// one block without a factor.
 ///
 /// # Errors
 /// [`Inexpressible`] if the layout does not consist of dense blocks.
@@ -86,8 +89,9 @@ pub(super) fn blocks(
     Ok(blocks)
 }
 
-/// Expresses padding as a block of the axis of extent 1 that has the fewest blocks so far. The block is major
-/// to the existing ones.
+/// Adds a block of `gap` values, which expresses padding, to `blocks`, which are in the order of ascending
+/// stride. The block belongs to the axis of `single`, the axes of extent 1, that has the fewest blocks;
+/// [`Inexpressible::Padding`] if there is no such axis.
 fn add_single(
     blocks: &mut Vec<TagBlock>,
     single: &[usize],
@@ -101,8 +105,8 @@ fn add_single(
     Ok(())
 }
 
-/// Adds an outermost part of extent 1 to an axis that has none, after the outermost part of the preceding
-/// axis.
+/// Adds an outermost part of extent 1 for `axis` to `blocks`, which are in the order of descending stride, unless
+/// the axis has an outermost part. The new part follows the outermost part of the preceding axis, or comes first.
 pub(super) fn add_outer(blocks: &mut Vec<TagBlock>, axis: usize) {
     if blocks.iter().any(|block| block.axis == axis && block.factor.is_none()) {
         return;
@@ -114,13 +118,13 @@ pub(super) fn add_outer(blocks: &mut Vec<TagBlock>, axis: usize) {
     blocks.insert(at, TagBlock { axis, div, factor: None });
 }
 
-/// Axes in the order of their outermost parts.
+/// Positions of the axes in the order of their outermost parts in `blocks`.
 pub(super) fn order(blocks: &[TagBlock]) -> Vec<usize> {
     blocks.iter().filter(|block| block.factor.is_none()).map(|block| block.axis).collect()
 }
 
-/// Letter of each axis, chosen such that a text with these letters in the given order binds them to the right
-/// axes.
+/// Upper-case letter of each logical axis, in axis order. A text that lists the letters in the order `order` of
+/// axis positions binds every letter to the right axis.
 ///
 /// # Errors
 /// [`Inexpressible::Names`] if letters can bind to axes only by position, and the order is not the identity.

@@ -18,7 +18,7 @@ use crate::prove::Executor;
 /// Maximum number of offset bits that are considered in the search for a swizzle.
 const MAX_BITS: i128 = 32;
 
-/// Layout in CuTe's notation, such as `((16,4),8):((1,128),16)`.
+/// Layout in CuTe's notation, such as `((16,4),8):((1,128),16)`. `bits` is the size of an element.
 pub(super) fn write(
     layout: &Layout,
     bits: u32,
@@ -38,7 +38,8 @@ pub(super) fn write(
     }
 }
 
-/// Layout without its swizzle.
+/// Layout with the storage map and the strides of `layout`, but without its swizzle. `bits` is the size of an
+/// element.
 fn before_swizzle(
     layout: &Layout,
     bits: u32,
@@ -66,8 +67,8 @@ fn before_swizzle(
     build().ok_or(Inexpressible::Swizzle)
 }
 
-/// Text of a layout that is linear over GF(2): strides under the smallest swizzle with which each bit of an
-/// axis index maps to a single bit of the offset.
+/// Text of a layout whose offset is an XOR of bits of the axis indices: strides, and the smallest swizzle that
+/// moves the offset at each power of two along an axis to a power of two.
 fn linear(layout: &Layout) -> Result<NotationText, Inexpressible> {
     let images = triton::images(layout)?;
     let swizzle = swizzle_of(&images).ok_or(Inexpressible::Swizzle)?;
@@ -93,8 +94,8 @@ fn linear(layout: &Layout) -> Result<NotationText, Inexpressible> {
     Ok(format!("{swizzle} o 0 o {}:{}", tuple(&shapes), tuple(&strides)).into())
 }
 
-/// Swizzle with the fewest bits, then the shortest shift, that maps every image to a power of two; `None` if
-/// there is none.
+/// Swizzle with the fewest bits, then the shortest shift, that maps every offset in `images` to a power of two;
+/// `None` if there is none.
 fn swizzle_of(images: &[Vec<i128>]) -> Option<Swizzle> {
     let all = || images.iter().flatten();
     let highest = all().map(|image| 128 - image.leading_zeros()).max().unwrap_or(0);
@@ -114,7 +115,8 @@ fn swizzle_of(images: &[Vec<i128>]) -> Option<Swizzle> {
     None
 }
 
-/// Shape and strides of a layout whose offset is a sum of strided blocks, as modes of CuTe.
+/// Text `shape:stride` of a layout that consists of strided blocks, with one mode per logical axis:
+/// `((16,4),8):((1,128),16)`.
 fn modes(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     let (mut shapes, mut strides) = (Vec::new(), Vec::new());
     for (position, axis) in layout.logical.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Layouts as blocks of axes, each with a stride in the flat buffer. This is the common form for exports to
-//! strides, letters and tiles.
+//! Layouts as blocks of axes, each with a stride in the flat buffer ([`FlatLayout`]). Exports to strides, letters
+//! and tiles start from this form.
 
 use alloc::vec::Vec;
 
@@ -9,12 +9,15 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode};
 use crate::layout::{DigitTargets, Layout};
 use crate::normal_form::simplify::Facts;
 
-/// How the span of a block compares with the next larger stride.
+/// Gap between a block and the next larger stride of the layout, or, for the largest stride, the end of the
+/// buffer. The span of a block is `stride * count`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StrideGap {
-    /// The next larger stride equals the span of the block: there is no padding.
+    /// The next larger stride equals the span of the block: there is no padding. Also used for the largest stride
+    /// if the end of the buffer is not `Padded`.
     Exact,
-    /// The next larger stride is this number of strides of the block, more than the block has values.
+    /// The next larger stride is this number of strides of the block, which exceeds its count: 8 for 6 elements
+    /// of a row at a row stride of 8.
     Padded(i128),
     /// The next larger stride is not a whole number of strides of the block, or depends on a symbol.
     Unknown,
@@ -35,7 +38,7 @@ pub(super) struct StridedBlock {
     /// Stride of the block in the flat buffer, in elements.
     pub(super) stride: Expr,
     pub(super) room: StrideGap,
-    /// Product of the extents of the axes.
+    /// Product of the extents of the axes of the block.
     whole: Expr,
 }
 
@@ -60,7 +63,7 @@ fn blocks(whole: &Expr, div: i128, facts: &Facts) -> Result<Expr, ExprError> {
 pub(super) struct FlatLayout {
     /// Blocks of the layout, by ascending stride.
     pub(super) pieces: Vec<StridedBlock>,
-    /// Number of slots of the flat buffer.
+    /// Size of the flat buffer in elements, padding included.
     pub(super) total: Expr,
     pub(super) facts: Facts,
 }
@@ -95,7 +98,8 @@ impl FlatLayout {
         Ok(flat)
     }
 
-    /// The only block of each axis; `None` for an axis of extent 1.
+    /// Block of each of the `rank` logical axes, in axis order, where each axis is stored as one block; `None`
+    /// for an axis of extent 1, which has no block.
     ///
     /// # Errors
     /// [`Inexpressible::Blocks`] if an axis has several blocks, [`Inexpressible::Merged`] if axes share a block.
@@ -132,7 +136,7 @@ impl FlatLayout {
         Ok(())
     }
 
-    /// Position of the block whose stride provably equals `stride`; `None` if there is none.
+    /// Position in `pieces` of the first block whose stride provably equals `stride`; `None` if there is none.
     fn position(&self, pieces: &[StridedBlock], stride: &Expr) -> Result<Option<usize>, ExprError> {
         for (k, piece) in pieces.iter().enumerate() {
             if self.facts.proves_eq(&piece.stride, stride)? {
@@ -204,7 +208,8 @@ impl FlatLayout {
     }
 }
 
-/// Reason why a layout has no digits.
+/// Error for a layout without a digit form: [`Inexpressible::Swizzle`] if an index contains `^` or `&`, otherwise
+/// [`Inexpressible::NoDigits`].
 fn inexpressible_reason(layout: &Layout) -> Inexpressible {
     if layout.storage_map.iter().any(has_bits) {
         Inexpressible::Swizzle
@@ -222,8 +227,8 @@ fn has_bits(expr: &Expr) -> bool {
     }
 }
 
-/// Stride of each digit in the offset, `None` for a digit that does not contribute to it, and the offset of
-/// the first element.
+/// Stride of each digit in the flat buffer, in elements, `None` for a digit that does not affect the offset. The
+/// second member is the offset of the first element.
 fn strides(
     layout: &Layout,
     digits: &Digits,
@@ -252,7 +257,8 @@ fn strides(
     Ok((strides, first))
 }
 
-/// Blocks that the digits of a chain form, the most significant first.
+/// Blocks that the digits of `chain` form, the most significant first, without blocks of a single value.
+/// `strides` has the stride of each digit of the layout.
 fn chain_pieces(
     layout: &Layout,
     digits: &Digits,

@@ -12,10 +12,10 @@ use crate::expr::{BinOp, Expr, ExprError};
 use crate::layout::Layout;
 use crate::notation::glow::MAX_DIMS;
 
-/// Largest exponent of the powers of two that are tried as alignments.
+/// Largest exponent of the powers of two, in bytes, that are tried as alignments.
 const MAX_POWER: u32 = 24;
 
-/// Layout as a Glow string, such as `N[a=32]HWC`.
+/// Layout as a Glow string, such as `N[a=32]HWC`. `bits` is the size of an element.
 pub(super) fn write(
     flat: &FlatLayout,
     layout: &Layout,
@@ -58,7 +58,8 @@ fn order(flat: &FlatLayout, whole: &[Option<&StridedBlock>]) -> Vec<usize> {
     order
 }
 
-/// Alignment in bytes that rounds the stride `natural` up to `stride`; `None` if none does.
+/// Alignment in bytes that rounds a stride of `natural` elements up to `stride` elements of `bits` bits: the
+/// smallest power of two that does, otherwise the stride itself; `None` if none does.
 fn alignment(
     flat: &FlatLayout,
     natural: &Expr,

@@ -39,7 +39,8 @@ pub(super) fn write(layout: &Layout) -> Result<Vec<NotationText>, Inexpressible>
     Ok(texts)
 }
 
-/// Text of an index in MLIR's affine syntax; `None` if MLIR lacks one of its operators.
+/// Text of the expression `index` in MLIR's affine syntax; `None` if MLIR lacks an operator of `index`, or it
+/// contains symbols.
 fn sum(index: &Expr) -> Option<String> {
     match index.node() {
         ExprNode::Bin(op @ (BinOp::Add | BinOp::Sub), a, b) => {

@@ -1,5 +1,6 @@
-//! Export of layouts to notations of other tools. Each text is parsed again and proven to be the same map. A
-//! layout that the notation cannot express is an error that names the missing feature.
+//! Export of layouts to notations of other tools: [`write()`] prints a [`Layout`] as a [`NotationText`]. Each
+//! text is parsed again and proven to be the same map. A layout that the notation cannot express is an
+//! [`Inexpressible`] error, which names the missing feature.
 
 mod blocks;
 mod cute;
@@ -40,9 +41,9 @@ pub struct ElementFormat<'a> {
 pub struct NotationText {
     /// Text of the layout.
     pub text: String,
-    /// Named sizes that accompany the text, as for einops.
+    /// Named sizes that accompany an einops pattern, such as `("c16", 16)`; empty for other notations.
     pub sizes: Vec<(String, i128)>,
-    /// True if the text also implies the size of the buffer. Otherwise slots after the last element may be
+    /// True if the text also implies the size of the buffer; false if padding after the last element may be
     /// missing.
     pub equal_sizes: bool,
 }
@@ -53,7 +54,7 @@ impl From<String> for NotationText {
     }
 }
 
-/// Feature of a layout that a notation cannot express. Axes are positions in the list of logical axes.
+/// Feature of a layout that a notation cannot express. Axes are given by position among the logical axes, from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Inexpressible {
     /// The layout has more than one physical axis.
@@ -65,31 +66,33 @@ pub enum Inexpressible {
     /// An index of the layout contains the bitwise operators `^` or `&`.
     #[error("a swizzle")]
     Swizzle,
-    /// An index of the layout is not a weighted sum of digits.
+    /// An index of the layout is not a weighted sum of mixed-radix digits of the axis indices.
     #[error("an index that is not a sum of digits")]
     NoDigits,
-    /// There is padding before the first element, so that its offset is not 0.
+    /// There is padding before the first element, so that the offset of the first element is not 0.
     #[error("an offset: the first element is not at slot 0")]
     Offset,
-    /// An axis is stored reversed.
+    /// An axis is stored reversed, with a negative stride.
     #[error("a negative stride")]
     Reversed {
         /// Position of the reversed axis.
         axis: usize,
     },
-    /// Several axes are linearized, and the result is split into blocks.
+    /// Several axes are linearized, and the result is split into blocks, such as `(h * 8 + w) // 4`.
     #[error("blocks of linearized axes")]
     Merged {
         /// Positions of the linearized axes.
         axes: Vec<usize>,
     },
-    /// An axis is split into several blocks.
+    /// An axis is split into several blocks, such as `c // 16` and `c % 16`, where the notation has one stride
+    /// per axis.
     #[error("blocks of an axis")]
     Blocks {
         /// Position of the axis that is split.
         axis: usize,
     },
-    /// An axis has more than one block besides its outermost part.
+    /// An axis has more than one block besides its outermost part, such as `c // 4 % 4` and `c % 4` besides
+    /// `c // 16`.
     #[error("two blocks of an axis")]
     TwoBlocks {
         /// Position of the axis with these blocks.
@@ -107,7 +110,7 @@ pub enum Inexpressible {
     /// Strides are not whole numbers of bytes.
     #[error("elements that are not whole bytes")]
     Bits,
-    /// The names of the axes are not single letters, but the order of the axes requires names.
+    /// The order of the axes can be written only with their names, and the names are not single letters.
     #[error("axes whose names are not letters")]
     Names,
     /// The extent of an axis is not a power of two.
@@ -133,10 +136,10 @@ pub enum Inexpressible {
     /// The layout has a domain, so that some indices within the shape are not elements.
     #[error("a domain: indices that are not elements")]
     Domain,
-    /// No exported text parses to the same map.
+    /// No candidate text is proven to parse to the map of the layout.
     #[error("this layout")]
     RoundTrip,
-    /// An error of integer arithmetic.
+    /// Error of integer arithmetic, such as an overflow.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
@@ -147,7 +150,8 @@ impl Inexpressible {
     }
 }
 
-/// Exports a layout to a notation, and proves that the text parses to the same map over the same axes.
+/// Exports a layout to a notation, and proves on `machine` that the text parses to the same map over the same
+/// axes.
 ///
 /// ```
 /// use layoutc_algebra::notation::Notation;
@@ -189,8 +193,8 @@ pub fn write(
     first_equivalent(candidates, notation, layout, elements.bits, machine)
 }
 
-/// First candidate text that yields the same map and the same size of the buffer, otherwise the first that
-/// yields the same map.
+/// First candidate text that yields the map and the buffer size of `layout`, otherwise the first that yields the
+/// map; [`Inexpressible::RoundTrip`] if there is none. `bits` is the size of an element.
 fn first_equivalent(
     candidates: Vec<NotationText>,
     notation: Notation,
@@ -211,8 +215,8 @@ fn first_equivalent(
     found.ok_or(Inexpressible::RoundTrip)
 }
 
-/// Parses an exported text again. `None` if it is not proven to yield the map of the layout, and otherwise
-/// true if the size of the buffer is equal, too.
+/// Result of parsing an exported text again: true if it yields the map and the buffer size of `layout`, false if
+/// it yields only the map, `None` if the maps are not proven equal. `bits` is the size of an element.
 fn round_trip(
     written: &NotationText,
     notation: Notation,

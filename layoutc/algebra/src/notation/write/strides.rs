@@ -9,7 +9,8 @@ use super::{Inexpressible, NotationText};
 use crate::expr::{BinOp, Expr};
 use crate::layout::Layout;
 
-/// Candidate texts for a layout in `NumPy`'s notation: `C`, `F`, and the strides in bytes.
+/// Candidate texts for a layout in `NumPy`'s notation, in the order of trial: `C`, `F`, and the strides in bytes,
+/// such as `(48, 4)`. `bits` is the size of an element.
 pub(super) fn numpy(
     flat: &FlatLayout,
     layout: &Layout,
@@ -37,8 +38,8 @@ pub(super) fn numpy(
     Ok(texts)
 }
 
-/// Candidate texts for a layout in mdspan's notation: `layout_right`, `layout_left`, the padded ones if there
-/// is padding, and `layout_stride<…>`.
+/// Candidate texts for a layout in mdspan's notation, in the order of trial: `layout_right`, `layout_left`,
+/// `layout_right_padded<…>` and `layout_left_padded<…>` if there is padding, and `layout_stride<…>`.
 pub(super) fn mdspan(
     flat: &FlatLayout,
     layout: &Layout,
@@ -79,8 +80,9 @@ fn is_dense(flat: &FlatLayout) -> bool {
     flat.pieces.iter().all(|piece| piece.room == StrideGap::Exact)
 }
 
-/// Stride of every logical axis, in elements. An axis of extent 1 has the stride of its storage axis, as in
-/// `NumPy` and `PyTorch`: the span of the axes after it. Without a storage axis, that span is computed.
+/// Stride of each logical axis, in elements, in axis order. An axis of extent 1 has the stride of the storage
+/// axis of its name, or, if there is none, `stride * extent` of the next logical axis, as in `NumPy` and
+/// `PyTorch`.
 pub(super) fn elements(flat: &FlatLayout, layout: &Layout) -> Result<Vec<i128>, Inexpressible> {
     let whole = flat.whole(layout.logical.len())?;
     let mut strides = Vec::new();

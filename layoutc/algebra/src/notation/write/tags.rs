@@ -9,7 +9,7 @@ use super::flat::{FlatLayout, StridedBlock};
 use super::{Inexpressible, NotationText};
 use crate::layout::Layout;
 
-/// Maximum number of axes in oneDNN.
+/// Maximum number of axes of a tensor in oneDNN.
 const MAX_RANK: usize = 12;
 
 /// Candidate texts for a layout in TVM's notation, such as `NCHW16c`.
@@ -17,7 +17,8 @@ pub(super) fn tvm(flat: &FlatLayout, layout: &Layout) -> Result<Vec<NotationText
     padding_candidates(|tail| letters_of(&blocks(flat, layout, tail)?, layout))
 }
 
-/// Candidate texts with padding rounded up, and with padding as blocks of an axis of extent 1.
+/// Candidate texts that `text` returns for [`PaddingEncoding::RoundUp`] and then [`PaddingEncoding::UnitAxis`],
+/// without failed ones; the first error if both fail.
 fn padding_candidates(
     text: impl Fn(PaddingEncoding) -> Result<String, Inexpressible>,
 ) -> Result<Vec<NotationText>, Inexpressible> {
@@ -79,9 +80,9 @@ fn tag_of(mut blocks: Vec<TagBlock>, flat: &FlatLayout) -> Result<String, Inexpr
     Ok(outer + &inner)
 }
 
-/// Puts the outermost part of every axis before all blocks, as a tag such as `aBc8b` requires. An outermost
-/// part that follows a block in memory becomes a block with its number of values as factor, and its axis gets
-/// an outermost part of extent 1.
+/// Moves the outermost part of every axis before all blocks, as a tag such as `aBc8b` requires. An outermost part
+/// that follows a block in memory becomes a block with its number of values as factor, and its axis gets an
+/// outermost part of extent 1. [`Inexpressible::Order`] if the number of values is symbolic.
 fn outer_first(blocks: &mut Vec<TagBlock>, flat: &FlatLayout) -> Result<(), Inexpressible> {
     let first = blocks.iter().position(|block| block.factor.is_some()).unwrap_or(blocks.len());
     let mut axes = Vec::new();

@@ -1,4 +1,5 @@
-//! Search for XLA tiles that produce a given layout, with the shortest tiling first.
+//! Search for XLA tiles, such as `T(8,128)(2,1)`, that produce a given layout. [`tiles`] searches for a given
+//! number of tiles.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,10 +8,11 @@ use super::flat::{FlatLayout, StrideGap, StridedBlock};
 
 /// Maximum number of tiles in a tiling.
 pub(super) const MAX_TILES: usize = 3;
-/// Maximum number of tilings that are tried per number of tiles.
+/// Maximum number of tilings that are tried for each number of tiles.
 pub(super) const MAX_TRIES: u32 = 4000;
 
-/// Group of linearized axes that is tiled as one dimension. Groups are ordered major to minor in memory.
+/// Logical axes that are linearized and tiled as one dimension; a group may be a single axis. Groups are ordered
+/// major to minor in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisGroup {
     /// Positions of the axes of the group, outermost first.
@@ -19,7 +21,8 @@ pub(super) struct AxisGroup {
     pub(super) extent: Option<i128>,
 }
 
-/// Dimension of memory during the search: the index `group // div`, with `slots` values.
+/// Dimension of memory during the search. Its index is `g // div`, where `g` is the linearized index of the axis
+/// group at position `group`. It has `slots` values with padding, `None` if the number is symbolic.
 #[derive(Debug, Clone, Copy)]
 struct MemoryAxis {
     group: usize,
@@ -30,15 +33,17 @@ struct MemoryAxis {
 /// Progress of matching dimensions of memory with the blocks of the layout.
 #[derive(Debug, Clone, Copy)]
 struct TilingState {
-    /// Number of blocks matched so far, by descending stride.
+    /// Number of blocks matched so far, in the order of descending stride.
     piece: usize,
-    /// Number of slots of the unmatched rest; `None` if it depends on a symbol.
+    /// Number of elements, with padding, of the minor part of memory that is not matched yet; `None` if it
+    /// depends on a symbol.
     slots: Option<i128>,
 }
 
-/// Finds `count` tiles that place the groups of axes in `slots` slots as the blocks of the layout are placed.
-/// Each tile lists its extents along the trailing dimensions. `tries` is the number of tilings that may still
-/// be tried, from [`MAX_TRIES`]. `None` if no tiles are found.
+/// Finds `count` tiles that produce the layout `flat` from `groups`, the dimensions of memory, major to minor, in
+/// a buffer of `slots` elements, `None` if symbolic. Each tile lists its extents along the trailing dimensions,
+/// major to minor. `tries` is the number of tilings that may still be tried, from [`MAX_TRIES`]; the search
+/// decreases it. `None` if no tiles are found.
 pub(super) fn tiles(
     flat: &FlatLayout,
     groups: &[AxisGroup],
@@ -60,7 +65,8 @@ struct TilingSearch<'a> {
 }
 
 impl TilingSearch<'_> {
-    /// Finds `count` tiles for these dimensions of memory, where the first tile has at most `length` extents.
+    /// Finds `count` tiles for the dimensions of memory `runs`, major to minor, of which the first tile has at
+    /// most `length` extents. `at` is the state before `runs`. `None` if no tiles are found.
     fn search_tiles(
         &mut self,
         runs: &[MemoryAxis],
@@ -98,7 +104,8 @@ impl TilingSearch<'_> {
         None
     }
 
-    /// Finds the `count - 1` tiles that follow `tile`, which applies to the dimensions `tiled`.
+    /// Finds the `count - 1` tiles that follow `tile`, which applies to the dimensions `tiled`. `None` if no
+    /// tiles are found, or all extents of `tile` are 1.
     fn tiles_after(
         &mut self,
         tiled: &[MemoryAxis],
@@ -123,7 +130,8 @@ impl TilingSearch<'_> {
         self.search_tiles(&grid, at, tile.len() + 1, count - 1)
     }
 
-    /// Matches dimensions of memory with the next blocks of the layout; `None` if they differ.
+    /// State after all dimensions `runs` are matched with the next blocks of the layout; `None` if a dimension
+    /// differs from its block.
     fn match_prefix(&self, runs: &[MemoryAxis], mut at: TilingState) -> Option<TilingState> {
         for run in runs {
             let whole = self.groups.get(run.group)?.extent;
@@ -151,7 +159,8 @@ impl TilingSearch<'_> {
         Some(at)
     }
 
-    /// Candidate extents of a tile along a dimension: the boundaries between the blocks of its axes, then 1.
+    /// Candidate extents of a tile along the dimension `run`, in the order of trial: the boundaries between the
+    /// blocks of its axes, or, for an axis of extent 1, amounts of padding in the layout; finally 1.
     fn extents(&self, run: MemoryAxis) -> Vec<i128> {
         let mut extents = Vec::new();
         let mut add = |extent: i128| {
@@ -187,9 +196,9 @@ impl TilingSearch<'_> {
     }
 }
 
-/// True if a block of the layout fills a dimension of memory. A block that was matched by its slots always
-/// does. Otherwise it must have no gap behind it, and as many values as the dimension has slots, where these
-/// are known.
+/// True if the block `piece` fills the dimension `run`. If the stride was compared with the number of elements
+/// (`by_slots`), the block always does. Otherwise its gap must be [`StrideGap::Exact`], and its count must equal
+/// `run.slots`, if that is known.
 fn fills(piece: &StridedBlock, run: &MemoryAxis, by_slots: bool) -> bool {
     if by_slots {
         return true;

@@ -8,8 +8,8 @@ use super::{Inexpressible, NotationText};
 use crate::expr::Expr;
 use crate::layout::Layout;
 
-/// Layout in Triton's notation, such as `{row: [[8], [16]], col: [[1], [2]]} -> {offset: 32}`. Parsing it
-/// again proves that all other offsets are XORs of those in the text.
+/// Layout in Triton's notation, such as `{row: [[8], [16]], col: [[1], [2]]} -> {offset: 32}`. The text contains
+/// only the offsets at powers of two; parsing the text again proves that the other offsets are XORs of these.
 pub(super) fn write(layout: &Layout) -> Result<NotationText, Inexpressible> {
     let mut inputs: Vec<String> = Vec::new();
     for (axis, images) in layout.logical.iter().zip(images(layout)?) {
@@ -21,8 +21,8 @@ pub(super) fn write(layout: &Layout) -> Result<NotationText, Inexpressible> {
     Ok(NotationText::from(format!("{{{}}} -> {{offset: {}}}", inputs.join(", "), size)))
 }
 
-/// Offsets of the elements at the powers of two along each axis: [[8, 16], [1, 2]] for a row-major 4×4 with a
-/// row stride of 8.
+/// Offsets of the elements at the indices 1, 2, 4, … along each axis, with the other indices 0:
+/// `[[8, 16], [1, 2]]` for a row-major 4×4 tensor with a row stride of 8.
 pub(super) fn images(layout: &Layout) -> Result<Vec<Vec<i128>>, Inexpressible> {
     if layout.physical_shape.len() > 1 {
         return Err(Inexpressible::Separators { rank: layout.physical_shape.len() });

@@ -40,7 +40,8 @@ pub(super) fn write(
     })
 }
 
-/// Text between the braces of a layout: the order of the dimensions, and the tiles.
+/// Text between the braces of a layout: the order of the dimensions, minor to major, and the tiles, such as
+/// `1,0:T(8,128)`.
 fn braces(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     let total = flat.total.as_const();
     // Size without the slots after the last step of the largest stride.
@@ -71,7 +72,8 @@ fn braces(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     Err(missing_feature(flat))
 }
 
-/// Feature of the layout that XLA's tiles most likely cannot express, deduced from its blocks.
+/// Error that names the feature of the layout that XLA's tiles most likely cannot express, deduced from its
+/// blocks.
 fn missing_feature(flat: &FlatLayout) -> Inexpressible {
     let is_symbolic = |piece: &StridedBlock| piece.stride.as_const().is_none();
     let starts = flat.pieces.first().is_none_or(|piece| piece.stride.as_const() == Some(1));
@@ -86,7 +88,8 @@ fn missing_feature(flat: &FlatLayout) -> Inexpressible {
     }
 }
 
-/// Groups of axes in memory order: each set of linearized axes, and each single axis.
+/// Groups of axes in memory order, major to minor: each set of linearized axes, and each single axis. An axis
+/// without a block follows the axis before it.
 fn groups(flat: &FlatLayout, layout: &Layout) -> Vec<AxisGroup> {
     let mut groups: Vec<AxisGroup> = Vec::new();
     let extent = |axes: &[usize]| {
@@ -109,7 +112,8 @@ fn groups(flat: &FlatLayout, layout: &Layout) -> Vec<AxisGroup> {
     groups
 }
 
-/// Orders of the groups that are tried, the given one first.
+/// Orders of `groups` that are tried, the given one first: all permutations of at most [`MAX_ORDERED`] groups if
+/// the layout has blocks or padding, otherwise only the given one.
 fn orders(groups: Vec<AxisGroup>, flat: &FlatLayout) -> Vec<Vec<AxisGroup>> {
     let is_tiled = flat.pieces.iter().any(|piece| !piece.is_top || piece.room != StrideGap::Exact);
     if groups.len() > MAX_ORDERED || !is_tiled {

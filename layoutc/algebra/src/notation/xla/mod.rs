@@ -24,15 +24,17 @@ use crate::map::{IndexMap, identity};
 use crate::step::{TileExtent, tile};
 use crate::symbol::Axis;
 
-/// Extents of one tile with their byte ranges, and the byte range of the tile; `None` is the extent `*`.
+/// Tile such as `(8,128)`: its extents, major to minor, with their byte ranges, and the byte range of the whole
+/// tile. The extent `None` is `*`.
 type XlaTile = (Vec<(Option<i128>, Span)>, Span);
 
-/// XLA shape with its layout, as far as the text contains them.
+/// Parsed XLA shape with a layout, or either alone: `f32[16,256]{1,0:T(8,128)}`, `f32[16,256]` or `{1,0}`.
 #[derive(Debug, Default)]
 pub struct XlaShape {
-    /// Element type as manifests name it; `None` if the text is a layout without a shape.
+    /// Element type as manifests name it, such as `f32`; `None` if the text is a layout without a shape.
     pub dtype: Option<&'static str>,
-    /// Extents of the dimensions. The extent of a bounded dynamic dimension is its bound.
+    /// Extents of the dimensions, in logical order; empty without a shape. The extent of a bounded dynamic
+    /// dimension `<=128` is its bound, 128.
     pub dims: Vec<i128>,
     /// Notes to the user about the text.
     pub remarks: Vec<Remark>,
@@ -42,7 +44,7 @@ pub struct XlaShape {
     tiles: Vec<XlaTile>,
     tail: Option<(i128, Span)>,
     bits: Option<(i128, Span)>,
-    /// Memory space and its byte range; `None` for the default space.
+    /// Byte range of `n` and its value in the memory space `S(n)`; `None` for the default memory space, 0.
     space: Option<(Span, i128)>,
 }
 
@@ -53,8 +55,8 @@ impl XlaShape {
     }
 }
 
-/// Applies the order and the tiles of the layout to the current axes. A shape in the text must be that of the
-/// tensor.
+/// Applies the dimension order, the tiles and the rounding `L(n)` of an XLA layout to the current axes of
+/// `builder`. A shape or an element size in the text that differs from that of the tensor is a fault.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -130,7 +132,8 @@ pub(super) fn apply(
     Ok(NotationExtras { remarks, memory_space: shape.space })
 }
 
-/// Checks that the shape in the text is that of the tensor.
+/// Checks that the dimensions of `shape` equal the extents of `axes`; a fault otherwise. `length` is the length
+/// of the text in bytes, for the fault.
 fn fits(shape: &XlaShape, axes: &[Axis], length: usize) -> Result<(), NotationFault> {
     if shape.dims.len() != axes.len() {
         return Err(count_fault(shape.dims.len(), "extent", axes, 0..length));
@@ -147,7 +150,7 @@ fn fits(shape: &XlaShape, axes: &[Axis], length: usize) -> Result<(), NotationFa
     }
 }
 
-/// Help for an order that is not a permutation of `rank` dimensions.
+/// Help text for a dimension order that is not a permutation of `rank` dimensions.
 fn each_once(rank: usize) -> String {
     match rank.checked_sub(1) {
         None => "leave the order out: there are no dimensions".to_string(),
@@ -156,7 +159,8 @@ fn each_once(rank: usize) -> String {
     }
 }
 
-/// Positions of the axes in the order of the layout, major to minor.
+/// Positions in `axes` in the dimension order of the layout, major to minor: `{0,1}` gives `[1, 0]`. Row-major if
+/// the text has no order; a fault if the order is not a permutation.
 fn major_to_minor(shape: &XlaShape, axes: &[Axis]) -> Result<Vec<usize>, NotationFault> {
     let rank = axes.len();
     let Some(order) = &shape.order else { return Ok((0..rank).collect()) };
@@ -187,8 +191,8 @@ fn elements(axes: &[Axis]) -> Option<i128> {
     axes.iter().try_fold(1_i128, |n, axis| n.checked_mul(axis.extent.as_const()?))
 }
 
-/// Number of elements by the count of XLA itself, which pads to the first tile alone and is 0 for a `*`;
-/// `None` without a tile, for symbolic extents, or on overflow.
+/// Number of elements that XLA's own `ArraySize` counts, which pads `axes` to the first tile alone, and is 0 if
+/// that tile contains `*`. `None` without a tile, for symbolic extents, or on overflow.
 fn first_tile_elements(axes: &[Axis], tile: Option<&XlaTile>) -> Option<i128> {
     let (extents, _) = tile?;
     let mut count = 1_i128;

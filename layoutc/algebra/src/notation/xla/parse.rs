@@ -1,4 +1,4 @@
-//! Parser and validator of XLA's shapes.
+//! Parser and validator of XLA's shapes: a text such as `f32[16,256]{1,0:T(8,128)}` becomes an [`XlaShape`].
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use crate::expr::parse::Span;
 use crate::notation::{NotationFault, Remark};
 use crate::text::cursor::Cursor;
 
-/// Parses an XLA shape, or a layout in braces alone.
+/// Parses an XLA shape such as `f32[16,256]{1,0:T(8,128)}`, or a layout in braces alone, such as `{1,0}`.
 ///
 /// # Errors
 /// [`NotationFault`]: the first fault of the text, with its span.
@@ -64,7 +64,8 @@ impl XlaShapeParser<'_> {
         self.cursor.eat(word)
     }
 
-    /// Parses a non-negative integer. `raised` is the help for a negative one.
+    /// Parses a non-negative integer with its byte range. `raised` is the help text of the fault for a negative
+    /// integer.
     fn integer(&mut self, raised: &str) -> Result<(i128, Span), NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -77,8 +78,8 @@ impl XlaShapeParser<'_> {
         self.cursor.expect_number("an integer")
     }
 
-    /// Help for a negative extent of a tile. XLA's document writes -1 for `*`, which merges an axis into the next
-    /// one.
+    /// Help text for a negative tile extent at the read position. For `-1` before a comma, the text suggests `*`,
+    /// which XLA's document writes as -1 and which merges an axis into the next one.
     fn raised_extent(&self) -> &'static str {
         let behind = self.cursor.rest().trim_start().strip_prefix("-1");
         if behind.is_some_and(|rest| rest.trim_start().starts_with(',')) {
@@ -88,7 +89,7 @@ impl XlaShapeParser<'_> {
         }
     }
 
-    /// Parses a list such as `(8, 128)`, with each entry parsed by `entry`.
+    /// Parses a non-empty list in parentheses such as `(8, 128)`, and calls `entry` to parse each entry.
     fn list<T>(
         &mut self,
         mut entry: impl FnMut(&mut Self) -> Result<T, NotationFault>,
@@ -104,7 +105,7 @@ impl XlaShapeParser<'_> {
         }
     }
 
-    /// Parses an element type with the extents of an array, such as `f32[3,5]`.
+    /// Parses an array such as `f32[3,5]`: returns the element type, and appends the extents to `shape.dims`.
     fn array(&mut self) -> Result<&'static XlaType, NotationFault> {
         let (word, span) = self.cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
         if word.is_empty() {
@@ -251,7 +252,8 @@ impl XlaShapeParser<'_> {
         Ok(())
     }
 
-    /// Parses dimension levels such as `D(D,D)`. Only dense levels are accepted, which have no effect.
+    /// Parses optional dimension levels such as `D(D,D)`. Only dense levels `D` are accepted, which do not affect
+    /// the layout.
     fn levels(&mut self) -> Result<(), NotationFault> {
         if !self.eat("D") {
             return Ok(());
@@ -311,7 +313,7 @@ impl XlaShapeParser<'_> {
     }
 }
 
-/// Help for an order of dimensions that is not in braces.
+/// Help text for a dimension order such as `1,0` that is not in braces.
 fn in_braces(order: &str) -> alloc::string::String {
     format!("write a layout in braces: `{{{}}}`", order.trim())
 }

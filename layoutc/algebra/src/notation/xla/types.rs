@@ -6,8 +6,8 @@ use alloc::string::String;
 use super::XlaShape;
 use crate::notation::{NotationFault, Remark};
 
-/// Element type of XLA: its name, its number of bits, and the types in which it is stored, packed (`E(bits)`)
-/// or not.
+/// Element type of XLA: its name, its number of bits, and the manifest types in which it is stored, `packed`
+/// under `E(bits)` and `whole` otherwise. `s4` is stored as `i4` under `E(4)`, otherwise as `i8`.
 pub(super) struct XlaType {
     name: &'static str,
     bits: u32,
@@ -28,7 +28,8 @@ const fn small(
     XlaType { name, bits, packed, whole }
 }
 
-/// Element types of XLA. Those that manifests lack are stored as integers of their width.
+/// Supported element types of XLA. A floating-point type that manifests lack, such as `f8e4m3`, is stored as
+/// `u8`.
 const TYPES: &[XlaType] = &[
     small("pred", 8, "u1", "bool"),
     small("s1", 1, "u1", "i8"),
@@ -64,7 +65,7 @@ const TYPES: &[XlaType] = &[
     own("c128", 128, "c128"),
 ];
 
-/// Element type with this name, ignoring case; `None` if there is none.
+/// XLA element type named `word`, ignoring case; `None` if there is none.
 pub(super) fn find(word: &str) -> Option<&'static XlaType> {
     TYPES.iter().find(|row| row.name.eq_ignore_ascii_case(word))
 }
@@ -79,8 +80,8 @@ pub(super) fn names() -> String {
     names
 }
 
-/// Name of the element type that differs from `word` in one letter, which is replaced, added or removed;
-/// `None` if there is none.
+/// Name of an XLA element type that differs from `word` in one letter, which is replaced, added or removed: `f32`
+/// for `f33`. `None` if there is none.
 pub(super) fn nearest(word: &str) -> Option<&'static str> {
     let own = word.as_bytes();
     let is_near = |name: &str| {
@@ -97,8 +98,8 @@ pub(super) fn nearest(word: &str) -> Option<&'static str> {
     near().find(|name| name.len() == word.len()).or_else(|| near().next())
 }
 
-/// XLA's name of an element type of manifests, with its number of bits if the layout requires `E(bits)`;
-/// `None` if XLA lacks it.
+/// XLA's name of the manifest element type `dtype`, and its number of bits if the layout must contain `E(bits)`:
+/// (`f32`, `None`) for `f32`, (`s4`, `Some(4)`) for `i4`. `None` if XLA lacks the type.
 pub(in crate::notation) fn named(dtype: &str) -> Option<(&'static str, Option<u32>)> {
     let is_own = |row: &&XlaType| row.whole == dtype && i128::from(row.bits) == width(dtype);
     if let Some(row) = TYPES.iter().find(is_own) {
@@ -108,7 +109,8 @@ pub(in crate::notation) fn named(dtype: &str) -> Option<(&'static str, Option<u3
     TYPES.iter().find(is_packed).map(|row| (row.name, Some(row.bits)))
 }
 
-/// Type in which an element type is stored, given the `E(bits)` of the shape.
+/// Manifest type in which `element` is stored in `shape`: `i4` for `s4` under `E(4)`, `i8` without `E`. Adds a
+/// remark to `shape` if an element of less than 8 bits takes a whole byte. A different `E` is a fault.
 pub(super) fn storage_type(
     element: &'static XlaType,
     shape: &mut XlaShape,
@@ -134,7 +136,7 @@ pub(super) fn storage_type(
     }
 }
 
-/// Number of bits of an element type of manifests, from its name.
+/// Number of bits of a manifest element type, from its name: 16 for `bf16`, 8 for `bool`.
 pub(super) fn width(dtype: &str) -> i128 {
     let digits: &str = dtype.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     let number = digits.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();

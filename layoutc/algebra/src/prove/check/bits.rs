@@ -1,5 +1,5 @@
-//! Bitwise operations of the checker. An operand is decomposed into runs of consecutive bits, each constant
-//! or the XOR of digits.
+//! Bitwise operations `&` and `^` on sums of the checker. An operand is decomposed into runs of consecutive bits,
+//! each constant or the XOR of digits.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::expr::{BinOp, ExprError};
 
-/// Maximum number of bits of a non-negative value in bitwise operations of the checker.
+/// Maximum number of bits of a non-negative value in bitwise operations of the checker; wider values are not decided.
 const WIDTH: u32 = 124;
 
 /// Content of a run of consecutive bits of a value.
@@ -16,12 +16,12 @@ const WIDTH: u32 = 124;
 enum BitSource {
     /// Every bit of the run is 1 if true, 0 if false.
     Fixed(bool),
-    /// XOR of these digits, each as wide as the run; complemented bit by bit if the flag is true.
+    /// XOR of the digits at these positions, each as wide as the run; complemented bit by bit if the flag is true.
     Digits(BTreeSet<usize>, bool),
 }
 
-/// Runs of bits of a value: position of the lowest bit of each run to its number of bits and content. Bits in
-/// no run are 0.
+/// Decomposition of a value into runs of bits: from the position of the lowest bit of each run to its number of bits
+/// and content. Bits in no run are 0.
 type BitRuns = BTreeMap<u32, (u32, BitSource)>;
 
 fn width(value: i128) -> u32 {
@@ -33,8 +33,8 @@ fn all_ones(bits: u32) -> Result<i128, ExprError> {
 }
 
 impl CheckerContext<'_> {
-    /// `a & b` or `a ^ b` of equal sums, of constants, or of sums that decompose into runs of bits. An XOR of
-    /// values with unknown bits becomes a digit of its own; other operands are `ExprError::Unbound`.
+    /// Value of `a & b` or `a ^ b` as a sum, for equal sums, constants, or sums that decompose into runs of bits. An
+    /// XOR of values with unknown bits becomes a new digit; [`ExprError::Unbound`] for other operands.
     pub(super) fn bitwise(&self, op: BinOp, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
             return Ok(Sum::constant(crate::expr::apply(op, x, y)?));
@@ -72,8 +72,8 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// `a ^ b` of operands with unknown bits, represented by a digit of its own. Equal sets of operands share one
-    /// digit, so that `a ^ b ^ b` simplifies to `a`.
+    /// Value of `a ^ b` for operands with unknown bits, represented by a digit that has no definition. Equal sets of
+    /// operands share one digit, so that `a ^ b ^ b` simplifies to `a`.
     fn opaque_xor(&self, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         let mut of: BTreeSet<Sum> = BTreeSet::new();
         for number in [a, b] {
@@ -120,7 +120,7 @@ impl CheckerContext<'_> {
         Ok(number.clone())
     }
 
-    /// An upper bound of a value; an error if the value may be negative.
+    /// Inclusive upper bound of a value; [`ExprError::Unbound`] if the value may be negative.
     fn greatest_of(&self, number: &Sum) -> Result<i128, ExprError> {
         let top = |high: &Sum| Ok::<i128, ExprError>(-self.least(&Sum::default().minus(high)?)?);
         for (remainder, last) in remainders(number)? {
@@ -162,8 +162,8 @@ impl CheckerContext<'_> {
         Ok(sum)
     }
 
-    /// Decomposes a sum of digits and a constant into disjoint runs of bits; `ExprError::Unbound` if that is
-    /// impossible.
+    /// Decomposition of a sum of digits and a constant into disjoint runs of bits: `8*d + 3` with `d < 4` has two
+    /// bits of `d` from bit 3, and ones at bits 0 and 1. [`ExprError::Unbound`] if runs would overlap.
     fn runs(&self, sum: &Sum) -> Result<BitRuns, ExprError> {
         let mut runs = BitRuns::new();
         let mut constant = 0_i128;
@@ -222,8 +222,8 @@ impl CheckerContext<'_> {
         Ok(runs)
     }
 
-    /// Value of a run of `bits` bits that starts at bit `start`, as a sum. The XOR of several digits becomes a
-    /// digit of its own, one per set of operands.
+    /// Value of a run of `bits` bits that starts at bit `start`, as a sum. The XOR of several digits becomes a new
+    /// digit; equal sets of operands share it.
     fn run_sum(&self, start: u32, bits: u32, run: &BitSource) -> Result<Sum, ExprError> {
         let weight = 1_i128 << start;
         let reach = Sum::constant(all_ones(bits)?.checked_mul(weight).ok_or(ExprError::Overflow)?);
@@ -250,8 +250,8 @@ impl CheckerContext<'_> {
     }
 }
 
-/// Splits constant runs at the bit positions `edges` that lie inside them; an error if an edge lies inside a
-/// run of digits.
+/// Runs with constant runs split at the bit positions `edges` that lie inside them; [`ExprError::Unbound`] if an edge
+/// lies inside a run of digits.
 fn cut(runs: &BitRuns, edges: &BTreeSet<u32>) -> Result<BitRuns, ExprError> {
     let mut out = BitRuns::new();
     for (start, (bits, run)) in runs {
@@ -268,8 +268,8 @@ fn cut(runs: &BitRuns, edges: &BTreeSet<u32>) -> Result<BitRuns, ExprError> {
     Ok(out)
 }
 
-/// Content of the run that results from `a op b` for two runs over the same bits; `None` if it is neither
-/// constant nor an XOR of digits.
+/// Content of the run `a op b`, for two runs over the same bits; `None` if the result is neither constant nor an XOR
+/// of digits.
 fn both(op: BinOp, a: &BitSource, b: &BitSource) -> Option<BitSource> {
     Some(match (op, a, b) {
         (BinOp::And, BitSource::Fixed(false), _) | (BinOp::And, _, BitSource::Fixed(false)) => {

@@ -1,4 +1,5 @@
-//! Sweep over the points of a component: distinct targets within their slots, one bit for each slot.
+//! Check of a component by evaluation at every point (index tuple): the emitted targets equal the composed ones, are
+//! within their slots, and no two points share a slot. Every slot is marked by one bit.
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -9,10 +10,10 @@ use crate::expr::{Expr, ExprError, Var};
 use crate::layout::Layout;
 use crate::prove::Executor;
 
-/// Number of slots per pass over the points, with one bit for each slot: 2^31 bits are 256 MiB.
+/// Number of slots that are marked in one pass over the points, one bit each: 2^31 bits are 256 MiB.
 const PASS_BITS: i64 = 1 << 31;
 
-/// Points of one component, and programs that evaluate their targets.
+/// Extents and numbers of slots of one component, and programs that evaluate its composed and emitted targets.
 #[derive(Debug)]
 pub(super) struct CollisionSweep {
     extents: Vec<i64>,
@@ -69,7 +70,7 @@ impl CollisionSweep {
         self.extents.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()))
     }
 
-    /// Checks all points of the component, and adds the number of elements among them to `elements`.
+    /// Checks all points of the component, and adds the number of points that are elements to `elements`.
     pub(super) fn run(
         &self,
         machine: &dyn Executor,
@@ -108,8 +109,9 @@ impl CollisionSweep {
         }
     }
 
-    /// Marks the slots of the points whose last index is `piece` modulo `pieces`, and returns the number of
-    /// elements among them.
+    /// Checks the points whose last index is `piece` modulo `pieces`, and marks those of their slots in `bits` that
+    /// are in the pass from slot `from` on. Returns the number of points that are elements; a failure is stored in
+    /// `outcome`.
     fn sweep(
         &self,
         (piece, pieces): (usize, usize),
@@ -157,7 +159,7 @@ impl CollisionSweep {
         elements
     }
 
-    /// True if all conditions of the domain are non-negative at the point, so that it is an element; `None` if
+    /// True if all conditions of the domain are non-negative at the point, which makes it an element; `None` if
     /// evaluation fails.
     fn counts(&self, point: &[i64], stack: &mut Vec<i64>) -> Option<bool> {
         for margin in &self.within {
@@ -192,8 +194,8 @@ impl CollisionSweep {
     }
 }
 
-/// Advances `point` to the next one with the same last index, with the first axis fastest. False after the
-/// last point.
+/// Advances `point` to the next point with the same last index, with the first axis fastest. Returns false, with all
+/// indices but the last at 0, after the last point.
 pub(super) fn advance(point: &mut [i64], extents: &[i64]) -> bool {
     let free = point.len().saturating_sub(1);
     for (index, extent) in point.iter_mut().zip(extents).take(free) {
@@ -206,7 +208,7 @@ pub(super) fn advance(point: &mut [i64], extents: &[i64]) -> bool {
     false
 }
 
-/// Variables of the logical axes at these positions, in the same order.
+/// Variables `Var::Axis` of the logical axes at these positions, in the same order.
 pub(super) fn axis_vars(axes: &[usize]) -> Result<Vec<Var>, ExprError> {
     let var = |axis: &usize| u32::try_from(*axis).map(Var::Axis);
     axes.iter().map(var).collect::<Result<_, _>>().map_err(|_| ExprError::Overflow)

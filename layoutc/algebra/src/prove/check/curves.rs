@@ -1,8 +1,8 @@
-//! Positions of cells along Hilbert curves, represented in the checker by one digit per curve, row and
-//! column.
+//! Hilbert curves in the checker. The position of a cell along a curve is represented by one digit for each grid, row
+//! and column.
 //!
-//! That a curve visits every cell of its grid once is not assumed from its definition, but verified for each
-//! grid.
+//! The checker does not rely on the definition of a curve: it verifies for each grid that the curve visits every cell
+//! once.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode, apply};
 use crate::prove::Executor;
 use crate::prove::executor::prove_cached;
 
-/// A digit that stands for `hilbert(row, column)`.
+/// Digit at position `digit` that stands for `hilbert(row, column)` on `grid`.
 pub(super) struct CurveDigit {
     grid: CurveGrid,
     row: Sum,
@@ -23,8 +23,8 @@ pub(super) struct CurveDigit {
     digit: usize,
 }
 
-/// Grids of the Hilbert curves in the composed targets and composed physical indices, each verified to be
-/// visited completely.
+/// Grids of all Hilbert curves in the composed targets and composed physical indices. [`CertificateError::Curve`] if
+/// a curve does not visit every cell of its grid once.
 pub(super) fn visited(
     certificate: &Certificate<'_>,
     machine: &dyn Executor,
@@ -72,8 +72,9 @@ fn visits_every_cell(grid: CurveGrid) -> Result<bool, ExprError> {
 }
 
 impl CheckerContext<'_> {
-    /// Position along the curve of the cell at `row` and `column`, as a digit; equal rows and columns share the
-    /// digit. `ExprError::Unbound` if the cell is not proven to be inside the grid on every element.
+    /// Position along the curve of `grid` of the cell at `row` and `column`, as a digit; cells with equal rows and
+    /// columns share the digit. [`ExprError::Unbound`] if the cell is not proven to be inside the grid on every
+    /// element, or the curve is not verified.
     pub(super) fn distance(
         &self,
         grid: CurveGrid,
@@ -99,8 +100,8 @@ impl CheckerContext<'_> {
         Ok(Sum::factor(Factor::Digit(digit), 1))
     }
 
-    /// Linear index `row * columns + column` of the cell at the curve position `distance`; `ExprError::Unbound`
-    /// if the position equals no digit recorded by `distance`.
+    /// Linear index `row * columns + column` of the cell at the position `distance` along the curve of `grid`;
+    /// [`ExprError::Unbound`] unless `distance` equals a digit that [`Self::distance`] returned.
     pub(super) fn cell(&self, grid: CurveGrid, distance: &Sum) -> Result<Sum, ExprError> {
         let known: Vec<(usize, Sum, Sum)> = {
             let places = self.places.borrow();

@@ -1,6 +1,5 @@
-//! Floor quotients and remainders of sums in the checker. A division is carried out if the terms that the
-//! divisor does not divide have a provably constant quotient; otherwise the quotient becomes a factor of its
-//! own.
+//! Floor quotients and remainders of sums in the checker. A quotient is computed if the terms that the divisor does
+//! not divide have a provably constant quotient; otherwise the quotient becomes an indivisible factor.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -10,13 +9,15 @@ use super::terms::{Factor, Factors, Sum};
 use crate::expr::ExprError;
 use crate::expr::gcd;
 
-/// Maximum number of quotient terms in a long division by a sum of several terms.
+/// Maximum number of terms of the quotient in a long division by a sum of several terms; beyond it the division fails
+/// with `ExprError::TooLarge`.
 const MAX_DIVISIONS: usize = 256;
 /// Maximum nesting depth of range checks inside divisions with symbols; beyond it the quotient counts as not
 /// constant.
 const MAX_NESTED: u32 = 3;
 
 /// Long division of `a` by the leading term of `b`: `(quotient, rest)` with `a = b * quotient + rest`.
+/// [`ExprError::Divisor`] for the divisor 0.
 pub(super) fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
     let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
     if b.len() == 1 {
@@ -35,7 +36,7 @@ pub(super) fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
     Err(ExprError::TooLarge)
 }
 
-/// Remainders `x - k * (x // k)` of all quotients `x // k` in the sum, each with its greatest value `k - 1`.
+/// Pairs of remainder and greatest value, `(x - k * (x // k), k - 1)`, for all quotients `x // k` in the sum.
 pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
     let mut remainders = Vec::new();
     for (factors, _) in sum.terms() {
@@ -52,8 +53,9 @@ pub(super) fn remainders(sum: &Sum) -> Result<Vec<(Sum, Sum)>, ExprError> {
 }
 
 impl CheckerContext<'_> {
-    /// Floor quotient and remainder `(a // b, a % b)`. If the terms of `a` overlap with multiples of `b`, expands
-    /// digit definitions of `a` one by one, by descending weight, and finally introduces a quotient factor.
+    /// Floor quotient and remainder `(a // b, a % b)` as sums. Where the terms of `a` do not determine the quotient,
+    /// digits of `a` are replaced by their definitions; if that fails, the quotient becomes a factor.
+    /// [`ExprError::Divisor`] unless `b` is a sum over symbols proven at least 1.
     pub(super) fn divmod(&self, a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
         self.step()?;
         if let (Some(value), Some(k)) = (a.as_constant(), b.as_constant().filter(|k| *k > 0)) {
@@ -85,8 +87,8 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// Floor quotient and remainder of `b * quotient + rest`, if `rest // b` is constant once coefficients of
-    /// `rest` are reduced modulo `b`, as in `9*x = 8*x + x`; `None` otherwise.
+    /// Floor quotient and remainder of `b * quotient + rest` by `b`, if `rest // b` is provably constant once
+    /// coefficients of `rest` are reduced modulo `b`, as in `9*x = 8*x + x`; `None` otherwise.
     fn reduce_coefficients(
         &self,
         quotient: &Sum,
@@ -111,7 +113,7 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// Floor quotient and remainder of `b * quotient + rest`, if `rest // b` is provably constant; `None`
+    /// Floor quotient and remainder of `b * quotient + rest` by `b`, if `rest // b` is provably constant; `None`
     /// otherwise.
     fn divide_exact(
         &self,
@@ -138,8 +140,8 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// Floor quotient and remainder of `b * quotient + rest` for operands with symbols, if `rest` is in `0..b` or
-    /// `-b..0`; `None` otherwise.
+    /// Floor quotient and remainder of `b * quotient + rest` by `b` for operands with symbols, if `rest` is proven to
+    /// be in `0..b` or in `-b..0`; `None` otherwise.
     fn in_block_of_symbols(
         &self,
         quotient: &Sum,
@@ -168,8 +170,8 @@ impl CheckerContext<'_> {
         found.transpose()
     }
 
-    /// Floor quotient and remainder of `b * quotient + rest`, if `rest // b` is the same for every `rest` in
-    /// `low..=high`; `None` otherwise.
+    /// Floor quotient and remainder of `b * quotient + rest` by `b`, if `rest // b` is the same for every `rest` in
+    /// the inclusive range `low..=high`; `None` otherwise.
     fn in_block(
         &self,
         quotient: &Sum,
@@ -192,8 +194,8 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// Replaces the term of `a` with the largest coefficient that the divisor `k * by` does not divide by the
-    /// expansion of its first defined factor; `None` if no such term has a definition.
+    /// Sum equal to `a`, in which one term is expanded by the definition of its first defined factor: the term with
+    /// the largest coefficient that the divisor `k * by` does not divide. `None` if no such term has a definition.
     fn expand_one(&self, a: &Sum, by: &Factors, k: i128) -> Result<Option<Sum>, ExprError> {
         let crossing = a.terms().filter(|(factors, coefficient)| {
             (!by.is_empty() || coefficient % k != 0)
@@ -206,8 +208,8 @@ impl CheckerContext<'_> {
         Ok(Some(without.plus_owned(&term)?))
     }
 
-    /// Defines one digit `d` of `rest` whose weighted range crosses a multiple of `k` as `c * high + low`, with
-    /// two new digits. The new digits take all values of `d` and possibly more. False if there is no such digit.
+    /// Defines one digit `d` of `rest` whose weighted range crosses a multiple of `k` as `c * high + low`, with two
+    /// new digits. All values that the new digits can take include those of `d`. False if there is no such digit.
     fn cut(&self, rest: &Sum, k: i128) -> Result<bool, ExprError> {
         for (factors, weight) in rest.terms() {
             let [factor @ Factor::Digit(digit)] = &**factors else { continue };
@@ -226,8 +228,8 @@ impl CheckerContext<'_> {
         Ok(false)
     }
 
-    /// Canonical form of the quotient `x // k`. Takes multiples of `k` out of the dividend, as in
-    /// `(9*x + y) // 4 = 2*x + (x + y) // 4`, and offsets the dividend so that it is non-negative.
+    /// Canonical form of the quotient `x // k`: multiples of `k` are taken out of the dividend, as in
+    /// `(9*x + y) // 4 = 2*x + (x + y) // 4`, and the dividend is offset so that it is non-negative.
     fn canonical_quotient(&self, x: Sum, k: i128) -> Result<Sum, ExprError> {
         let (mut whole, mut rest) = (Sum::default(), Sum::default());
         for (factors, coefficient) in x.terms().filter(|(factors, _)| !factors.is_empty()) {
@@ -247,8 +249,8 @@ impl CheckerContext<'_> {
         whole.plus(&Sum::factor(Factor::Quotient(Arc::new(rest), k), 1))
     }
 
-    /// `(high, g)` with `sum = g * high + low` and `low` in `0..g`, for a divisor `g > 1` of `k`: then `sum // k`
-    /// is `high // (k/g)`. `None` if the terms do not separate at any such `g`.
+    /// Pair `(high, g)` with `sum = g * high + low` and `low` in `0..g`, for a divisor `g > 1` of `k`: then
+    /// `sum // k` is `high // (k/g)`. `None` if the terms do not separate for any such `g`.
     fn without_low(&self, sum: &Sum, k: i128) -> Result<Option<(Sum, i128)>, ExprError> {
         let mut divisors: Vec<i128> = sum.terms().map(|(_, weight)| gcd(weight, k)).collect();
         divisors.retain(|g| *g > 1);
@@ -276,8 +278,8 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// Floor quotient and remainder of `k * quotient + rest`, with `rest // k` represented by a quotient factor
-    /// of its own where no rule simplifies it.
+    /// Floor quotient and remainder of `k * quotient + rest` by `k`. Where no rule simplifies `rest // k`, it becomes
+    /// a `Factor::Quotient`. [`ExprError::Unbound`] if `rest` has no provable lower bound.
     fn quotient(&self, quotient: &Sum, rest: &Sum, k: i128) -> Result<(Sum, Sum), ExprError> {
         let low = self.span(rest)?.0;
         if !self.at_least_zero(&low)? {

@@ -1,11 +1,11 @@
-//! Independent checker of layouts. Derives the claims of a layout again, without trusting the provers or the
-//! simplifier.
+//! Independent checker of layouts. [`check()`] derives the claims of a layout again from its [`Certificate`], without
+//! trusting the provers or the simplifier.
 //!
-//! The checker shares only the expression type and its evaluation with the provers. A digit proof supplies
-//! chains of digits as a hint. The checker verifies that the chains cover every index of every axis,
-//! evaluates the composed map, the emitted map and the emitted inverse on the digits (see `sums`), and
-//! accepts if both maps agree and the inverse of the map returns the index: a map with a left inverse is
-//! injective. An enumeration is repeated by separate code in another order (see `points`).
+//! The checker shares only the expression type and its evaluation with the provers. A digit proof supplies chains of
+//! digits as a hint. The checker verifies that the chains cover every index of every axis. It evaluates the map
+//! composed from the steps, the emitted map and the emitted inverse on the digits (see `sums`), and accepts if the
+//! two maps agree and the inverse of the map returns the index: a map with a left inverse is injective. An
+//! enumeration is repeated by separate code in another order (see `points`).
 
 use alloc::vec::Vec;
 
@@ -39,22 +39,24 @@ use sums::CheckerContext;
 pub(crate) use swizzle::check_swizzle;
 use terms::Sum;
 
-/// Evidence for the claims of a layout: maps composed from its steps, and the digits of a proof.
+/// Evidence for the claims of a layout: its index maps as composed from its steps, before simplification, and the
+/// digits of its proof.
 #[derive(Debug, Clone, Copy)]
 pub struct Certificate<'a> {
     /// Physical indices of an element over `Var::Axis`, one per physical axis, as composed from the steps.
     pub composed_physical: &'a [Expr],
-    /// Indices over `Var::Axis` that are proven injective as a tuple, as composed from the steps.
+    /// Targets of the proof: indices over `Var::Axis` that are claimed injective as a tuple, as composed from the
+    /// steps.
     pub composed_targets: &'a [Expr],
-    /// Extent of each target, in slots: target `k` stays in `0..slots[k]`.
+    /// Number of values of each target, over symbols: target `k` is claimed to be in `0..slots[k]`.
     pub slots: &'a [Expr],
     /// Chains and digits of a digit proof; `None` if the layout was proven by enumeration.
     pub digits: Option<&'a Digits>,
-    /// Kind of the targets: storage indices, or the offset.
+    /// Kind of indices that `composed_targets` are: storage indices, or the offset.
     pub targets: ClaimTargets,
 }
 
-/// Which indices of a layout are the targets of its injectivity proof.
+/// Indices of a layout that are the targets of its injectivity proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimTargets {
     /// The targets are the storage indices, each with the extent of its storage axis.
@@ -66,34 +68,34 @@ pub enum ClaimTargets {
 /// Reason why the checker rejects a certificate.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CertificateError {
-    /// The chains of digits do not cover every index of this logical axis exactly once.
+    /// The chains of digits do not cover every index along this logical axis exactly once.
     #[error("the digits do not cover axis {0}")]
     Chains(usize),
-    /// The emitted index of this physical axis differs from the one composed from the steps. The number of
-    /// physical axes stands for the offset.
+    /// The emitted index of this physical axis differs from the one composed from the steps. A position equal to the
+    /// number of physical axes means the emitted offset.
     #[error("the map of physical axis {0} is not the composition of the steps")]
     Map(usize),
-    /// The emitted inverse for this logical axis, applied to the map, does not return the index.
+    /// The emitted inverse for this logical axis, applied to the emitted map, does not return the logical index.
     #[error("the inverse of axis {0} does not return its index")]
     Inverse(usize),
-    /// The target at this position leaves the range given by its number of slots.
+    /// The target at this position is negative, or not below its number of slots.
     #[error("storage axis {0} exceeds its extent")]
     Bounds(usize),
-    /// The comparison at this position of the predicate is false on an element. `usize::MAX` means that the
-    /// predicate is wrong on some slot.
+    /// The comparison at this position of the predicate `valid` is false on an element. The position `usize::MAX`
+    /// means that the predicate is wrong on some slot.
     #[error("comparison {0} of the predicate does not hold on every element")]
     Predicate(usize),
-    /// The verdict of the layout contradicts its number of elements or slots.
+    /// The verdict of the layout contradicts its number of elements or slots, or the number of elements is wrong.
     #[error("the verdict contradicts the number of slots")]
     Verdict,
     /// The first element is not at its declared offset, or its address is not aligned, or the padding before it
     /// is negative.
     #[error("the first element is not aligned")]
     Origin,
-    /// Two elements have the same target indices.
+    /// Two elements have the same values of all targets.
     #[error("two points share a slot")]
     Collision,
-    /// A Hilbert curve does not visit every cell of its box exactly once.
+    /// The Hilbert curve of a grid with these numbers of rows and columns does not visit every cell exactly once.
     #[error("the curve of {0} rows and {1} columns does not visit every cell once")]
     Curve(u32, u32),
     /// An expression of the layout cannot be evaluated by the checker.
@@ -102,15 +104,15 @@ pub enum CertificateError {
     /// The claims are neither verified for all values of the symbols nor refuted by the sampled values.
     #[error("neither verified for all values of the symbols nor refuted")]
     Undecided,
-    /// The certificate or the layout lacks a part that the check needs.
+    /// The certificate or the layout lacks a part that the check needs, such as the digits or the inverse.
     #[error("the certificate is incomplete")]
     Missing,
 }
 
-/// Verifies a layout against its certificate.
+/// Verifies a layout against its certificate: its map, inverse, predicate, verdict and alignment.
 ///
 /// # Errors
-/// [`CertificateError`].
+/// [`CertificateError`] for the first claim that is refuted or cannot be verified.
 pub fn check(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -137,9 +139,9 @@ pub fn check(
     predicate::check_padding(layout)
 }
 
-/// Decides a claim that the digit check could not verify, by evaluating elements. A small static layout is
-/// checked on all elements; a symbolic one on elements for sample values of the symbols, which can refute the
-/// claim but not prove it.
+/// Decides by evaluation the claims that the digit check rejected with `error`. A small static layout is checked on
+/// all elements; a large static layout is rejected with `error`. A symbolic layout is checked on elements for sample
+/// values of the symbols, which can refute a claim but not prove it, and otherwise is `Undecided`.
 fn check_undecided(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -155,7 +157,8 @@ fn check_undecided(
     Err(CertificateError::Undecided)
 }
 
-/// Checks the declared offset of the first element, and its alignment for sample values of the symbols.
+/// Checks for sample values of the symbols that the first element is at its declared offset and its bit offset is a
+/// multiple of its alignment; nothing if no alignment is declared.
 fn check_origin(layout: &Layout) -> Result<(), CertificateError> {
     let Some(origin) = &layout.origin else { return Ok(()) };
     for symbols in samples(&layout.symbols, &extents(layout)) {
@@ -182,7 +185,7 @@ fn empty(layout: &Layout) -> bool {
     layout.logical.iter().any(|axis| axis.extent.as_const() == Some(0))
 }
 
-/// Symbols of the layout, with minima raised to values for which no logical axis is empty.
+/// Symbols of the layout, with minima raised to values for which no extent of a logical axis is 0.
 fn nonempty_symbols(layout: &Layout) -> Vec<Symbol> {
     let mut symbols = layout.symbols.clone();
     for axis in &layout.logical {
@@ -191,8 +194,8 @@ fn nonempty_symbols(layout: &Layout) -> Vec<Symbol> {
     symbols
 }
 
-/// Raises the minimum of the symbols in `extent`, given that the extent is at least `least`. Handles single
-/// symbols, products, and quotients by constants; other extents change nothing.
+/// Raises the minimum of each symbol in `extent` to the value that follows from `extent >= least`: `n // 4 >= 1`
+/// gives `n >= 4`. Handles single symbols, products, and quotients by constants; other extents change nothing.
 fn raise(extent: &Expr, least: i128, symbols: &mut [Symbol]) {
     match extent.node() {
         ExprNode::Var(Var::Symbol(k)) => {
@@ -264,8 +267,8 @@ fn check_digits(
     check_predicate(layout.valid.as_ref(), &domain, &back)
 }
 
-/// Checks the emitted index of every physical axis against the composed one, and returns the composed indices
-/// as sums.
+/// Checks the emitted index of every physical axis against the index composed from the steps, and the emitted offset.
+/// Returns the composed indices as sums over the digits.
 fn check_maps(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -289,8 +292,7 @@ fn check_maps(
     Ok(physical)
 }
 
-/// Checks that every target stays below its number of slots, and returns the targets and numbers of slots as
-/// pairs of sums.
+/// Checks that every target is in `0..slots`, and returns pairs of the target and its number of slots, as sums.
 fn check_bounds(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -314,8 +316,8 @@ fn check_bounds(
     Ok(targets)
 }
 
-/// Physical indices of an element as sums over its storage indices, each times its stride within the physical
-/// axis.
+/// Physical indices of an element as sums over new digits, one digit per storage index, each times its stride within
+/// the physical axis. `targets` are pairs of storage index and extent.
 fn physical_of_storage(
     layout: &Layout,
     domain: &CheckerContext<'_>,
@@ -341,8 +343,8 @@ fn physical_of_storage(
     Ok(physical)
 }
 
-/// Checks that the emitted offset is the sum of the physical indices times the strides of their physical
-/// axes.
+/// Checks that the emitted offset is the sum of the physical indices times the strides of their physical axes. `axis`
+/// returns the sum that `Var::Axis` stands for.
 fn check_offset(
     layout: &Layout,
     domain: &CheckerContext<'_>,
@@ -357,8 +359,8 @@ fn check_offset(
     if domain.equal(&emitted, &flat)? { Ok(()) } else { Err(CertificateError::Map(physical.len())) }
 }
 
-/// Checks that every comparison of the predicate `valid` holds on every element; `None` is a predicate that
-/// is always true.
+/// Checks that every comparison of the predicate `valid` holds on every element; `None` is a predicate that is always
+/// true. `back` returns the physical index of the element that `Var::Physical` stands for.
 fn check_predicate(
     valid: Option<&Predicate>,
     domain: &CheckerContext<'_>,

@@ -1,5 +1,5 @@
-//! Enumeration by the checker: evaluates every point one by one, with the last axis outermost, independently
-//! of the prover.
+//! Checks by evaluation at every point (index tuple), with the last axis outermost. The code is independent of the
+//! enumeration of the prover.
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -15,14 +15,14 @@ use crate::layout::physical::groups;
 use crate::prove::executor::prove_cached;
 use crate::prove::{Executor, components, value_of};
 
-/// Maximum number of points enumerated to bound a single target.
+/// Maximum number of points (index tuples) enumerated to bound a single target.
 const BOUND_POINTS: i128 = 1 << 22;
 
-/// Maximum number of elements of a layout that is verified by evaluating every element.
+/// Maximum number of index tuples of a layout that is verified by evaluating every element.
 const ELEMENT_POINTS: i128 = 1 << 20;
 
-/// Enumerates the points of every component. Fails unless the composed targets are distinct and within their
-/// slots, the emitted targets equal them, and the number of elements is the claimed one.
+/// Enumerates the points of every component. [`CertificateError`] unless the composed targets are distinct and within
+/// their slots, the emitted targets equal the composed ones, and the layout states the right number of elements.
 pub(super) fn check(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -89,9 +89,9 @@ fn is_lone_axis(
     composed == emitted && composed.0 != 0 && end(0) && end((extent - 1).max(0))
 }
 
-/// Checks every element of a small layout for these values of the symbols: the emitted map equals the
-/// composed one, every target is within its slots, the inverse returns the index, and the predicate holds.
-/// Returns false without a check if the layout has more than `ELEMENT_POINTS` elements or no inverse.
+/// Checks every element of a small layout, with `Var::Symbol(k)` replaced by `symbols[k]`: the emitted map equals the
+/// composed one, every target is within its slots, the inverse returns the index, and the predicate holds. Returns
+/// false without a check if the layout has more than `ELEMENT_POINTS` elements or no inverse.
 pub(super) fn check_elements(
     layout: &Layout,
     certificate: &Certificate<'_>,
@@ -117,8 +117,8 @@ pub(super) fn check_elements(
     }
 }
 
-/// Compiled expressions for checking elements. Their variables are the logical indices followed by the
-/// symbols.
+/// Compiled expressions for checking elements. The variables of the maps are the logical indices followed by the
+/// symbols, those of the inverse and predicate the physical indices followed by the symbols.
 struct ElementPrograms {
     symbols: Vec<i64>,
     emitted: Vec<StackProgram>,
@@ -166,7 +166,8 @@ impl ElementPrograms {
         })
     }
 
-    /// Checks a batch of `count` elements, with one column of logical indices per axis in `point`.
+    /// Checks a batch of `count` elements, with one column of logical indices per axis in `point`. Columns in `spare`
+    /// are reused as buffers.
     fn check(
         &self,
         point: &[Column],
@@ -225,7 +226,8 @@ impl ElementPrograms {
     }
 }
 
-/// Checks that each physical index is written as the sum of its storage indices times their strides.
+/// Checks that each emitted physical index has the form of the sum of its storage indices times their strides, plus
+/// the leading padding on the last physical axis.
 fn check_physical(layout: &Layout) -> Result<(), CertificateError> {
     for (g, group) in groups(layout.storage.len(), &layout.separators).into_iter().enumerate() {
         let pitch = layout
@@ -257,8 +259,8 @@ fn check_physical(layout: &Layout) -> Result<(), CertificateError> {
     Ok(())
 }
 
-/// True if `target` is in `0..slots` at every point of the axes that it reads, by enumeration. False also if
-/// there are more than `BOUND_POINTS` points or an extent is symbolic.
+/// True if `target` is in `0..slots` at every index tuple of the axes that it reads, by enumeration. False also if
+/// there are more than `BOUND_POINTS` index tuples or an extent is symbolic.
 pub(super) fn stays_inside(
     target: &Expr,
     slots: &Sum,
@@ -296,7 +298,7 @@ pub(super) fn stays_inside(
     }
 }
 
-/// True if `a` and `b` are equal at every index tuple of the box: variable `vars[k]` takes all values in
+/// True if `a` and `b` are equal at every index tuple of a box, in which the variable `vars[k]` takes all values in
 /// `0..extents[k]`.
 pub(super) fn equal_everywhere(
     a: &Expr,

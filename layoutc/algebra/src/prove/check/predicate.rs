@@ -1,10 +1,10 @@
-//! Check that the predicate of a layout is false on padding slots. `check_predicate` verifies that it is true
-//! on elements.
+//! Check that the predicate `valid` of a layout is false on padding slots. `check_predicate` of the parent module
+//! verifies that it is true on elements.
 //!
-//! In a small layout, the predicate must be true on as many slots as there are elements. In a large one, and
-//! for each sample assignment of the symbols, single slots are checked: a slot holds an element if its
-//! inverse index is within the logical shape and the map sends this index back to the slot. The checked slots
-//! are random ones, and neighbors of elements along the storage axes, where padding begins.
+//! In a small layout, the predicate must be true on as many slots as there are elements. In a large layout, single
+//! slots are checked: a slot holds an element if its inverse index is within the logical shape and the map sends this
+//! index back to the slot. The checked slots are random ones, and neighbors of elements along the storage axes, where
+//! padding begins. A symbolic layout is checked for each sample assignment of values to the symbols.
 
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ use crate::expr::{Expr, ExprError, Predicate, Var};
 use crate::layout::Layout;
 use crate::layout::symbol_values::samples;
 
-/// Maximum number of slots of a layout on which the predicate is evaluated everywhere.
+/// Maximum number of slots of a layout on which the predicate is evaluated at every slot.
 const COUNTED_SLOTS: i128 = 1 << 16;
 
 /// Number of random slots on which the predicate of a large layout is checked.
@@ -23,11 +23,12 @@ const SPREAD: usize = 1 << 12;
 /// Number of random elements whose neighbor slots are checked, besides the corner elements.
 const ELEMENTS: usize = 1 << 8;
 
-/// Number of corners of the logical shape beyond which no further axis doubles them.
+/// Number of corner elements from which on a further axis contributes only its last index, not index 0 as well, so
+/// that their number stops doubling.
 const CORNERS: usize = 1 << 8;
 
-/// Checks that the predicate is false on padding: on every slot of a small static layout, on samples
-/// otherwise.
+/// Checks that the predicate is false on padding: on every slot of a small layout, on samples of a large one, and for
+/// sample values of the symbols. [`CertificateError::Predicate`] with `usize::MAX` if it is wrong on a checked slot.
 pub(super) fn check_padding(layout: &Layout) -> Result<(), CertificateError> {
     if layout.symbols.is_empty() {
         return at_values(layout, &[]);
@@ -66,7 +67,7 @@ fn at_values(layout: &Layout, symbols: &[i128]) -> Result<(), CertificateError> 
     Ok(())
 }
 
-/// Number of slots in a box of this shape on which the predicate is true.
+/// Number of slots in a box of this shape (physical extents, outermost first) on which the predicate is true.
 fn count_valid_slots(valid: &PredicateProgram, shape: &[i64]) -> Result<i128, ExprError> {
     let (mut points, mut spare, mut valid_slots) = (PointBatches::new(shape), Vec::new(), 0_i128);
     loop {
@@ -80,16 +81,16 @@ fn count_valid_slots(valid: &PredicateProgram, shape: &[i64]) -> Result<i128, Ex
     }
 }
 
-/// Layout with every symbol replaced by a value, compiled for evaluation.
+/// Layout with every symbol replaced by a value, with its map, inverse and predicate compiled for evaluation.
 struct StaticLayout {
     extents: Vec<i64>,
     shape: Vec<i64>,
-    /// For each storage axis, the position of its physical axis and its stride within that physical axis.
+    /// For each storage axis, the position of its physical axis and its stride within that physical axis, in slots.
     steps: Vec<(usize, i64)>,
     valid: Option<PredicateProgram>,
-    /// Logical indices of an element over its physical indices.
+    /// Programs that compute the logical indices of the element in a slot from its physical indices.
     inverse: Vec<StackProgram>,
-    /// Physical indices of an element over its logical indices.
+    /// Programs that compute the physical indices of an element from its logical indices.
     map: Vec<StackProgram>,
 }
 
@@ -138,7 +139,8 @@ impl StaticLayout {
         Ok(Self { extents, shape, steps, valid, inverse, map })
     }
 
-    /// Slots on which the predicate is checked, in batches. A batch has one column of indices per physical axis.
+    /// Slots on which the predicate is checked, in batches. A batch has one column of indices per physical axis, with
+    /// one entry per slot.
     fn sample_slots(&self) -> Vec<Vec<Column>> {
         let mut spread = SplitMix64(0x9E37_79B9_7F4A_7C15);
         let mut all = alloc::vec![(0..SPREAD).map(|_| self.random_slot(&mut spread)).collect()];
@@ -171,7 +173,8 @@ impl StaticLayout {
         self.shape.iter().map(|extent| spread.below(*extent)).collect()
     }
 
-    /// Logical indices of corners of the logical shape, and of random elements.
+    /// Logical indices of corners of the logical shape, with each index 0 or the last one, and of [`ELEMENTS`] random
+    /// elements.
     fn elements(&self, spread: &mut SplitMix64) -> Vec<Vec<i64>> {
         let mut corners: Vec<Vec<i64>> = alloc::vec![Vec::new()];
         for extent in &self.extents {
@@ -192,7 +195,8 @@ impl StaticLayout {
         corners.into_iter().chain(inside).collect()
     }
 
-    /// True if the predicate holds exactly on those of the slots that contain an element.
+    /// True if the predicate is true on the slots that contain an element, and false on all other slots of the batch.
+    /// `slots` has one column of indices per physical axis.
     fn is_right(&self, slots: &[Column]) -> Result<bool, ExprError> {
         let count = slots.first().map_or(0, Vec::len);
         let mut spare = Vec::new();

@@ -1,23 +1,25 @@
-//! Expressions compiled for a stack machine, which evaluates them at many points.
+//! Expressions and predicates compiled to programs for a stack machine, which evaluates them at many points, and an
+//! iterator over the points of a box.
 
 use alloc::vec::Vec;
 
 use crate::expr::{BinOp, CompareOp, Expr, ExprError, ExprNode, Predicate, Var, apply};
 
-/// Instruction of the stack machine. Values are 64-bit, and an overflow fails the check.
+/// Instruction of the stack machine. Values are 64-bit integers, and an overflow fails the check.
 #[derive(Debug, Clone, Copy)]
 enum StackOp {
     Push(i64),
     Load(usize),
-    /// Replaces the top of the stack by the operator applied to it and this constant.
+    /// Replaces the top `a` of the stack by `a op b`, where `op` and the constant `b` are the fields.
     ApplyConstant(BinOp, i64),
     Apply(BinOp),
 }
 
-/// Values of one variable or expression, one per point of a batch.
+/// Values of one variable or expression, one per point of a batch, in the order of the points.
 pub(super) type Column = Vec<i64>;
 
-/// Instructions that evaluate one expression. A variable is loaded from its position in the point.
+/// Instructions that evaluate one expression at a point. The point is a list of values of the variables, in the order
+/// given at compilation.
 #[derive(Debug)]
 pub(super) struct StackProgram(Vec<StackOp>);
 
@@ -55,8 +57,8 @@ impl StackProgram {
         stack.pop().ok_or(ExprError::Unbound)
     }
 
-    /// Values of the expression at `count` points, given one column of values per variable in `vars`. Columns are
-    /// taken from and returned to `spare` to reuse their allocations.
+    /// Values of the expression at `count` points, given one column of values per variable in `vars`. Buffers are
+    /// taken from `spare`, and columns that are no longer needed are returned to it.
     pub(super) fn column(
         &self,
         vars: &[Column],
@@ -100,7 +102,7 @@ fn fresh(spare: &mut Vec<Column>) -> Column {
     column
 }
 
-/// Replaces each value in `left` by `value op right`, with the value of `right` at the same position.
+/// Replaces each value `left[n]` by `left[n] op r`, where `r` is the `n`-th item of `right`.
 fn operate_all(
     op: BinOp,
     left: &mut [i64],
@@ -187,7 +189,8 @@ impl PredicateProgram {
         Ok(Self(predicate.all.iter().map(test).collect::<Result<_, ExprError>>()?))
     }
 
-    /// Value of the predicate at each of `count` points: true if every comparison holds there.
+    /// Value of the predicate at each of `count` points, given one column of values per variable in `vars`. Buffers
+    /// in `spare` are reused.
     pub(super) fn test(
         &self,
         vars: &[Column],
@@ -211,8 +214,8 @@ impl PredicateProgram {
     }
 }
 
-/// Traversal of the points of a box in batches, with the first axis fastest. A batch has one column of
-/// indices per axis.
+/// Iterator over the points of a box in batches of at most [`TOGETHER`] points, with the first axis fastest. A batch
+/// has one column of indices per axis.
 pub(super) struct PointBatches<'a> {
     extents: &'a [i64],
     next: Vec<i64>,
@@ -232,7 +235,7 @@ impl<'a> PointBatches<'a> {
         Self { extents, next, left, columns }
     }
 
-    /// Fills the columns with the next batch and returns its number of points; 0 at the end.
+    /// Fills `columns` with the next batch of points, and returns its number of points; 0 at the end.
     pub(super) fn advance(&mut self) -> usize {
         let count = usize::try_from(self.left).unwrap_or(TOGETHER).min(TOGETHER);
         self.columns.iter_mut().for_each(Vec::clear);

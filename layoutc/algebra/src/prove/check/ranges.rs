@@ -10,11 +10,12 @@ use super::sums::CheckerContext;
 use super::terms::{Factor, Sum};
 use crate::expr::ExprError;
 
-/// Non-negative sums with known maxima, each paired with its greatest value.
+/// Pairs of a sum of digits and its greatest value, for sums that are known to be in `0..=greatest`, such as the
+/// index of an axis.
 pub(super) type KnownRanges = Rc<[(Sum, Sum)]>;
 
 impl CheckerContext<'_> {
-    /// Lower and upper bound of a sum over all values of its digits. Both bounds are sums over symbols.
+    /// Inclusive lower and upper bound of a sum over all values of its digits. The two bounds are sums over symbols.
     pub(super) fn span(&self, sum: &Sum) -> Result<(Sum, Sum), ExprError> {
         if !sum.has_symbols() && self.symbols.is_empty() {
             return self.constant_span(sum);
@@ -45,8 +46,8 @@ impl CheckerContext<'_> {
         Ok((low, high))
     }
 
-    /// Groups the terms of a sum by the product of their factors with digits. Each group is that product and its
-    /// weight, a sum over symbols.
+    /// Terms of a sum, grouped by the product of those of their factors that contain digits. Each pair is that
+    /// product, as a list of factors, and its weight, a sum over symbols.
     fn by_digits(&self, sum: &Sum) -> Result<Vec<(Vec<Factor>, Sum)>, ExprError> {
         self.step()?;
         let mut groups: Vec<(Vec<Factor>, Sum)> = Vec::new();
@@ -67,7 +68,7 @@ impl CheckerContext<'_> {
         Ok(groups)
     }
 
-    /// Greatest value of a factor with digits, as a sum over symbols.
+    /// Greatest value of a factor that contains digits, as a sum over symbols.
     fn high(&self, factor: &Factor) -> Result<Sum, ExprError> {
         let (x, divisor) = match factor {
             Factor::Digit(digit) => return self.greatest(*digit),
@@ -82,8 +83,9 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// Upper bound of a sum, as a sum over symbols: from the known range that it contains, otherwise from its
-    /// digits.
+    /// Inclusive upper bound of a sum, as a sum over symbols. If the sum is a known range (see
+    /// [`Self::known_ranges`]) plus a sum over symbols, its greatest value gives the bound, otherwise the ranges of
+    /// the digits.
     fn upper(&self, sum: &Sum) -> Result<Sum, ExprError> {
         for (number, last) in self.known_ranges()?.iter() {
             let others = sum.minus(number)?;
@@ -94,7 +96,7 @@ impl CheckerContext<'_> {
         Ok(self.span(sum)?.1)
     }
 
-    /// Lower and upper bound of a sum without symbols over all values of its digits.
+    /// Inclusive lower and upper bound of a sum without symbols, over all values of its digits.
     fn constant_span(&self, sum: &Sum) -> Result<(Sum, Sum), ExprError> {
         let (mut low, mut high) = (Sum::default(), Sum::default());
         for (factors, coefficient) in sum.terms() {
@@ -116,7 +118,8 @@ impl CheckerContext<'_> {
         Ok((low, high))
     }
 
-    /// True if a sum over symbols is proven non-negative.
+    /// True if a sum over symbols is proven non-negative for all values of the symbols, after at most
+    /// [`MAX_RELAXATIONS`] replacements of quotients by their bounds.
     pub(super) fn at_least_zero(&self, sum: &Sum) -> Result<bool, ExprError> {
         if let Some(value) = sum.as_constant() {
             return Ok(value >= 0);
@@ -132,7 +135,7 @@ impl CheckerContext<'_> {
         Ok(self.least(&sum)? >= 0 || self.holds_at_ends(&sum)?)
     }
 
-    /// Lower bound of a sum over symbols: the sum of the minima of its terms, taken independently.
+    /// Inclusive integer lower bound of a sum over symbols: the sum of the minima of its terms.
     pub(super) fn least(&self, sum: &Sum) -> Result<i128, ExprError> {
         let mut total = 0_i128;
         for (factors, coefficient) in sum.terms() {
@@ -149,7 +152,8 @@ impl CheckerContext<'_> {
         Ok(total)
     }
 
-    /// Least and greatest value of a factor. Every factor is non-negative.
+    /// Inclusive least and greatest value of a factor, over all values of digits and symbols. Every factor is
+    /// non-negative.
     pub(super) fn factor_bounds(&self, factor: &Factor) -> Result<(i128, i128), ExprError> {
         self.step()?;
         match factor {
@@ -179,7 +183,7 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// Least and greatest value of the dividend of a quotient, which is non-negative.
+    /// Inclusive least and greatest value of a sum that is the dividend of a quotient and therefore non-negative.
     fn ends(&self, number: &Sum) -> Result<(i128, i128), ExprError> {
         let (_, high) = self.span(number)?;
         let low = if number.has_digits() { 0 } else { self.least(number)?.max(0) };
@@ -187,8 +191,8 @@ impl CheckerContext<'_> {
         Ok((low, high.max(low)))
     }
 
-    /// Axes, fused axes and subdivided digits expanded to sums of digits, each with its known maximum. The range
-    /// of the digits alone may exceed the maximum.
+    /// Pairs of a sum of digits and its greatest value: the index of each axis, of each group of fused axes, and each
+    /// subdivided digit. The digits alone may exceed that value. Empty while the ranges are being computed.
     pub(super) fn known_ranges(&self) -> Result<KnownRanges, ExprError> {
         let changes = self.changes.get();
         if let Some((known, bounded)) = &*self.bounds.borrow()
@@ -252,9 +256,9 @@ impl CheckerContext<'_> {
         Ok(false)
     }
 
-    /// True if an expanded sum is proven non-negative on every element: by the ranges of its digits, or after
-    /// contained sums of known range are replaced one by one. A part `c * number` is replaced by 0 for `c >= 0`,
-    /// and by `c * last` for `c <= 0`.
+    /// True if an expanded sum is proven non-negative on every element: by the ranges of its digits, or after parts
+    /// `c * number` with `number` in `0..=last` are replaced by their least value, 0 for `c >= 0` and `c * last` for
+    /// `c <= 0`.
     fn reaches_zero(&self, sum: &Sum) -> Result<bool, ExprError> {
         let mut rest = sum.clone();
         if self.at_least_zero(&self.span(&rest)?.0)? {
@@ -274,8 +278,8 @@ impl CheckerContext<'_> {
         Ok(false)
     }
 
-    /// Factor by which `number` occurs in a sum: a constant, or for symbolic sums the quotient of the weights of
-    /// the most deeply nested factors. `None` if there is none.
+    /// Factor by which `number` occurs in a sum: 2 for `x + y` in `2*x + 2*y + z`. It is a constant, or for symbolic
+    /// sums the quotient of the weights of the most deeply nested factors. `None` if there is none.
     fn weight_of(&self, sum: &Sum, number: &Sum) -> Result<Option<Sum>, ExprError> {
         if let Some(factor) = sum.factor_of(number) {
             return Ok(Some(Sum::constant(factor)));

@@ -10,17 +10,19 @@ use super::sums::CheckerContext;
 use super::terms::{Factor, Factors, Sum};
 use crate::expr::ExprError;
 
-/// Maximum number of times that the most deeply nested quotients of a sum are replaced by their bounds.
+/// Maximum number of times that the most deeply nested quotients of a sum are replaced by their bounds in one proof.
 pub(super) const MAX_RELAXATIONS: usize = 6;
-/// Maximum number of distinct factors of a sum that is tested at the ends of their ranges.
+/// Maximum number of distinct factors of a sum that is tested at the ends of their ranges; a sum with more factors is
+/// not proven by this test.
 const MAX_FACTORS: usize = 8;
-/// Maximum number of intermediate sums examined in one proof of non-negativity.
+/// Maximum number of intermediate sums that are examined in one proof of non-negativity; a proof that needs more
+/// fails.
 const MAX_QUESTIONS: u32 = 400;
 
-/// Least and greatest value of each factor of a sum.
+/// Inclusive least and greatest value of each factor of a sum, none negative.
 type FactorBounds = BTreeMap<Factor, (i128, i128)>;
 
-/// Coefficients of a sum as a polynomial in one of its factors; position `k` belongs to power `k`.
+/// Coefficients of a sum as a polynomial in one of its factors `f`: position `k` is the coefficient of `f^k`.
 struct PowerCoefficients(Vec<Sum>);
 
 impl PowerCoefficients {
@@ -43,7 +45,7 @@ impl PowerCoefficients {
         self.0.len() < 3
     }
 
-    /// Value of the sum with the factor replaced by `value`.
+    /// Value of the sum with the factor of the polynomial replaced by `value`.
     fn at(&self, value: &Sum) -> Result<Sum, ExprError> {
         let mut sum = Sum::default();
         for part in self.0.iter().rev() {
@@ -54,7 +56,8 @@ impl PowerCoefficients {
 }
 
 impl CheckerContext<'_> {
-    /// True if a sum over symbols is proven non-negative, with its factors treated as independent variables.
+    /// True if a sum over symbols is proven non-negative for every combination of values of its factors within their
+    /// bounds.
     pub(super) fn holds_at_ends(&self, sum: &Sum) -> Result<bool, ExprError> {
         let mut ends = FactorBounds::new();
         for factor in sum.factors() {
@@ -66,8 +69,8 @@ impl CheckerContext<'_> {
         Ok(ends.len() <= MAX_FACTORS && holds(sum, &ends, &mut left).unwrap_or(false))
     }
 
-    /// Sum whose non-negativity implies that of `sum`, with all quotients of the deepest nesting level replaced
-    /// by their bounds. `None` if `sum` has no quotients, or one of them cannot be replaced.
+    /// Sum whose non-negativity implies that of `sum`, in which all quotients of the deepest nesting level are
+    /// replaced by their bounds. `None` if `sum` has no quotients, or one of the quotients cannot be replaced.
     pub(super) fn relaxed(&self, sum: &Sum) -> Result<Option<Sum>, ExprError> {
         let Some(level) = sum.factors().map(Factor::depth).max().filter(|depth| *depth > 0) else {
             return Ok(None);
@@ -81,8 +84,9 @@ impl CheckerContext<'_> {
         }
     }
 
-    /// Sum with a quotient `q = x // d` replaced by a bound from `x - d + 1 <= d*q <= x`. If `d` does not divide
-    /// the weight of `q`, the sum is scaled by `d` first: an integer is at least 0 if `d` times it exceeds `-d`.
+    /// Sum whose non-negativity implies that of `sum`, in which the quotient `q = x // d` is replaced by a bound from
+    /// `x - d + 1 <= d*q <= x`. If `d` does not divide the weight of `q`, the sum is scaled by `d`: an integer is at
+    /// least 0 if `d` times the integer exceeds `-d`. `None` if the sum is not linear in `q`.
     fn weakened(&self, sum: &Sum, quotient: &Factor) -> Result<Option<Sum>, ExprError> {
         let Some((x, d)) = quotient.division() else { return Ok(None) };
         let PowerCoefficients(powers) = PowerCoefficients::of(sum, quotient)?;
@@ -125,7 +129,7 @@ impl CheckerContext<'_> {
     }
 }
 
-/// Lower bound of a sum within the bounds of its factors: the sum of the minima of its terms.
+/// Integer lower bound of a sum within the bounds of its factors: the sum of the minima of its terms.
 fn least(sum: &Sum, ends: &FactorBounds) -> Result<i128, ExprError> {
     let mut total = 0_i128;
     for (factors, coefficient) in sum.terms() {
@@ -140,7 +144,8 @@ fn least(sum: &Sum, ends: &FactorBounds) -> Result<i128, ExprError> {
     Ok(total)
 }
 
-/// True if a sum is proven non-negative within the bounds of its factors; an error after `left` further sums.
+/// True if a sum is proven non-negative for all values of its factors within `ends`. `left` is the number of sums
+/// that may still be examined; [`ExprError::TooLarge`] at 0.
 fn holds(sum: &Sum, ends: &FactorBounds, left: &mut u32) -> Result<bool, ExprError> {
     *left = left.checked_sub(1).ok_or(ExprError::TooLarge)?;
     if least(sum, ends)? >= 0 {
@@ -170,7 +175,7 @@ fn holds(sum: &Sum, ends: &FactorBounds, left: &mut u32) -> Result<bool, ExprErr
     Ok(holds(sum, &between(low, middle), left)? && holds(sum, &between(middle + 1, high), left)?)
 }
 
-/// Factor that occurs most often in a sum; `None` if each factor occurs only once.
+/// Factor that occurs most often in a sum, where a power counts repeatedly; `None` if each factor occurs only once.
 fn most_frequent(sum: &Sum) -> Option<Factor> {
     let mut counts: BTreeMap<&Factor, usize> = BTreeMap::new();
     for factor in sum.factors() {

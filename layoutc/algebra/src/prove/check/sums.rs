@@ -1,7 +1,8 @@
-//! State of a check: facts about digits and symbols, and the conversion of expressions to sums over them.
+//! State of a check ([`CheckerContext`]): the digits and symbols, what is known about their ranges, and the
+//! conversion of expressions to sums over them.
 //!
-//! Digits are independent, and each takes all values from 0 to its greatest value. Claims that cannot be
-//! verified are rejected.
+//! Digits without a definition are independent, and each takes all values from 0 to its greatest value. Claims that
+//! cannot be verified are rejected.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -16,42 +17,44 @@ use crate::expr::curve::CurveGrid;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::symbol::{Axis, Symbol};
 
-/// Maximum number of steps of a check. Nested quotients may otherwise repeat the same queries exponentially
-/// often.
+/// Maximum number of steps (divisions and range computations) of a check. Nested quotients may otherwise repeat the
+/// same queries exponentially often.
 const MAX_STEPS: u32 = 100_000;
 
-/// Digits, symbols and caches of one check.
+/// State of one check: the digits and symbols that sums are over, and caches.
 pub(super) struct CheckerContext<'a> {
     pub(super) symbols: &'a [Symbol],
-    /// Facts about each digit, by its number. Splitting a digit adds further ones.
+    /// Facts about each digit, by its number. A digit that the check splits, or that represents a value such as an
+    /// XOR, appends digits.
     pub(super) digits: RefCell<Vec<CheckerDigit>>,
     /// Index of each logical axis as a sum of digits.
     pub(super) axes: Vec<Sum>,
     /// Last index of each logical axis: its extent minus 1.
     pub(super) last: Vec<Sum>,
-    /// Row-major index of each group of fused axes as a sum of digits, with its maximum.
+    /// Pairs of row-major index and greatest index for each group of fused axes, as sums of digits and of symbols.
     pub(super) fused: Vec<(Sum, Sum)>,
-    /// Number of changes to the digits so far; a change invalidates `bounds`.
+    /// Number of changes to the list of digits so far; a change invalidates the cache `bounds`.
     pub(super) changes: Cell<usize>,
-    /// Cached known ranges, with the value of `changes` at which they were computed; `None` before the first use.
+    /// Cached result of `known_ranges`, with the value of `changes` at which it was computed; `None` before the first
+    /// use.
     pub(super) bounds: RefCell<Option<(usize, KnownRanges)>>,
-    /// Number of steps taken so far, at most `MAX_STEPS`.
+    /// Number of steps (divisions and range computations) of the check so far, at most `MAX_STEPS`.
     steps: Cell<u32>,
     /// True while the known ranges are being computed.
     pub(super) is_bounding: Cell<bool>,
     /// Current nesting depth of range checks inside divisions with symbols.
     pub(super) nested: Cell<u32>,
-    /// Digit that represents the XOR of other digits, by the set of its operands.
+    /// Number of the digit that represents the XOR of a set of digits, by the numbers of these digits.
     pub(super) parities: RefCell<BTreeMap<BTreeSet<usize>, usize>>,
-    /// Digit that represents the XOR of values with unknown bits, by the set of its operands.
+    /// Number of the digit that represents the XOR of a set of values with unknown bits, by these values.
     pub(super) xors: RefCell<BTreeMap<BTreeSet<Sum>, usize>>,
     /// Grids whose Hilbert curves were verified to visit every cell once.
     pub(super) curves: BTreeSet<CurveGrid>,
-    /// Digits that represent positions along the curves of these grids.
+    /// Digits that represent positions of cells along the curves of the grids in `curves`.
     pub(super) places: RefCell<Vec<CurveDigit>>,
 }
 
-/// Facts about a digit of the checker.
+/// Facts about a digit of the checker, which takes values from 0 up: its greatest value, and its definition.
 pub(super) struct CheckerDigit {
     /// Greatest value of the digit, as a sum over symbols.
     pub(super) greatest: Sum,
@@ -80,8 +83,8 @@ impl<'a> CheckerContext<'a> {
         }
     }
 
-    /// Context of a digit proof. Checks that the chains cover every index of every axis, and expresses the axes
-    /// as sums of digits.
+    /// Context of a digit proof, with the axes `logical` expressed as sums of digits. [`CertificateError::Chains`] if
+    /// the chains do not cover every index of every axis.
     pub(super) fn of_digits(
         symbols: &'a [Symbol],
         digits: &Digits,
@@ -180,8 +183,8 @@ impl<'a> CheckerContext<'a> {
         Ok(())
     }
 
-    /// Adds one digit per storage index, which ranges over the extent of its storage axis, and returns the digits
-    /// as sums. The digits separate in `p // stride` even if the digits of their definitions overlap.
+    /// Adds one digit per storage index, in `0..extent` and defined as the index, and returns the digits as sums. The
+    /// digits separate in `p // stride` even if the digits of their definitions overlap.
     pub(super) fn add_storage(
         &self,
         indices: &[Sum],
@@ -215,7 +218,7 @@ impl<'a> CheckerContext<'a> {
         digits.get(digit).map(|digit| digit.greatest.clone()).ok_or(ExprError::Unbound)
     }
 
-    /// True if a factor is a defined digit, or a quotient whose dividend contains one.
+    /// True if a factor is a digit with a definition, or a quotient whose dividend contains one.
     pub(super) fn has_definition(&self, factor: &Factor) -> bool {
         match factor {
             Factor::Digit(d) => self.digits.borrow().get(*d).is_some_and(|d| d.made_of.is_some()),
@@ -226,7 +229,8 @@ impl<'a> CheckerContext<'a> {
         }
     }
 
-    /// Definition of a factor as a sum, or the factor itself if it has none.
+    /// Sum that is the definition of a factor, or the factor itself if it has none. The definition of a quotient is
+    /// the division of its expanded dividend.
     fn definition_of(&self, factor: &Factor) -> Result<Sum, ExprError> {
         let made_of = match factor {
             Factor::Digit(d) => self.digits.borrow().get(*d).and_then(|d| d.made_of.clone()),
@@ -237,8 +241,8 @@ impl<'a> CheckerContext<'a> {
         Ok(made_of.unwrap_or_else(|| Sum::factor(factor.clone(), 1)))
     }
 
-    /// Product `coefficient * factors` with its first defined factor replaced by its definition; `None` if no
-    /// factor has one.
+    /// Product `coefficient * factors` as a sum, with its first defined factor replaced by its definition; `None` if
+    /// no factor has a definition.
     pub(super) fn expand_first(
         &self,
         factors: &Factors,
@@ -256,7 +260,8 @@ impl<'a> CheckerContext<'a> {
         Ok(Some(term))
     }
 
-    /// Sum with all defined factors replaced by their definitions, repeatedly. Definitions are acyclic.
+    /// Sum in which all digits and quotients with a definition are replaced by their definitions, repeatedly.
+    /// Definitions are acyclic.
     pub(super) fn expand(&self, sum: &Sum) -> Result<Sum, ExprError> {
         let mut out = sum.clone();
         loop {
@@ -269,7 +274,8 @@ impl<'a> CheckerContext<'a> {
         }
     }
 
-    /// True if two sums are equal after expansion, or, with symbols, if each is proven to be at least the other.
+    /// True if two sums are proven equal on every element: they agree after expansion, or, with symbols, each is
+    /// proven to be at least the other.
     pub(super) fn equal(&self, a: &Sum, b: &Sum) -> Result<bool, ExprError> {
         let difference = self.expand(&a.minus(b)?)?;
         if difference.is_zero() || self.symbols.is_empty() {
@@ -283,8 +289,8 @@ impl<'a> CheckerContext<'a> {
         self.axes.get(k).cloned()
     }
 
-    /// True if the inverse `index` of axis `k` is proven to return the index of the axis on every element, with
-    /// the variables of `index` replaced by `back`.
+    /// True if the inverse expression `index` is proven to return the index along axis `k` on every element. `back`
+    /// gives the sums that its variables stand for.
     pub(super) fn is_axis(
         &self,
         k: usize,
@@ -308,7 +314,8 @@ impl<'a> CheckerContext<'a> {
         Ok(self.equal(&self.sum(index, back)?, own)?)
     }
 
-    /// Converts an expression to a sum, with each variable other than a symbol replaced by `value`.
+    /// Sum equal to an expression. `value` returns the sum that a variable other than a symbol stands for; `None`
+    /// gives [`ExprError::Unbound`].
     pub(super) fn sum(
         &self,
         expr: &Expr,
@@ -356,7 +363,7 @@ impl<'a> CheckerContext<'a> {
         Err(ExprError::Unbound)
     }
 
-    /// Counts a step of the check; an error beyond `MAX_STEPS`.
+    /// Counts a step of the check; [`ExprError::TooLarge`] beyond `MAX_STEPS` steps.
     pub(super) fn step(&self) -> Result<(), ExprError> {
         let steps = self.steps.get();
         self.steps.set(steps.saturating_add(1));

@@ -1,7 +1,7 @@
-//! Checker of swizzled layouts. The layout before swizzling is proven already; the check is that the swizzle
-//! applies to the last physical index, and that the inverse undoes it.
+//! Check of a swizzled layout against the layout before swizzling, which is proven already: the swizzle applies to
+//! the last physical index, and the inverse undoes it.
 //!
-//! Two expressions count as equal in three cases: they agree bit by bit with every index written as a sum of
+//! Two expressions are accepted as equal in three cases: they agree bit by bit with every index written as a sum of
 //! bits, they agree at every index of a small shape, or one is the other with the swizzle substituted.
 
 use alloc::vec::Vec;
@@ -14,10 +14,11 @@ use crate::layout::Layout;
 use crate::layout::swizzle::Swizzle;
 use crate::symbol::Symbol;
 
-/// Maximum number of points at which two expressions are compared by value.
+/// Maximum number of index tuples at which two expressions are compared by value.
 const POINTS: i128 = 1 << 16;
 
-/// Checks that `after` is `before` with its last physical index swizzled.
+/// Checks that the layout `after` is the layout `before` with its last physical index swizzled, with its offset,
+/// inverse and predicate.
 pub(crate) fn check_swizzle(before: &Layout, after: &Layout) -> Result<(), CertificateError> {
     let swizzle = after.swizzle.ok_or(CertificateError::Missing)?;
     let last = before.physical_map.len().checked_sub(1).ok_or(CertificateError::Missing)?;
@@ -59,8 +60,8 @@ fn flat(layout: &Layout) -> Result<Expr, ExprError> {
     Ok(flat.unwrap_or_else(|| Expr::constant(0)))
 }
 
-/// Checks that the inverse and the predicate of `after` are those of `before`, applied to the unswizzled last
-/// physical index.
+/// Checks that the inverse and the predicate of `after` are those of `before` with the physical index at position
+/// `last` replaced by its swizzled value, which undoes the swizzle.
 fn check_back(
     before: &Layout,
     after: &Layout,
@@ -101,8 +102,8 @@ fn check_back(
     Ok(())
 }
 
-/// Checks that the swizzle maps the last physical index into its extent. The extent must be a multiple of the
-/// run of indices that the swizzle permutes among themselves.
+/// Checks that the swizzle maps the last physical index into its extent: the extent is a multiple of the block of
+/// `2^n` indices that the swizzle permutes among themselves. [`CertificateError::Bounds`] otherwise.
 fn stays_inside(layout: &Layout, swizzle: Swizzle) -> Result<(), CertificateError> {
     if swizzle.bits() == 0 {
         return Ok(());
@@ -125,8 +126,7 @@ fn stays_inside(layout: &Layout, swizzle: Swizzle) -> Result<(), CertificateErro
     if rest.is_zero() { Ok(()) } else { Err(CertificateError::Bounds(0)) }
 }
 
-/// Checks that the formula of the swizzle agrees with its definition, and that the swizzle is its own
-/// inverse.
+/// Checks that the expression of the swizzle equals its definition, and that the swizzle is its own inverse.
 fn check_involution(swizzle: Swizzle) -> Result<(), CertificateError> {
     let domain = CheckerContext::of_symbols(&[]);
     let number = number(&domain, swizzle, None)?;
@@ -141,8 +141,8 @@ fn check_involution(swizzle: Swizzle) -> Result<(), CertificateError> {
     }
 }
 
-/// Definition of a swizzle in CuTe terms: `x ^ ((x & mask) >> shift)`, with a shift to the left if it is
-/// negative.
+/// Definition of a swizzle of `x` in CuTe terms: `x ^ ((x & mask) >> shift)`, where a negative shift is a shift to
+/// the left.
 fn swizzle_definition(swizzle: Swizzle, x: &Expr) -> Result<Expr, ExprError> {
     let distance = Expr::constant(1 << swizzle.shift().unsigned_abs());
     let is_down = swizzle.shift() >= 0;
@@ -153,8 +153,8 @@ fn swizzle_definition(swizzle: Swizzle, x: &Expr) -> Result<Expr, ExprError> {
     Expr::binary(BinOp::Xor, x, &Expr::binary(op, &taken, &distance)?)
 }
 
-/// Arbitrary non-negative value as a sum of bits: the bits of its extent if that is constant, otherwise the
-/// bits of the swizzle and one digit for all bits above them.
+/// Arbitrary non-negative value as a sum of one-bit digits. A constant extent gives its bits; otherwise the value has
+/// the bits of the swizzle and one digit for all bits above them.
 fn number(
     domain: &CheckerContext<'_>,
     swizzle: Swizzle,
@@ -177,7 +177,7 @@ fn number(
     Ok(sum)
 }
 
-/// All index tuples of a shape, for comparing two expressions over them.
+/// Set of all index tuples of a shape, over which two expressions are compared.
 struct IndexBox<'a> {
     domain: CheckerContext<'a>,
     numbers: Vec<(Var, Sum)>,
@@ -202,7 +202,7 @@ impl<'a> IndexBox<'a> {
         Ok(Self { domain, numbers, vars, extents })
     }
 
-    /// True if two expressions are proven equal at every index tuple of the shape.
+    /// True if two expressions are proven equal at every index tuple of the shape, by bits or by evaluation.
     fn same(&self, a: &Expr, b: &Expr) -> Result<bool, CertificateError> {
         let at =
             |var: Var| self.numbers.iter().find(|(own, _)| *own == var).map(|(_, sum)| sum.clone());

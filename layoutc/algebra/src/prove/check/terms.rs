@@ -1,5 +1,5 @@
-//! Polynomials of the checker: sums of products of digits, symbols and quotients, independent of the
-//! simplifier.
+//! Polynomials of the checker, independent of the simplifier: a [`Sum`] has integer coefficients and products of
+//! [`Factor`]s, which are digits, symbols and quotients.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -10,11 +10,11 @@ use crate::expr::ExprError;
 
 /// Maximum number of terms of a sum; beyond it operations fail with `ExprError::TooLarge`.
 const MAX_TERMS: usize = 4096;
-/// Maximum number of terms that are inserted into a sum one by one. More terms are merged in one pass.
+/// Maximum number of terms that an addition inserts into a sum one by one. More terms are merged in one pass.
 const FEW_TERMS: usize = 4;
 
-/// Non-negative factor of a term: a digit, a symbol divided by the number that it is a multiple of, or a
-/// floor quotient.
+/// Non-negative factor of a term: a digit, a symbol divided by its declared multiple (`Unit`), a floor quotient by a
+/// constant, or a floor quotient by a sum over symbols (`Ratio`).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Factor {
     Digit(usize),
@@ -34,7 +34,7 @@ impl Factor {
         }
     }
 
-    /// Nesting depth of quotients in the factor; 0 for digits and symbols.
+    /// Nesting depth of quotients in the factor; 0 for digits and symbols, 1 for `d // 4` with a digit `d`.
     pub(super) fn depth(&self) -> usize {
         match self {
             Self::Digit(_) | Self::Unit(_) => 0,
@@ -46,7 +46,8 @@ impl Factor {
     }
 }
 
-/// Factors of a term, sorted; empty for a constant term. A single factor needs no allocation.
+/// Product of factors, sorted, with repetition for powers; empty for a constant term. A single factor needs no
+/// allocation.
 #[derive(Debug, Clone)]
 pub(super) enum Factors {
     None,
@@ -71,7 +72,8 @@ impl Factors {
         }
     }
 
-    /// Product without the factors `by`; `None` if one of them does not occur.
+    /// Quotient `self / by`: the product without one occurrence of each factor in `by`. `None` if one of these
+    /// factors does not occur.
     pub(super) fn divided_by(&self, by: &Self) -> Option<Self> {
         if by.is_empty() {
             return Some(self.clone());
@@ -117,11 +119,11 @@ impl Ord for Factors {
     }
 }
 
-/// Sum of products of factors, with nonzero integer coefficients except for the constant term.
+/// Sum of products of factors with nonzero integer coefficients, plus a constant, which may be 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Sum {
     constant: i128,
-    /// Terms with factors, sorted by their factors, each with its coefficient.
+    /// Terms that contain factors, as pairs of product and nonzero coefficient, sorted by product.
     rest: Vec<(Factors, i128)>,
 }
 
@@ -156,13 +158,14 @@ impl Sum {
         Self { constant: 0, rest }
     }
 
-    /// Nonzero terms of the sum as pairs of factors and coefficient, the constant first, then sorted by factors.
+    /// Nonzero terms as pairs of product and coefficient, sorted by product. The constant comes first, with the empty
+    /// product.
     pub(super) fn terms(&self) -> impl Iterator<Item = (&Factors, i128)> {
         let constant = (self.constant != 0).then_some((&NO_FACTORS, self.constant));
         constant.into_iter().chain(self.rest.iter().map(|(f, coefficient)| (f, *coefficient)))
     }
 
-    /// Factors of all terms in order, with repetition.
+    /// Factors of all terms, in the order of the terms, with repetition.
     pub(super) fn factors(&self) -> impl Iterator<Item = &Factor> {
         self.rest.iter().flat_map(|(factors, _)| factors.iter())
     }
@@ -188,13 +191,14 @@ impl Sum {
         self.as_constant().is_some_and(|value| value >= 0)
     }
 
-    /// Term with the most factors, ties broken by the order of factors; `None` for the zero sum.
+    /// Product and coefficient of the term with the most factors, the last in order among equals; `None` for the sum
+    /// 0.
     pub(super) fn lead(&self) -> Option<(&Factors, i128)> {
         self.terms().max_by_key(|(factors, _)| (factors.len(), *factors))
     }
 
-    /// Coefficient `c` such that the sum contains `c` times every term of `number`, except its constant; `None`
-    /// if there is none.
+    /// Coefficient `c` such that every term of `number` except its constant occurs in `self` with `c` times its
+    /// coefficient: 2 for `x + y` in `2*x + 2*y + z`. `None` if there is none.
     pub(super) fn factor_of(&self, number: &Sum) -> Option<i128> {
         let mut factor = None;
         for (factors, coefficient) in &number.rest {
@@ -232,7 +236,7 @@ impl Sum {
         if self.len() > MAX_TERMS { Err(ExprError::TooLarge) } else { Ok(()) }
     }
 
-    /// Adds a term like [`Sum::put`], without the check of the number of terms.
+    /// Adds `coefficient * factors` to the sum, without the limit of [`MAX_TERMS`] terms that [`Sum::put`] checks.
     fn take(&mut self, factors: &Factors, coefficient: i128) -> Result<(), ExprError> {
         let add = |present: i128| present.checked_add(coefficient).ok_or(ExprError::Overflow);
         if factors.is_empty() {
@@ -282,7 +286,7 @@ impl Sum {
         self.plus_signed(other, -1)
     }
 
-    /// `self + sign * other`, by merging the sorted terms.
+    /// Sum `self + sign * other`, in a new allocation.
     fn plus_signed(&self, other: &Sum, sign: i128) -> Result<Self, ExprError> {
         let add = |present: i128, other: i128| {
             let other = other.checked_mul(sign).ok_or(ExprError::Overflow)?;
@@ -333,8 +337,8 @@ impl Sum {
         Ok(Self { constant: scaled(self.constant)?, rest: rest.collect::<Result<_, _>>()? })
     }
 
-    /// Division by the term `k * by`: `(quotient, rest)` with `self = by*k * quotient + rest`. The quotient
-    /// receives every term that the divisor divides.
+    /// Division by the term `k * by`: `(quotient, rest)` with `self = k*by * quotient + rest`. The quotient receives
+    /// every term that the divisor divides; for a constant divisor the constant is split with a rest in `0..k`.
     pub(super) fn split(&self, by: &Factors, k: i128) -> Result<(Sum, Sum), ExprError> {
         let (mut quotient, mut rest) = (Sum::default(), Sum::default());
         for (factors, coefficient) in self.terms() {

@@ -1,5 +1,5 @@
-//! Steps along axes that may leave all targets unchanged. They are candidates for collisions, tried before
-//! enumeration.
+//! Steps along logical axes, as pairs of axis and distance, that may leave all targets unchanged. They are candidates
+//! for collisions, tried before enumeration.
 
 use alloc::vec::Vec;
 
@@ -8,11 +8,11 @@ use crate::digits::{DerivedDigit, Digits, LinearForm};
 use crate::expr::Expr;
 use crate::expr::gcd;
 
-/// Maximum number of candidate steps.
+/// Maximum number of candidate steps; further ones are dropped.
 const MOST: usize = 48;
-/// Largest multiple of an undetermined digit that is tried as a step.
+/// Largest change of an undetermined digit that is tried as a step: changes by 1 up to this number.
 const REPEATS: i128 = 4;
-/// Maximum nesting depth of derived digits through which a change is traced to an axis.
+/// Maximum number of nested derived digits through which the change of a digit is traced to a logical axis.
 const DEEP: usize = 4;
 
 struct CollisionSteps<'a> {
@@ -22,7 +22,8 @@ struct CollisionSteps<'a> {
 }
 
 impl CollisionSteps<'_> {
-    /// Adds the steps of axes that may change the digit by `count`, traced through at most `DEEP` derived digits.
+    /// Adds to `found` the steps along axes that may change the digit at position `digit` by `count`. `deep` is the
+    /// number of derived digits through which the change is traced so far, at most [`DEEP`].
     fn add(&mut self, digit: usize, count: i128, deep: usize) {
         let digits = self.digits;
         let Some(own) = digits.digits.get(digit) else { return };
@@ -58,7 +59,8 @@ impl CollisionSteps<'_> {
         }
     }
 
-    /// Adds the steps of axes that change the sum `form` by `count`; modulo `k`, or exactly if `k` is 0.
+    /// Adds the steps along axes that change the value of `form` by `count`, modulo `k`, or exactly if `k` is 0.
+    /// `deep` is as for [`Self::add`].
     fn through(&mut self, form: &LinearForm, k: i128, count: i128, deep: usize) {
         for (digit, weight) in &form.terms {
             let steps = match k {
@@ -72,8 +74,8 @@ impl CollisionSteps<'_> {
         }
     }
 
-    /// Adds the steps of single axes that change the row-major index of the fused `axes` by `step`; the last axis
-    /// is the least significant.
+    /// Adds the steps along single axes that change the row-major index of the fused `axes`, outermost first, by
+    /// `step`.
     fn note_fused(&mut self, axes: &[usize], step: i128) {
         let mut weight = 1_i128;
         for axis in axes.iter().rev() {
@@ -93,8 +95,8 @@ impl CollisionSteps<'_> {
     }
 }
 
-/// Candidate steps `(axis, step)` that change undetermined digits: a full period of a remainder, the step
-/// that another digit of the same sum compensates, and small multiples of the digit itself.
+/// Candidate steps `(axis, step)` that change undetermined digits, those with `known[digit]` `None`: by a full period
+/// of a remainder, by an amount that another digit of the same sum compensates, and by 1 to [`REPEATS`].
 pub(super) fn steps(
     digits: &Digits,
     extents: &[Expr],
@@ -137,8 +139,8 @@ pub(super) fn steps(
     steps.found
 }
 
-/// Step along one axis that adds `forth` to the digit `one` and subtracts `back` from the digit `other`;
-/// `None` if both digits are not of that axis.
+/// Step `(axis, step)` along one axis that adds `forth` to the digit `one` and subtracts `back` from the digit
+/// `other`; `None` unless the two digits belong to the same axis, which is not fused.
 fn opposing_step(
     digits: &Digits,
     (one, forth): (usize, i128),

@@ -1,5 +1,5 @@
-//! Recovery of the digits of a sum from its value: by weights that separate the digits, or modulo the common
-//! divisor of the other weights.
+//! Recovery of the digits of a sum from its value: by weights that separate the digits, as in `v = 8*a + b` with
+//! `b < 8`, or modulo the common divisor of the other weights, as in `v = 3*a + 8*b` with `a < 8`.
 
 use alloc::vec::Vec;
 
@@ -10,9 +10,9 @@ use crate::expr::gcd;
 use crate::expr::{BinOp, Expr, ExprError};
 
 impl DigitSolver<'_> {
-    /// Solves `value = form % k` for unknown digits of `form`: one digit, or several of one chain that form a
-    /// gapless mixed-radix number. The weight of the number must be invertible modulo `k` after common factors
-    /// are removed. Returns pairs of digit and value; empty if the form cannot be solved.
+    /// Solves `value = form % k` for unknown digits of `form`: one digit, or several of one chain that form a gapless
+    /// mixed-radix number. The weight of the number must be invertible modulo `k` after common factors are removed.
+    /// Returns pairs of digit position and value; empty if the form cannot be solved.
     pub(super) fn solve_residue(
         &self,
         value: &Expr,
@@ -40,9 +40,9 @@ impl DigitSolver<'_> {
         number.digits_of(&left)
     }
 
-    /// Solves `value = form // k` for unknown digits of `form`. If `form = w*number + c` with `w >= k`, the
-    /// number is the least one with that quotient, `(k*value - c + w - 1) // w`. Returns pairs of digit and
-    /// value; empty otherwise.
+    /// Solves `value = form // k` for unknown digits of `form`. If `form = w*number + c` with `w >= k`, the number is
+    /// the least one with that quotient, `(k*value - c + w - 1) // w`. Returns pairs of digit position and value;
+    /// empty if the form is different.
     pub(super) fn solve_quotient(
         &self,
         value: &Expr,
@@ -62,8 +62,8 @@ impl DigitSolver<'_> {
         }
     }
 
-    /// Digits of a known sum, with their values, that are determined modulo the common divisor of all other
-    /// weights; empty if there are none.
+    /// Pairs of digit position and value for a digit of a known sum that is determined modulo the common divisor of
+    /// all other weights: `a = 3*v % 8` for `v = 3*a + 8*b` and `a < 8`. Empty if there is no such digit.
     pub(super) fn read_leading_digit(
         &self,
         known: &KnownSum,
@@ -86,8 +86,8 @@ impl DigitSolver<'_> {
         Ok(Vec::new())
     }
 
-    /// Unknown digits of a sum as one gapless mixed-radix number times a unit; `None` if they do not form one.
-    /// Weights are compared modulo `k`, or exactly if `k` is 0.
+    /// Digits of the sum `rest` as one gapless mixed-radix number times a unit, as in `3 * (4*a + b)` with `b < 4`;
+    /// `None` if they do not form one. Weights are compared modulo `k`, or exactly if `k` is 0.
     fn number(&self, rest: &LinearForm, k: i128) -> Result<Option<MixedRadixNumber>, ExprError> {
         let mut terms: Vec<(usize, i128, i128)> = Vec::new();
         for (digit, weight) in &rest.terms {
@@ -124,15 +124,15 @@ impl DigitSolver<'_> {
         Ok(Some(number))
     }
 
-    /// Most significant digit of a chain that is not always 0; `None` if all its digits are.
+    /// Position of the most significant digit of a chain that is not always 0; `None` if all its digits are always 0.
     fn highest(&self, chain: &Chain) -> Option<usize> {
         let counts =
             |digit: &&usize| self.digits.digits.get(**digit).is_some_and(|d| !d.is_single());
         chain.digits.iter().find(counts).copied()
     }
 
-    /// Least and greatest value of the number that the digits of a chain encode, over all symbols. The range of
-    /// the digits alone may be larger. `None` for fused axes.
+    /// Inclusive bounds of the number that the digits of a chain encode, over all values of the symbols. Its digits
+    /// alone may exceed them. `None` for fused axes.
     fn ends(&self, chain: &Chain) -> Result<Option<(i128, i128)>, ExprError> {
         if let Some(digit) = chain.of_digit {
             return Ok(Some((0, greatest(self.digits, digit, self.facts)?)));
@@ -143,8 +143,8 @@ impl DigitSolver<'_> {
         Ok(Some(if chain.sign == 1 { (-chain.constant, last - chain.constant) } else { (0, last) }))
     }
 
-    /// Unknown digits of a known sum with their values; `None` unless every weight exceeds the span of all terms
-    /// with smaller weights.
+    /// Pairs of digit position and value for all unknown digits of a known sum; `None` unless every weight exceeds
+    /// the greatest sum of all terms with smaller weights.
     pub(super) fn separate(
         &self,
         known: &KnownSum,
@@ -206,7 +206,7 @@ impl DigitSolver<'_> {
         Ok(Some(read))
     }
 
-    /// Least and greatest value of a sum of digits.
+    /// Inclusive bounds of a sum of digits, over all values of the digits and symbols.
     pub(super) fn span(&self, form: &LinearForm) -> Result<(i128, i128), ExprError> {
         let (mut low, mut high) = (form.constant, form.constant);
         for part in self.parts(form)? {
@@ -219,8 +219,8 @@ impl DigitSolver<'_> {
         Ok((low, high))
     }
 
-    /// Independent terms of a sum. Two or more leading digits of a chain form one term, bounded by the range of
-    /// the chain; every other digit is a term of its own.
+    /// Terms into which the digits of a sum are grouped. Two or more leading digits of a chain form one term, bounded
+    /// by the range of the chain; every other digit is a term by itself.
     fn parts(&self, rest: &LinearForm) -> Result<Vec<IndependentTerm>, ExprError> {
         let mut left = rest.terms.clone();
         let mut parts = Vec::new();
@@ -255,19 +255,19 @@ impl DigitSolver<'_> {
     }
 }
 
-/// Term of a sum of digits that is recovered as a whole.
+/// Term of a sum of digits whose value is recovered as one number, from which the digits follow.
 struct IndependentTerm {
     number: MixedRadixNumber,
-    /// True if the term takes its greatest value for all values of the symbols.
+    /// True if the greatest value of the term is the same for all values of the symbols, and is attained.
     is_exact: bool,
 }
 
-/// Digits of a chain that form a gapless mixed-radix number, each with its weight in the number, the least
-/// significant first.
+/// Digits of a chain that form a gapless mixed-radix number, as pairs of digit position and weight in the number, the
+/// least significant first.
 struct MixedRadixNumber {
-    /// Weight of the number in the sum that contains it.
+    /// Weight of the number in the sum that contains it; may be negative.
     unit: i128,
-    /// Least value of the number.
+    /// Least value of the number, at least 0, inclusive.
     least: i128,
     /// Exclusive upper bound of the number.
     count: i128,
@@ -275,12 +275,12 @@ struct MixedRadixNumber {
 }
 
 impl MixedRadixNumber {
-    /// Distance from the minimum of the number (from 0 for a negative unit) to its maximum.
+    /// Greatest value of the number minus its least value; the greatest value itself if `unit` is negative.
     fn reach(&self) -> i128 {
         self.count - 1 - if self.unit < 0 { 0 } else { self.least }
     }
 
-    /// Pairs of digit and value for a number with the given value.
+    /// Pairs of digit position and value, the most significant digit first, for a number with the given value.
     fn digits_of(&self, value: &Expr) -> Result<Vec<(usize, Expr)>, ExprError> {
         let (mut left, mut read) = (value.clone(), Vec::new());
         for (digit, weight) in self.digits.iter().rev() {
@@ -292,7 +292,7 @@ impl MixedRadixNumber {
     }
 }
 
-/// Inverse of `a` modulo `m`, by Euclid's algorithm; 0 for `m = 1`. `None` if `a` and `m` have a common
+/// Inverse of `a` modulo `m`, in `0..m`, for `m >= 1`: `inverse(3, 8)` is 3. `None` if `a` and `m` have a common
 /// factor.
 pub(super) fn inverse(a: i128, m: i128) -> Option<i128> {
     let (mut r, mut next) = (m, a.rem_euclid(m));

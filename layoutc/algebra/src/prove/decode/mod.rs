@@ -1,5 +1,5 @@
-//! Decoding of targets: which digits the values of the targets determine, and the logical indices as
-//! expressions over the targets.
+//! Decoding of targets that are weighted sums of digits: `decode` computes which digits the values of the targets
+//! determine, and from them the logical indices as expressions over the targets.
 
 mod collision_steps;
 mod mixed_radix;
@@ -13,42 +13,46 @@ use crate::digits::{Chain, DerivedDigit, Digits};
 use crate::expr::{BinOp, Expr, ExprError};
 use crate::normal_form::simplify::Facts;
 
-/// Logical indices of a component as expressions over its targets.
+/// Solution for the logical indices of a component, as expressions over the values of its targets.
 #[derive(Debug, Clone)]
 pub(crate) struct AxisSolution {
-    /// Pairs of logical axis and index. The index is an expression over `Var::Storage(k)`, where `k` is the
-    /// position of a target.
+    /// Pairs of logical axis and index. The index is an expression over `Var::Storage(k)`, where `k` is the position
+    /// of a target in the component.
     pub(crate) axes: Vec<(usize, Expr)>,
 }
 
-/// Digit of a logical index that no target determines, so that elements differing only in this digit collide.
+/// Digit of a logical index that no target contains, so that elements which differ only in this digit have equal
+/// targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UndeterminedDigit {
     /// Position of the logical axis whose index contains the digit.
     pub axis: usize,
-    /// Weight of the digit in the index of the axis.
+    /// Weight of the digit in the index of the axis: 4 for `c // 4`.
     pub weight: i128,
     /// Number of values of the digit; `None` if it depends on a symbol.
     pub count: Option<i128>,
-    /// True for the most significant digit of the index of the axis.
+    /// True if the digit is the most significant digit of the index of the axis.
     pub top: bool,
-    /// True if the digits encode the index of the axis itself, neither shifted nor reversed.
+    /// True if the digits of the axis encode its index, rather than an index that is offset by a constant or
+    /// reversed.
     pub plain: bool,
 }
 
-/// Reasons why the targets do not determine the logical indices, and candidates for a collision.
+/// Reasons why the targets do not determine the logical indices, and candidates for two colliding elements.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DecodeFailure {
-    /// Digits that no target determines; empty if the sums overlap in a way that no rule separates.
+    /// Digits that no target contains; empty if the targets contain all digits, but the sums overlap in a way that no
+    /// rule separates.
     pub(crate) lost: Vec<UndeterminedDigit>,
-    /// Sets of bits of logical indices, as pairs of axis and bit weight; flipping all bits of a set leaves all
-    /// XORs unchanged.
+    /// Sets of bits of logical indices, as pairs of axis and bit weight. Flipping all bits of one set leaves the
+    /// values of all XORs unchanged.
     pub(crate) kernel: Vec<Vec<(usize, i128)>>,
-    /// Pairs of axis and step: adding the step to the index of the axis may leave all targets unchanged.
+    /// Pairs of logical axis and step: adding the step to the index of the axis may leave all targets unchanged.
     pub(crate) steps: Vec<(usize, i128)>,
 }
 
-/// Logical indices as expressions over the targets, or the reasons why the targets do not determine them.
+/// Logical indices as expressions over the targets; the inner `Err` holds the reasons why the targets do not
+/// determine them. `extents` are the extents of all logical axes.
 pub(crate) fn decode(
     digits: &Digits,
     extents: &[Expr],
@@ -80,8 +84,8 @@ fn greatest(digits: &Digits, digit: usize, facts: &Facts) -> Result<i128, ExprEr
     Ok(facts.bounds(extent)?.1.max(1) - 1)
 }
 
-/// Index `sign * m + constant` that a chain encodes (the row-major index if its axes are fused), from its
-/// known digits. `None` if too few digits are known.
+/// Index `sign * m + constant` that a chain encodes, where `m` is the weighted sum of its digits, from the values
+/// `known[digit]`. It is the row-major index if the axes are fused. `None` if too few digits are known.
 fn chain_value(
     digits: &Digits,
     chain: &Chain,
@@ -171,7 +175,7 @@ fn lost_digits(
     Ok(lost)
 }
 
-/// True if a digit occurs in a target, or in the definition of a derived digit.
+/// True if the digit at this position occurs in a target, or in the definition of a derived digit.
 fn is_used(digits: &Digits, digit: usize) -> bool {
     let mentions = |form: &crate::digits::LinearForm| form.terms.iter().any(|(d, _)| *d == digit);
     let made = |(_, made): &(usize, DerivedDigit)| match made {

@@ -1,4 +1,4 @@
-//! Digits recovered from XORs, by Gaussian elimination over GF(2) with digits as the unknowns.
+//! Recovery of digits from known XORs, by Gaussian elimination over GF(2) with digits as the unknowns.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -6,16 +6,17 @@ use alloc::vec::Vec;
 use crate::digits::{DerivedDigit, Digits};
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// Equation over GF(2): the XOR of the unknown digits equals the XOR of the known digits in `values`.
+/// Equation over GF(2): the XOR of the digits at the positions `unknown` equals the XOR of the known digits at the
+/// positions `values`.
 #[derive(Debug, Clone)]
 struct ParityEquation {
     unknown: BTreeSet<usize>,
-    /// Known digits of the equation: known operands, and the digit that represents the XOR.
+    /// Known digits of the equation: known operands, and the derived digit that is the XOR of all operands.
     values: BTreeSet<usize>,
 }
 
 impl ParityEquation {
-    /// Equation that results from the XOR of both sides of two equations.
+    /// XOR of two equations: digits that occur in only one of the two remain on each side.
     fn xor(&self, other: &ParityEquation) -> ParityEquation {
         let either = |a: &BTreeSet<usize>, b: &BTreeSet<usize>| {
             a.symmetric_difference(b).copied().collect::<BTreeSet<usize>>()
@@ -27,8 +28,8 @@ impl ParityEquation {
     }
 }
 
-/// Equations in the unknown digits from the derived XOR digits with known value, those with the fewest
-/// unknowns first.
+/// Equations in the unknown digits, one for each derived XOR digit whose value is known, sorted by their number of
+/// unknowns, ascending.
 fn rows(digits: &Digits, is_known: &dyn Fn(usize) -> bool) -> Vec<ParityEquation> {
     let mut rows = Vec::new();
     for (digit, made) in &digits.derived {
@@ -48,7 +49,7 @@ fn rows(digits: &Digits, is_known: &dyn Fn(usize) -> bool) -> Vec<ParityEquation
     rows
 }
 
-/// Gauss-Jordan elimination: pairs of pivot and equation, where the pivot digit occurs in no other equation.
+/// Equations after Gauss-Jordan elimination, each with its pivot: an unknown digit that occurs in no other equation.
 fn reduced(rows: Vec<ParityEquation>) -> Vec<(usize, ParityEquation)> {
     let mut done: Vec<(usize, ParityEquation)> = Vec::new();
     for mut row in rows {
@@ -68,7 +69,7 @@ fn reduced(rows: Vec<ParityEquation>) -> Vec<(usize, ParityEquation)> {
     done
 }
 
-/// Unknown digits that the known XORs determine, with their values.
+/// Pairs of digit position and value for the unknown digits that the known XORs determine.
 pub(super) fn solve(
     digits: &Digits,
     known: &[Option<Expr>],
@@ -88,8 +89,8 @@ pub(super) fn solve(
     Ok(solved)
 }
 
-/// Null space of the known XORs: for each free digit, the bits that flip together with it, as pairs of axis
-/// and bit weight. Only axes whose index is neither shifted nor reversed take part.
+/// Null space of the known XORs: for each free unknown digit, the bits that must flip together to leave all known
+/// XORs unchanged, as pairs of axis and bit weight. Sets with a bit of a fused, offset or reversed axis are omitted.
 pub(super) fn kernel(digits: &Digits, known: &[Option<Expr>]) -> Vec<Vec<(usize, i128)>> {
     let is_known = |digit: usize| known.get(digit).is_some_and(Option::is_some);
     let rows = reduced(rows(digits, &is_known));
@@ -106,8 +107,8 @@ pub(super) fn kernel(digits: &Digits, known: &[Option<Expr>]) -> Vec<Vec<(usize,
     kernel
 }
 
-/// Axis of a digit, and the weight of the digit in the index of the axis; `None` if the axis is fused,
-/// shifted or reversed.
+/// Axis of a digit, and the weight of the digit in the index of the axis; `None` if the axis is fused, offset or
+/// reversed, or the digit is part of another digit.
 fn bit_of_axis(digits: &Digits, digit: usize) -> Option<(usize, i128)> {
     let chain = digits.chains.iter().find(|chain| chain.digits.contains(&digit))?;
     let weight = digits.digits.get(digit)?.weight;
@@ -117,7 +118,7 @@ fn bit_of_axis(digits: &Digits, digit: usize) -> Option<(usize, i128)> {
     }
 }
 
-/// XOR of the values, as an expression; `None` if there are no values.
+/// XOR of all values, as one expression; `None` if there are no values.
 pub(super) fn folded(values: &[Expr]) -> Result<Option<Expr>, ExprError> {
     let mut folded: Option<Expr> = None;
     for value in values {

@@ -1,5 +1,5 @@
-//! Fixed-point solver for the digits that the targets determine. It recovers digits from the gaps between the
-//! weights of sums, and through the definitions of derived digits.
+//! Solver for the digits that the targets determine. It applies its rules until no further digit becomes known:
+//! digits follow from the weights of sums, and from the definitions of derived digits.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use crate::digits::{Chain, DerivedDigit, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::normal_form::simplify::Facts;
 
-/// Sum of digits with a known value.
+/// Sum `form` of digits whose value is the expression `value`; `is_read` is true once all its digits are known.
 pub(super) struct KnownSum {
     pub(super) value: Expr,
     pub(super) form: LinearForm,
@@ -22,12 +22,13 @@ pub(super) struct DigitSolver<'a> {
     pub(super) extents: &'a [Expr],
     pub(super) facts: &'a Facts,
     pub(super) sums: Vec<KnownSum>,
-    /// Value of each digit as an expression over `Var::Storage`; `None` if it is not known yet.
+    /// Value of each digit, by position, as an expression over the target values `Var::Storage`; `None` if it is not
+    /// known yet.
     values: Vec<Option<Expr>>,
 }
 
-/// Value of each digit as an expression over `Var::Storage`; `None` for digits that the targets do not
-/// determine.
+/// Value of each digit as an expression over the target values `Var::Storage`, by digit position; `None` for digits
+/// that the targets do not determine. `extents` are the extents of all logical axes.
 pub(super) fn known_digits(
     digits: &Digits,
     extents: &[Expr],
@@ -55,7 +56,7 @@ impl DigitSolver<'_> {
         }
     }
 
-    /// Value of a digit; `None` if it is not known yet.
+    /// Value of the digit at this position, over `Var::Storage`; `None` if it is not known yet.
     pub(super) fn value(&self, digit: usize) -> Option<Expr> {
         self.values.get(digit).cloned().flatten()
     }
@@ -64,7 +65,8 @@ impl DigitSolver<'_> {
         self.values.get(digit).is_some_and(Option::is_some)
     }
 
-    /// Recovers the digits of known sums whose weights separate them. True if any digit or sum was solved.
+    /// Recovers digits of known sums whose weights separate them, or a digit that is determined modulo the other
+    /// weights. True if any digit or sum was solved.
     fn read_sums(&mut self) -> Result<bool, ExprError> {
         let mut progress = false;
         for k in 0..self.sums.len() {
@@ -86,8 +88,8 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// Computes subdivided digits from their parts, parts from their subdivided digit, and the remaining digits
-    /// of a chain from its value. True if any digit became known.
+    /// Computes subdivided digits from their parts, parts from their subdivided digit, digits of a chain from its
+    /// value, and derived digits from their operands. True if any digit became known.
     fn combine_digits(&mut self) -> Result<bool, ExprError> {
         let digits = self.digits;
         let mut progress = false;
@@ -140,7 +142,8 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// Derives sums and digits from the derived digits with known value. True if anything became known.
+    /// Derives the values of sums and digits from the definitions of derived digits with known value, such as `form`
+    /// from `form % k` where `form < k`. True if anything became known.
     fn split_digits(&mut self) -> Result<bool, ExprError> {
         let mut progress = false;
         for (digit, value) in parity::solve(self.digits, &self.values)? {
@@ -181,8 +184,9 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// Number `m` encoded by the digits of a chain of one axis, computed from its known low digits. `None` if
-    /// they do not cover the extent of the axis, or the chain subdivides a digit.
+    /// Number `m` encoded by the digits of a chain of one axis, computed from the known least significant digits.
+    /// `None` if the known digits do not determine the index within the extent of the axis, or the chain subdivides a
+    /// digit.
     fn chain_from_low_digits(&self, chain: &Chain) -> Result<Option<Expr>, ExprError> {
         let digits = self.digits;
         let ([axis], None) = (chain.axes.as_slice(), chain.of_digit) else { return Ok(None) };
@@ -203,8 +207,9 @@ impl DigitSolver<'_> {
         Ok(Some(Expr::binary(BinOp::Mul, &moved, &Expr::constant(chain.sign))?))
     }
 
-    /// Derives sums from the known low or high digits of a subdivided derived digit whose other digits are
-    /// unknown. True if a sum is new.
+    /// Derives sums and digits from a derived digit `number`, defined by `made`, of whose parts only the least or the
+    /// most significant are known: the parts are a remainder or a quotient of the sum in `made`. True if anything
+    /// became known.
     fn part_of_number(&mut self, number: usize, made: &DerivedDigit) -> Result<bool, ExprError> {
         let digits = self.digits;
         let (form, modulus) = match made {
@@ -250,7 +255,7 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// Unknown digits of a chain, with their values, given the value of the whole chain.
+    /// Pairs of digit position and value for the unknown digits of a chain, given the `value` of the whole chain.
     fn cut_up(&self, chain: &Chain, value: &Expr) -> Result<Vec<(usize, Expr)>, ExprError> {
         let mut read = Vec::new();
         let mut above: Option<i128> = None;
@@ -269,7 +274,7 @@ impl DigitSolver<'_> {
         Ok(read)
     }
 
-    /// Value of a sum of digits; `None` if one of its digits is unknown.
+    /// Value of a sum of digits, over `Var::Storage`; `None` if one of its digits is unknown.
     pub(super) fn value_of(&self, form: &LinearForm) -> Result<Option<Expr>, ExprError> {
         let (rest, value) = self.without_known(form, &Expr::constant(0), BinOp::Add)?;
         if !rest.terms.is_empty() {
@@ -278,7 +283,8 @@ impl DigitSolver<'_> {
         Ok(Some(Expr::binary(BinOp::Add, &value, &Expr::constant(rest.constant))?))
     }
 
-    /// Terms of `form` with unknown digits, and `value` with the known terms added or subtracted, as `op` says.
+    /// Terms of `form` with unknown digits, and `value` with all known terms added (`op` is `Add`) or subtracted
+    /// (`Sub`). The constant of `form` stays in the form.
     pub(super) fn without_known(
         &self,
         form: &LinearForm,
@@ -310,7 +316,8 @@ impl DigitSolver<'_> {
         Ok((rest, value))
     }
 
-    /// Parts of a subdivided digit as a weighted sum; `None` if no part has a known value.
+    /// Parts of a subdivided digit as a weighted sum; `None` if the digit is not subdivided, or no part has a known
+    /// value.
     fn known_in_part(&self, digit: usize) -> Option<LinearForm> {
         let chain = self.digits.chains.iter().find(|chain| chain.of_digit == Some(digit))?;
         let parts = weighted(self.digits, chain.digits.iter());
@@ -325,13 +332,13 @@ impl DigitSolver<'_> {
     }
 }
 
-/// Weight of a digit in its chain.
+/// Weight of a digit in the number that its chain encodes.
 fn own_weight(digits: &Digits, digit: usize) -> i128 {
     digits.digits.get(digit).map_or(1, |digit| digit.weight)
 }
 
-/// Weighted sum of some digits of a chain, with their weights in the chain; digits that are always 0 are
-/// omitted.
+/// Weighted sum of the digits at the positions `some` of one chain, with their weights in the chain. Digits that are
+/// always 0 are omitted.
 pub(super) fn weighted<'a>(digits: &Digits, some: impl Iterator<Item = &'a usize>) -> LinearForm {
     let own = |digit: &usize| digits.digits.get(*digit).filter(|own| !own.is_single());
     LinearForm {

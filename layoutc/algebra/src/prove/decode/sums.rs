@@ -1,4 +1,4 @@
-//! Sums of digits with known values: the targets, and the sums derived from known quotients and remainders.
+//! Sums of digits with known values: first the targets, then sums derived from known quotients and remainders.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,12 +7,12 @@ use super::solver::{DigitSolver, KnownSum, weighted};
 use crate::digits::{DerivedDigit, LinearForm, modulo, sum};
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// Maximum number of known sums of one component.
+/// Number of known sums of a component from which on `multiply_out` records no further sums.
 const MAX_KNOWN_SUMS: usize = 64;
 
 impl DigitSolver<'_> {
-    /// Records a sum whose value is `form // k` or `form % k`, if the terms of `form` separate into multiples of
-    /// `k` and a rest in `0..k`. False if they do not, or the sum is known already.
+    /// Records the sum whose value is known to be `value = form op k`, where `op` is `//` or `%`, if the terms of
+    /// `form` separate into multiples of `k` and a rest in `0..k`. False if they do not, or the sum is known already.
     pub(super) fn record_division(
         &mut self,
         op: BinOp,
@@ -28,7 +28,7 @@ impl DigitSolver<'_> {
         Ok(is_apart && !part.terms.is_empty() && self.record_sum(value, &part))
     }
 
-    /// Form with each derived digit that stands for a sum replaced by that sum.
+    /// Form with each derived digit that is defined as a sum replaced by that sum, recursively.
     fn expand_sums(&self, form: &LinearForm) -> Result<LinearForm, ExprError> {
         let mut out = LinearForm { constant: form.constant, terms: Vec::new() };
         for (digit, weight) in &form.terms {
@@ -42,7 +42,7 @@ impl DigitSolver<'_> {
         Ok(out)
     }
 
-    /// Records the value of a sum of digits; false if its value is known already.
+    /// Records that the sum of digits `form` has the value `value`. False if a value of the sum is known already.
     pub(super) fn record_sum(&mut self, value: &Expr, form: &LinearForm) -> bool {
         let is_new = self.sums.iter().all(|known| known.form != *form);
         if is_new {
@@ -79,8 +79,8 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// Dividend of an unknown digit that is a quotient: `(form % k, form, k)` if the digit is `form // k` and the
-    /// value of `form % k` is known; `None` otherwise.
+    /// Remainder, dividend and divisor `(form % k, form, k)` of an unknown digit that equals `form // k`, if the
+    /// value of `form % k` is known; `None` otherwise. `unit` is the weight of the digit in the sum `within`.
     fn remainder_of(
         &self,
         digit: usize,
@@ -113,8 +113,8 @@ impl DigitSolver<'_> {
         Ok(Some((rest, weighted(digits, chain.digits.iter()), own.weight)))
     }
 
-    /// Records the value of `form`, computed from its quotient by `k` and the known remainder. False if the
-    /// remainder is unknown, or nothing is new.
+    /// Records the value `k * quotient + form % k` of the sum `form`. False if the value of `form % k` is unknown, or
+    /// that of `form` is known already.
     pub(super) fn combine_divmod(
         &mut self,
         quotient: &Expr,
@@ -127,7 +127,7 @@ impl DigitSolver<'_> {
         Ok(self.record_sum(&value, form))
     }
 
-    /// Value of `form % k`; `None` if it is not a digit with known value.
+    /// Value of `form % k`; `None` if no derived digit with a known value is this remainder.
     fn residue_of(&self, form: &LinearForm, k: i128) -> Result<Option<Expr>, ExprError> {
         let wanted = DerivedDigit::Residue(modulo(form, k, &self.digits.derived)?, k);
         let digit = self.digits.derived.iter().find(|(_, made)| *made == wanted);

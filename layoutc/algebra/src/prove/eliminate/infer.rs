@@ -1,5 +1,5 @@
-//! Inference of further values from known ones: of sums and quotients of known terms, and of the operands of
-//! an XOR.
+//! Inference of values of unknown atoms (axes, quotients, XORs) from known ones: of sums and quotients whose parts
+//! are known, and of an operand of a known XOR.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -10,8 +10,8 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::{Atom, Monomial};
 
 impl Elimination<'_> {
-    /// Value of a sum whose unknown terms are all known, or cancel after equations are subtracted from the sum;
-    /// `None` if some remain.
+    /// Value of the sum `form` over `Var::Storage`, if all its atoms are known, or the unknown ones cancel after at
+    /// most [`MAX_EQUATIONS_OF_A_SUM`] equations are subtracted; `None` otherwise.
     fn value_of(&self, form: &Poly) -> Result<Option<Expr>, ExprError> {
         if let Some(value) = self.plain_value_of(form)? {
             return Ok(Some(value));
@@ -28,8 +28,9 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// Subtracts the equation that contains the most deeply nested unknown of the sum. Returns the rest of the
-    /// sum and the value subtracted; `None` if no equation fits.
+    /// Subtracts a multiple of an equation from the sum `form`, so that an unknown atom of `form` cancels, quotients
+    /// before axes. Returns the remaining sum and the subtracted value; `None` if no equation does so without adding
+    /// unknown atoms.
     fn subtract_equation(&self, form: &Poly) -> Result<Option<(Poly, Expr)>, ExprError> {
         let mut unknown: BTreeMap<Atom, Poly> = BTreeMap::new();
         for (monomial, coefficient) in form.terms() {
@@ -101,8 +102,9 @@ impl Elimination<'_> {
         }
     }
 
-    /// Value of the quotient `x // d`: `(y // g + z) // (d/g)` from a known `y // g` with `x = y + g*z` and `g`
-    /// dividing `d`, or from an equation whose sum is `x` up to a symbolic offset. `None` if neither is known.
+    /// Value of the quotient `x // d`: `(y // g + z) // (d/g)` if `y // g` is known, `x = y + g*z` with `z` over
+    /// symbols, and `g` divides `d`; or `(v + c) // d` if `x = e + c` with `c` over symbols for an equation `e = v`.
+    /// `None` otherwise.
     fn known_quotient(&self, x: &Poly, d: &Poly) -> Result<Option<Expr>, ExprError> {
         for (atom, value) in &self.known {
             let Atom::Op(BinOp::FloorDiv, own, g) = atom else { continue };
@@ -126,8 +128,8 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// Adds an atom whose value follows from known values, a quotient of an equation, or an operand of a known
-    /// XOR. True if anything became known.
+    /// Records the value of one unknown atom that follows from known values, or adds equations: quotients of
+    /// equations, or one for the unknown operand of a known XOR. True if a value or an equation is new.
     pub(super) fn infer(&mut self) -> Result<bool, ExprError> {
         let mut atoms: BTreeSet<Atom> = BTreeSet::new();
         for equation in &self.equations {
@@ -159,8 +161,8 @@ impl Elimination<'_> {
         Ok(false)
     }
 
-    /// Adds quotients of equations by a constant or symbolic divisor, if the quotient contains an unknown operand
-    /// of a known XOR. True if an equation is new.
+    /// Adds equations `sum // d = value // d` derived from equations `sum = value`, if `sum // d` contains an unknown
+    /// quotient that is an operand of a known XOR. True if an equation is new.
     fn divide(&mut self) -> Result<bool, ExprError> {
         let mut wanted: BTreeSet<Atom> = BTreeSet::new();
         for atom in self.known.keys() {

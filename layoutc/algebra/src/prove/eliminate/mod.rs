@@ -1,11 +1,11 @@
-//! Elimination: solves for the logical indices when weights, strides or divisors of the targets contain
-//! symbols.
+//! Elimination: solves for the logical indices of a component when weights, strides or divisors of the targets
+//! contain symbols.
 //!
-//! Every target is an equation: a sum of axes and quotients with symbolic weights has a known value. An
-//! equation in one unknown is solved. An equation `w*a + b` with `0 <= b < w` is split into two. Two
-//! equations that share a quotient are subtracted to cancel it. Known values determine the quotients and XORs
-//! made of them. Side conditions are only tested on sample elements (see [`trials`]); the checker verifies
-//! the result.
+//! Every target is an equation: a sum of axes and quotients with symbolic weights has a known value. An equation in
+//! one unknown is solved. An equation `w*a + b = v` with `0 <= b < w` is split into `a = v // w` and `b = v % w`. Two
+//! equations that share a quotient are subtracted, so that the quotient cancels. Known values determine the quotients
+//! and XORs that contain them. Side conditions are only tested on sample elements (see [`trials`]); the checker
+//! verifies the result.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -24,23 +24,25 @@ mod trials;
 use quotient_forms::QuotientForms;
 use trials::Trials;
 
-/// Maximum number of equations of a component; further ones are dropped.
+/// Maximum number of equations of a component; further equations are dropped.
 const MAX_EQUATIONS: usize = 48;
 /// Maximum number of equations subtracted from one sum to find its value.
 const MAX_EQUATIONS_OF_A_SUM: usize = 6;
-/// Maximum number of passes over the rules before elimination gives up.
+/// Maximum number of applications of a rule before elimination gives up, and maximum depth of quotients in derived
+/// equations.
 const MAX_ROUNDS: usize = 24;
 
-/// Linear equation over axes, quotients and XORs: `constant + sum of weight * unknown = value`.
+/// Linear equation over atoms (axes, quotients and XORs): the sum of `weight * atom` plus `constant` equals `value`.
 #[derive(Debug, Clone)]
 struct Equation {
-    /// Unknown axes, quotients and XORs of the sum, each with its weight over symbols.
+    /// Axes, quotients and XORs of the sum, each with its weight, a polynomial over symbols. Their values may become
+    /// known later.
     unknown: BTreeMap<Atom, Poly>,
     /// Constant term of the sum, over symbols.
     constant: Poly,
-    /// Value of the sum, over `Var::Storage`.
+    /// Value of the sum, as an expression over the values `Var::Storage(k)` of the targets.
     value: Expr,
-    /// True once the equation was considered for splitting.
+    /// True once splitting of the equation was tried.
     is_done: bool,
 }
 
@@ -48,14 +50,15 @@ struct Elimination<'a> {
     forms: &'a QuotientForms<'a>,
     /// Facts about the ranges of the axes.
     facts: &'a Facts,
-    /// Facts about the ranges of the targets.
+    /// Facts about the ranges of the targets, which are `Var::Storage(k)`.
     slots: Facts,
     equations: Vec<Equation>,
     known: BTreeMap<Atom, Expr>,
 }
 
-/// Logical indices of a component as expressions over `Var::Storage(k)`, where `k` is the position of a
-/// target in the component; `None` if elimination does not find them.
+/// Pairs of logical axis and index, for each axis of a component. The index is an expression over `Var::Storage(k)`,
+/// where `k` is the position of a target in the component. `None` if elimination does not find all indices, or they
+/// fail at a sample element.
 pub(super) fn eliminate(
     claim: Claim<'_>,
     component: &Component,
@@ -116,13 +119,14 @@ pub(super) fn eliminate(
     Ok(inverse.filter(|inverse| trials.is_inverse(&targets, inverse)))
 }
 
-/// True if the sum contains no index of an axis, only constants and symbols.
+/// True if the sum contains no axis index, only constants and symbols.
 fn is_symbolic(sum: &Poly) -> bool {
     sum.terms().all(|(monomial, _)| monomial.iter().all(Atom::is_symbolic))
 }
 
 impl Elimination<'_> {
-    /// Adds the equation `form = value`; false if it is redundant or not linear.
+    /// Adds the equation `form = value`. Returns false if it is redundant or not linear in axes, quotients and XORs,
+    /// or there are [`MAX_EQUATIONS`] already.
     fn take(&mut self, form: &Poly, value: Expr) -> Result<bool, ExprError> {
         let (mut unknown, mut constant) = (BTreeMap::<Atom, Poly>::new(), Poly::zero());
         for (monomial, coefficient) in form.terms() {
@@ -152,7 +156,8 @@ impl Elimination<'_> {
         !is_known
     }
 
-    /// Equation with the known unknowns moved to its value.
+    /// Equation with the terms of known atoms moved from its sum to its value: `2*a + b = v` with a known `b` becomes
+    /// `2*a = v - b`.
     fn without_known(&self, equation: &Equation) -> Result<Equation, ExprError> {
         let (mut equation, mut value) = (equation.clone(), equation.value.clone());
         for (atom, known) in &self.known {
@@ -177,13 +182,13 @@ impl Elimination<'_> {
         Ok(())
     }
 
-    /// Equations that still have unknowns after the known values are substituted.
+    /// Equations that contain an unknown atom, with the terms of all known atoms moved to their values.
     fn reduced(&self) -> Result<Vec<Equation>, ExprError> {
         let is_open = |e: &&Equation| e.unknown.keys().any(|atom| !self.known.contains_key(atom));
         self.equations.iter().filter(is_open).map(|e| self.without_known(e)).collect()
     }
 
-    /// Sign of a weight, if it is the same at every sample element; `None` otherwise.
+    /// Sign of a weight, 1 or -1, if the weight has the same nonzero sign at every sample element; `None` otherwise.
     fn sign(&self, weight: &Poly) -> Option<i128> {
         let zero = Poly::zero();
         let is = |test: &dyn Fn(i128, i128) -> bool| self.forms.trials.all(weight, &zero, test);
@@ -193,7 +198,7 @@ impl Elimination<'_> {
         is(&|a, b| a < b).then_some(-1)
     }
 
-    /// Solves the first equation with a single unknown. True if there was one.
+    /// Records the value of the atom in the first equation with one unknown atom. True if there was such an equation.
     fn solve(&mut self) -> Result<bool, ExprError> {
         for equation in self.reduced()? {
             let (Some((atom, weight)), 1) =

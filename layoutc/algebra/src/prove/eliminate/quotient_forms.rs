@@ -9,7 +9,7 @@ use crate::expr::{BinOp, ExprError};
 use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::{Atom, Monomial};
 
-/// Maximum nesting depth of quotients that are simplified.
+/// Maximum nesting depth of quotients that are simplified; deeper quotients are kept as atoms.
 const MAX_DEPTH: usize = 24;
 
 pub(super) struct QuotientForms<'a> {
@@ -17,7 +17,8 @@ pub(super) struct QuotientForms<'a> {
 }
 
 impl QuotientForms<'_> {
-    /// Normal form of `p` in which every remainder `x % d` is replaced by `x - d*(x // d)`.
+    /// Normal form of `p` in which every remainder `x % d` is replaced by `x - d*(x // d)`, also inside operands of
+    /// operations.
     pub(super) fn of(&self, p: &Poly) -> Result<Poly, ExprError> {
         let mut sum = Poly::zero();
         for (monomial, coefficient) in p.terms() {
@@ -40,7 +41,8 @@ impl QuotientForms<'_> {
         }
     }
 
-    /// Floor quotient `p // d`, with the terms that `d` divides taken out of the quotient.
+    /// Floor quotient `p // d`, with multiples of `d` taken out of the dividend: `(d*a + x) // d` gives `a + x // d`.
+    /// `depth` is the number of nested quotients that may still be simplified.
     pub(super) fn quotient(&self, p: &Poly, d: &Poly, depth: usize) -> Result<Poly, ExprError> {
         let (mut whole, mut rest) = p.divided_by(d)?;
         if let Some(k) = d.as_constant() {
@@ -78,8 +80,8 @@ impl QuotientForms<'_> {
     }
 }
 
-/// Divisor and dividend `(a*d, a*c + x)` of `rest // d`, if `rest` is `c + x // a`: then
-/// `rest // d = (a*c + x) // (a*d)`. `None` otherwise.
+/// Divisor and dividend `(a*d, a*c + x)` of a single quotient equal to `rest // d`, if `rest` is `c + x // a`; `None`
+/// otherwise.
 fn nested(rest: &Poly, d: &Poly) -> Result<Option<(Poly, Poly)>, ExprError> {
     let found = rest.terms().find_map(|(monomial, coefficient)| match &**monomial {
         [atom @ Atom::Op(BinOp::FloorDiv, x, a)] if coefficient == 1 => Some((atom, x, a)),
@@ -90,8 +92,7 @@ fn nested(rest: &Poly, d: &Poly) -> Result<Option<(Poly, Poly)>, ExprError> {
     Ok(Some((a.mul(d)?, addend.mul(a)?.add_owned(x)?)))
 }
 
-/// Common factors of `d` and single terms of `rest`, the greatest first. The factor 1 and `d` itself are
-/// omitted.
+/// Common factors of `d` and single terms of `rest`, the greatest first, without the factor 1 and `d` itself.
 fn common(rest: &Poly, d: &Poly) -> Result<Vec<Poly>, ExprError> {
     let mut units: Vec<Poly> = Vec::new();
     for (monomial, coefficient) in rest.terms() {

@@ -1,4 +1,5 @@
-//! Equations derived from others: the two halves of a split equation, and differences of two equations.
+//! Equations derived from others: quotient and remainder of one equation by a weight, and differences of two
+//! equations.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -10,8 +11,8 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::Atom;
 
 impl Elimination<'_> {
-    /// Splits equations `w*a + b` with `0 <= b < w`, both as stored and with known values substituted. True if an
-    /// equation is new.
+    /// Splits equations `w*a + b = v` with `0 <= b < w` into `a = v // w` and `b = v % w`, and adds these. Equations
+    /// are split both as stored and with known values substituted. True if an equation is new.
     pub(super) fn split_equations(&mut self) -> Result<bool, ExprError> {
         let mut all: Vec<Equation> = Vec::new();
         for equation in self.equations.iter_mut().filter(|equation| !equation.is_done) {
@@ -40,8 +41,8 @@ impl Elimination<'_> {
         Ok(is_new)
     }
 
-    /// Candidate divisors for splitting an equation: its weights and their common divisors, all made positive,
-    /// the greatest first.
+    /// Candidate divisors for splitting an equation: the absolute values of its weights and their common divisors,
+    /// the greatest first. The divisor 1 and weights of unknown sign are omitted.
     fn weights(&self, equation: &Equation) -> Result<Vec<Poly>, ExprError> {
         let mut weights: Vec<Poly> = Vec::new();
         for weight in equation.unknown.values() {
@@ -64,8 +65,9 @@ impl Elimination<'_> {
         Ok(weights)
     }
 
-    /// Splits an equation into `by*a + b` with `0 <= b < by` and returns the equations for `a` and `b`; `None` if
-    /// it does not split. A quotient with a negative weight may belong to a remainder in `b`.
+    /// Equations for `a` and `b`, if the sum of `equation` is `by*a + b` with `0 <= b < by`; `None` otherwise.
+    /// Quotients with negative weight are also tried as parts of `b`, because a remainder `x % d` is
+    /// `x - d * (x // d)`.
     fn parts(&self, equation: &Equation, by: &Poly) -> Result<Option<[Equation; 2]>, ExprError> {
         let mut candidates: Vec<BTreeSet<&Atom>> = alloc::vec![BTreeSet::new()];
         let mut falling = BTreeSet::new();
@@ -131,7 +133,8 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// Adds differences of two equations in which a shared quotient cancels. True if an equation is new.
+    /// Adds differences of multiples of two equations in which an atom that the two share cancels. True if an
+    /// equation is new.
     pub(super) fn combine(&mut self) -> Result<bool, ExprError> {
         let all = self.reduced()?;
         for (one, other) in (0..all.len()).flat_map(|one| (0..one).map(move |other| (one, other))) {
@@ -157,7 +160,7 @@ impl Elimination<'_> {
         Ok(false)
     }
 
-    /// Equation `u*a - v*b`, with `u` and `v` chosen so that `atom` cancels.
+    /// Equation `u*a - v*b`, with factors `u` and `v` over symbols for which `atom` cancels.
     fn difference(&self, a: &Equation, b: &Equation, atom: &Atom) -> Result<Equation, ExprError> {
         let weight = |of: &Equation| of.unknown.get(atom).cloned().ok_or(ExprError::Unbound);
         let (x, y) = (weight(a)?, weight(b)?);

@@ -1,5 +1,6 @@
-//! Sample elements, for sample values of the symbols, on which side conditions of elimination rules are
-//! tested. If a condition holds here but not everywhere, the checker rejects the resulting proof.
+//! Sample elements, for sample values of the symbols, on which the side conditions of elimination are tested, such as
+//! `0 <= b < w` for a split. If a condition holds on the samples but not everywhere, the checker rejects the
+//! resulting proof.
 
 use alloc::vec::Vec;
 
@@ -10,10 +11,10 @@ use crate::normal_form::poly::monomial::Atom;
 use crate::normal_form::simplify::Facts;
 use crate::prove::{Claim, value_of};
 
-/// Number of random elements per assignment of the symbols.
+/// Number of random elements per assignment of values to the symbols.
 const RANDOM: usize = 6;
 
-/// Sample element: values of the symbols, and the logical index of the element.
+/// Sample element: values of the symbols, by position, and the logical index of the element.
 struct TrialPoint {
     symbols: Vec<i128>,
     index: Vec<i128>,
@@ -25,8 +26,8 @@ pub(super) struct Trials<'a> {
 }
 
 impl<'a> Trials<'a> {
-    /// Samples, for each assignment of the symbols, the first and the last element, the last one along each axis,
-    /// and random ones.
+    /// Samples elements for each sample assignment of values to the symbols: index 0 on all axes, the last index on
+    /// all axes, the last index on one axis and 0 on all others, and [`RANDOM`] random indices.
     pub(super) fn new(claim: Claim<'a>) -> Self {
         let mut points = Vec::new();
         let mut state = 0x9E37_79B9_7F4A_7C15_u64;
@@ -60,7 +61,8 @@ impl<'a> Trials<'a> {
         self.points.is_empty()
     }
 
-    /// True if `test(a, b)` holds for the values of `a` and `b` at every sample element.
+    /// True if `test(a, b)` is true for the values of `a` and `b` at every sample element; false also if a value
+    /// overflows.
     pub(super) fn all(&self, a: &Poly, b: &Poly, test: &dyn Fn(i128, i128) -> bool) -> bool {
         self.points.iter().all(|point| {
             let values = (self.value(a, point), self.value(b, point));
@@ -73,7 +75,8 @@ impl<'a> Trials<'a> {
         self.all(a, b, &|a, b| 0 <= a && a < b)
     }
 
-    /// True if the solved indices, given over `Var::Storage`, equal the logical indices at every sample element.
+    /// True if `inverse`, pairs of axis and index over the target values `Var::Storage`, returns the logical index at
+    /// every sample element.
     pub(super) fn is_inverse(&self, targets: &[&Expr], inverse: &[(usize, Expr)]) -> bool {
         self.points.iter().all(|point| {
             let at = |var: Var| value_of(var, &point.index, &point.symbols);

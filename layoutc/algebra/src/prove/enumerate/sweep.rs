@@ -1,4 +1,5 @@
-//! Evaluation of targets at the points of a box, in blocks of points along one axis.
+//! Evaluation of targets at the points of a box, in blocks of points along one axis, the block axis. A row is the set
+//! of all points that differ only along the block axis.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,11 +11,11 @@ use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var, apply};
 /// Maximum number of points per block.
 const BLOCK: usize = 1024;
 
-/// Evaluator of the slot number of every point of a box. The slot number linearizes the values of the targets
-/// in row-major order over their numbers of slots.
+/// Evaluator of the slot number of every point of a box: the row-major linear index of the target values, where
+/// target `k` has the extent `domain.slots[k]`.
 pub(super) struct SlotSweep<'a> {
     domain: &'a EnumerationDomain<'a>,
-    /// Position in `axes` of the axis along which the points of a block lie.
+    /// Position in `domain.axes` of the block axis, along which the points of a block lie.
     pub(super) along: usize,
 }
 
@@ -28,7 +29,8 @@ impl<'a> SlotSweep<'a> {
         self.domain.points() / along.max(1)
     }
 
-    /// Indices of the first point of row `row`: row-major over the other axes, and 0 along the block axis.
+    /// Indices of the first point of the row with number `row`, which is row-major over all axes except the block
+    /// axis. The index along the block axis is 0.
     pub(super) fn row(&self, mut row: i128) -> Vec<i128> {
         let mut indices = vec![0; self.domain.extents.len()];
         for (k, extent) in self.domain.extents.iter().enumerate().rev() {
@@ -52,7 +54,8 @@ impl<'a> SlotSweep<'a> {
         indices
     }
 
-    /// First point of row `row` whose slot number satisfies `is_wanted`; `None` if there is none.
+    /// First point of row `row` whose slot number satisfies `is_wanted` and which is in the domain; `None` if there
+    /// is none.
     pub(super) fn first(
         &self,
         row: i128,
@@ -66,8 +69,9 @@ impl<'a> SlotSweep<'a> {
         Ok(found.map(|k| self.point(row, k)))
     }
 
-    /// Range of indices along the block axis at which all conditions hold, for the other indices fixed. A
-    /// condition is `c + w * k >= 0` there: `k >= ceil(-c / w)` for `w > 0`, `k <= floor(c / -w)` for `w < 0`.
+    /// Range of indices along the block axis at which all domain conditions hold, with the other indices taken from
+    /// `indices`. A condition is `c + w * k >= 0` there: `k >= ceil(-c / w)` for `w > 0`, `k <= floor(c / -w)` for
+    /// `w < 0`.
     pub(super) fn span(&self, indices: &[i128]) -> Result<Range<i128>, ExprError> {
         let mut span = 0..self.domain.extents.get(self.along).copied().unwrap_or(1);
         let mut indices = indices.to_vec();
@@ -94,8 +98,8 @@ impl<'a> SlotSweep<'a> {
         Ok(span)
     }
 
-    /// Calls `visit(first index along the block axis, slot numbers)` for every block of a row, until it returns
-    /// false.
+    /// Calls `visit(first index along the block axis, slot numbers)` for every block of the row that contains the
+    /// point `indices`, until `visit` returns false. Returns false if it did.
     pub(super) fn blocks(
         &self,
         indices: &[i128],
@@ -150,7 +154,7 @@ impl PointBlock<'_> {
         expr.evaluate(&|var| self.axis(var).ok().and_then(|k| self.indices.get(k).copied()))
     }
 
-    /// Writes the value of the expression at every point of the block to `out`.
+    /// Writes the value of the expression at the `n`-th point of the block to `out[n]`, for every `n`.
     fn evaluate(&self, expr: &Expr, out: &mut [i64]) -> Result<(), ExprError> {
         if !self.varies(expr) {
             out.fill(narrow(self.fixed(expr)?)?);

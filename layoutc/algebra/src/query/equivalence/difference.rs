@@ -1,5 +1,5 @@
-//! Search for the first index at which two lists of expressions differ. Their difference is split into terms,
-//! which are decomposed into digits or enumerated.
+//! Search for the first logical index at which two lists of expressions over the logical axes differ. The difference
+//! of each pair is split into terms that share no axis, and each term is decomposed into digits, or enumerated.
 
 use alloc::vec::Vec;
 
@@ -10,23 +10,23 @@ use crate::normal_form::poly::monomial::Monomial;
 use crate::normal_form::simplify::Facts;
 use crate::prove::{EnumerationDomain, Executor, first_nonzero, value_of};
 
-/// Maximum number of points at which a term is evaluated if it has too many points for a complete
+/// Maximum number of points (index tuples) at which a term is evaluated if it has too many points for a complete
 /// enumeration.
 const FIRST_POINTS: i128 = 1 << 20;
 
-/// Result of searching for a difference between expressions.
+/// Result of the search for a logical index at which the two expressions of a pair differ.
 pub(super) enum DifferenceResult {
     Equal,
-    /// The expressions differ, first at this logical index.
+    /// First logical index, in row-major order, at which the two expressions of a pair differ.
     First(Vec<i128>),
-    /// Neither equality nor a difference is proven. Contains the number of points that a proof has to enumerate;
-    /// `None` if it depends on a symbol.
+    /// Neither equality nor a difference is proven. Contains the number of points (index tuples) that a proof has to
+    /// enumerate; `None` if the number depends on a symbol.
     Undecided(Option<i128>),
 }
 
 impl DifferenceResult {
-    /// Result for the union of two lists of expressions. `Undecided` takes precedence over `First`, because an
-    /// earlier difference is possible.
+    /// Result for the pairs of two lists, given the result of each list: the earlier `First`, or the `Undecided` with
+    /// more points. `Undecided` takes precedence over `First`, because an earlier difference is possible.
     fn combine(self, other: Self) -> Self {
         match (self, other) {
             (Self::Equal, found) | (found, Self::Equal) => found,
@@ -39,19 +39,19 @@ impl DifferenceResult {
     }
 }
 
-/// Ranges of the axes, and limits of the search for a difference.
+/// Extents of the logical axes, known facts, and limit and executor of the search for a difference.
 #[derive(Clone, Copy)]
 pub(super) struct DifferenceScope<'a> {
     pub(super) extents: &'a [Expr],
     /// Facts about the ranges of symbols and axes.
     pub(super) facts: &'a Facts,
-    /// Maximum number of points that may be enumerated.
+    /// Maximum number of points (index tuples) that may be enumerated.
     pub(super) most: i128,
     pub(super) machine: &'a dyn Executor,
 }
 
-/// Decides whether both expressions of every pair are equal. If not, finds the first logical index, in
-/// row-major order, at which a pair differs.
+/// Result of the comparison of all pairs over the whole logical shape: `Equal`, the first logical index in row-major
+/// order at which the two expressions of a pair differ, or `Undecided`.
 pub(super) fn decide(
     pairs: &[(Expr, Expr)],
     scope: DifferenceScope<'_>,
@@ -66,8 +66,9 @@ pub(super) fn decide(
     Ok(found)
 }
 
-/// Decides equality like [`decide`], but only on the elements of a domain. Pairs that differ somewhere in the
-/// whole box are enumerated over the elements.
+/// Result of the comparison of all pairs like [`decide`], but only at the elements, the indices at which all
+/// expressions of `within` are non-negative. If the pairs are not proven equal on the whole shape, all elements are
+/// enumerated; `Undecided` if the shape is symbolic or has more than `scope.most` points.
 pub(super) fn decide_within(
     pairs: &[(Expr, Expr)],
     within: &[Expr],
@@ -101,15 +102,15 @@ pub(super) fn decide_within(
     Ok(found)
 }
 
-/// Term of a difference: a sum of monomials that share no axis with other terms.
+/// Term of the difference of two expressions: a sum of monomials that reads no axis of another term.
 struct DifferenceTerm {
     /// Positions of the axes that the term reads, ascending.
     axes: Vec<usize>,
     sum: Poly,
 }
 
-/// First logical index at which `a - b` is not 0. The terms of the difference share no axes, so each is
-/// decided by itself: if one leaves its value at index 0, the difference does.
+/// Result of the search for the first logical index at which `a - b` is not 0. The terms of the difference share no
+/// axes, so each term is compared with its value at index 0 by itself.
 fn difference(
     a: &Expr,
     b: &Expr,
@@ -148,8 +149,8 @@ fn difference(
     })
 }
 
-/// Splits a difference, without its constant, into terms that share no axes. Monomials of symbols alone form
-/// one term without axes.
+/// Terms of the difference `whole`, without its constant, that share no axes; `rank` is the number of logical axes.
+/// All monomials over symbols alone form one term without axes.
 fn parts(whole: &Poly, rank: usize) -> Result<Vec<DifferenceTerm>, ExprError> {
     let mut parts: Vec<DifferenceTerm> = Vec::new();
     for (monomial, coefficient) in whole.terms().filter(|(monomial, _)| !monomial.is_empty()) {
@@ -180,8 +181,9 @@ fn axes_of(monomial: &Monomial, rank: usize) -> Vec<usize> {
     (0..rank).filter(reads).collect()
 }
 
-/// Value of a term at index 0, and the first axis and index at which its value changes. The latter is `None`
-/// for a constant term; the result is `None` if the digits of the term do not decide it.
+/// Value of the term `sum` at index 0, and the pair `(axis, index)` of its first change in row-major order, where all
+/// other indices are 0; `None` instead of the pair if the term is constant. The result is `None` if the term has no
+/// digits that decide its first change.
 #[expect(clippy::type_complexity, reason = "a pair, or nothing")]
 fn by_digits(
     axes: &[usize],
@@ -221,7 +223,8 @@ fn by_digits(
     Ok(Some((form.constant, last)))
 }
 
-/// First logical index at which a term without symbols differs from `value`, its value at index 0.
+/// Result of the search for the first logical index at which the term `sum`, without symbols, differs from `value`,
+/// its value at index 0. `axes` are the positions of the axes that the term reads.
 fn static_part(
     axes: &[usize],
     sum: &Expr,

@@ -1,9 +1,9 @@
-//! Comparison of proven layouts: decides whether two layouts are the same map, regardless of how each is
+//! Comparison of proven layouts: [`compare`] decides whether two layouts are the same map, regardless of how each is
 //! written.
 //!
-//! Normal forms are compared first, which covers all values of the symbols. What remains of the difference is
-//! split into terms that share no axis, and each is decomposed into mixed-radix digits, or enumerated. Axes
-//! are matched by position: permuting them by name is left to the caller.
+//! Normal forms are compared first, for all values of the symbols. If they differ, the difference is split into terms
+//! that share no axis, and each term is decomposed into mixed-radix digits, or enumerated. Axes are matched by
+//! position: a caller that matches axes by name permutes the layouts first.
 
 mod difference;
 
@@ -21,22 +21,23 @@ use crate::query::locate::{ElementLocation, ElementLocationError};
 use crate::symbol::Symbol;
 use difference::{DifferenceResult, DifferenceScope, decide_within};
 
-/// Maximum number of points that are enumerated for one assignment of the symbols.
+/// Maximum number of points (index tuples) that are enumerated for one assignment of values to the symbols.
 const SAMPLE_POINTS: i128 = 1 << 22;
 
-/// Result of comparing two layouts.
+/// Result of comparing two layouts by the physical indices and the offset of every element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LayoutEquivalence {
-    /// Every element has the same physical index and the same offset in both layouts.
+    /// Every element has the same physical indices and the same offset in the two layouts.
     Same {
-        /// True if the physical shapes and the sizes of the buffers are equal, too.
+        /// True if the physical extents and the numbers of slots of the flat buffers are proven equal, too.
         equal_sizes: bool,
     },
     /// An element has different locations in the two layouts.
     Differs {
-        /// Logical index of that element: the first in row-major order if the layouts have no symbols.
+        /// Logical index of an element whose locations differ: the first in row-major order if the layouts have no
+        /// symbols.
         logical: Vec<i128>,
-        /// Values of the symbols in the counterexample, by name.
+        /// Pairs of name and value of the symbols for which the locations differ; empty if no symbol is involved.
         symbols: Vec<(String, i128)>,
         /// Location of the element in the first layout.
         first: ElementLocation,
@@ -52,12 +53,12 @@ pub enum LayoutEquivalence {
     },
     /// Neither a proof nor a counterexample was found.
     Undecided {
-        /// Number of points that a proof has to enumerate; `None` if it depends on a symbol.
+        /// Number of points (index tuples) that a proof has to enumerate; `None` if the number depends on a symbol.
         points: Option<i128>,
     },
 }
 
-/// Reason why two layouts cannot be compared.
+/// Reason why two layouts cannot be compared: the logical shapes, domains or symbols do not match.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CompareError {
     /// The layouts have different numbers of logical axes.
@@ -71,27 +72,28 @@ pub enum CompareError {
     /// The extents of a logical axis differ, or are not proven equal.
     #[error("the extents of axis {axis} differ")]
     Extent {
-        /// Position of the logical axis.
+        /// Position of the logical axis, from 0, outermost first.
         axis: usize,
     },
-    /// The domains are not declared by the same conditions.
+    /// The conditions that declare the domains of the two layouts differ in normal form.
     #[error("the domains differ")]
     Domain,
-    /// The layouts declare a symbol differently.
+    /// The layouts declare a symbol of the same name with different ranges.
     #[error("the layouts declare the symbol `{name}` differently")]
     Symbol {
         /// Name of the symbol.
         name: String,
     },
-    /// An error of integer arithmetic.
+    /// Arithmetic on the expressions of the layouts fails, for example by overflow.
     #[error(transparent)]
     Expr(#[from] ExprError),
 }
 
-/// Decides whether two layouts are the same map. Their logical axes are matched by position.
+/// Decides whether two layouts send every logical index to the same physical indices and the same offset. The logical
+/// axes are matched by position.
 ///
 /// # Errors
-/// [`CompareError`].
+/// [`CompareError`] if the logical shapes, domains or symbols do not match, or arithmetic fails.
 pub fn compare(
     first: &Layout,
     second: &Layout,
@@ -160,21 +162,22 @@ pub fn compare(
     })
 }
 
-/// Expressions of a layout that are compared, over the symbols of both layouts.
+/// Expressions of one of the two layouts that [`compare`] compares, over the common list of symbols of the two.
 struct ComparisonOperand {
-    /// Position of each symbol of the layout in the common list of symbols.
+    /// Position in the common list of symbols of each symbol of the layout, in the order of its own list.
     symbols: Vec<usize>,
     extents: Vec<Expr>,
-    /// Conditions of the domain, all non-negative exactly on elements.
+    /// Conditions of the domain: an index within the extents is an element exactly if all are non-negative.
     within: Vec<Expr>,
-    /// Physical indices of an element, followed by its offset.
+    /// Physical indices of an element, one per physical axis, followed by its offset; over `Var::Axis` and symbols.
     targets: Vec<Expr>,
-    /// Physical extents, followed by the number of slots of the flat buffer.
+    /// Physical extents, one per physical axis, followed by the number of slots of the flat buffer.
     sizes: Vec<Expr>,
 }
 
 impl ComparisonOperand {
-    /// Collects the expressions of a layout, and appends symbols of it that are not in `all` yet.
+    /// Collects the expressions of `layout`, with each symbol renumbered to its position in `all`. Appends the
+    /// symbols that `all` lacks; [`CompareError::Symbol`] if `all` declares one differently.
     fn new(layout: &Layout, all: &mut Vec<Symbol>) -> Result<Self, CompareError> {
         let mut symbols = Vec::new();
         for own in &layout.symbols {
@@ -211,7 +214,8 @@ impl ComparisonOperand {
     }
 }
 
-/// Arithmetic error in a lookup of an element. The other errors cannot occur for an index within the extents.
+/// Arithmetic error that an error of [`Layout::locate`] contains. The other variants, which cannot occur at the index
+/// of an element, give [`ExprError::Unbound`].
 fn expr_error(error: ElementLocationError) -> ExprError {
     match error {
         ElementLocationError::Expr(error) => error,
@@ -221,7 +225,8 @@ fn expr_error(error: ElementLocationError) -> ExprError {
     }
 }
 
-/// True if two domains have the same conditions in normal form, in any order.
+/// True if the lists of domain conditions `a` and `b` have the same normal forms, in any order and with any
+/// repetition. `bare` are facts about the symbols alone.
 fn same_domain(a: &[Expr], b: &[Expr], bare: &Facts) -> Result<bool, ExprError> {
     let normal = |margins: &[Expr]| {
         let all = margins.iter().map(|margin| bare.normalize(margin));
@@ -241,7 +246,8 @@ fn with_extents(symbols: &[Symbol], extents: &[Expr]) -> Result<Facts, ExprError
     Ok(facts)
 }
 
-/// Decides the comparison for one assignment of values to the symbols.
+/// Result of [`decide_within`] with each `Var::Symbol(k)` replaced by `values[k]`, and at most [`SAMPLE_POINTS`]
+/// points enumerated.
 fn at_values(
     (pairs, within): (&[(Expr, Expr)], &[Expr]),
     extents: &[Expr],

@@ -50,7 +50,8 @@ impl ShardingParser<'_> {
     }
 }
 
-/// Fault for a name that is not an axis of the mesh.
+/// Fault for a name that is not an axis of the mesh. The help suggests the name of the axis if the text gives its
+/// position.
 fn no_axis(name: &str, span: Span, mesh: &Mesh) -> NotationFault {
     let names: Vec<String> = mesh.axes.iter().map(|axis| format!("`{}`", axis.name)).collect();
     let message = match names.as_slice() {
@@ -65,7 +66,8 @@ fn no_axis(name: &str, span: Span, mesh: &Mesh) -> NotationFault {
     })
 }
 
-/// Checks that no two sub-axes overlap, or split their axis incompatibly.
+/// Checks that no two sub-axes overlap, or split their mesh axis at incompatible sizes, as `'a':(1)2` and
+/// `'a':(3)2` do.
 pub(super) fn disjoint<'p>(
     parts: impl Iterator<Item = &'p SpannedAxisRef>,
     mesh: &Mesh,
@@ -89,7 +91,8 @@ pub(super) fn disjoint<'p>(
     Ok(())
 }
 
-/// Checks that sub-axes that could be written as one are not listed one after another.
+/// Checks that adjacent entries of a list cannot be written as one: `'a':(1)2, 'a':(2)2` must be written
+/// `'a':(1)4`.
 pub(super) fn unmerged(parts: &[SpannedAxisRef], mesh: &Mesh) -> Result<(), NotationFault> {
     let goes_on = |(first, second): &(&SpannedAxisRef, &SpannedAxisRef)| {
         first.0.axis == second.0.axis && first.0.end() == second.0.before

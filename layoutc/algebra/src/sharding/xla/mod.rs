@@ -1,4 +1,5 @@
-//! Sharding texts of XLA, in three forms.
+//! Sharding texts of XLA, in three forms: [`parse()`] returns a [`ShardingText`](super::ShardingText), which
+//! prints as XLA prints it.
 //!
 //! `{devices=[2,2]0,1,2,3}` lists the device of each tile, `{devices=[2,2]<=[4]}` gives the devices as a
 //! reshaped and transposed iota, and `{mesh['a'=2,'b'=2], [{'a'}, {'b'}]}` names mesh axes.

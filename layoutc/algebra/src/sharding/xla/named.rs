@@ -1,4 +1,5 @@
-//! Parser of the third form of XLA: `{mesh['a'=2,'b'=4], [{'a'}, {'b':(1)2, ?}], replicated={'b':(2)2}}`.
+//! Parser of shardings over a mesh, XLA's third form:
+//! `{mesh['a'=2,'b'=4], [{'a'}, {'b':(1)2, ?}], replicated={'b':(2)2}}`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,11 +15,11 @@ use crate::sharding::named::{AxisRef, AxisSharding, NamedSharding};
 use crate::sharding::order::DeviceOrder;
 use crate::sharding::placement::{DevicePlacement, Subgroup, TensorSharding};
 
-/// Mesh axes of each subgroup, with their byte ranges.
+/// Mesh axes of each kind of subgroup, with their byte ranges.
 type SubgroupAxes = [(Subgroup, Vec<SpannedAxisRef>); 3];
 
 impl ShardingParser<'_> {
-    /// Parses a sharding of the third form after its `{`, including its `}`.
+    /// Parses a sharding that starts with `mesh` or `maximal_mesh`, after its `{` and including its `}`.
     pub(super) fn named(&mut self) -> Result<TensorSharding, NotationFault> {
         let placement = match self.word().0 {
             "mesh" => {
@@ -33,7 +34,8 @@ impl ShardingParser<'_> {
         Ok(TensorSharding { placement, group: None })
     }
 
-    /// Parses the device of a tensor that is on one device as a whole, such as `[device_id=5]`.
+    /// Parses the device of a tensor that is on one device as a whole, such as `[device_id=5]` after
+    /// `maximal_mesh`.
     fn maximal_mesh(&mut self) -> Result<DevicePlacement, NotationFault> {
         self.expect("[")?;
         self.expect("device_id=")?;
@@ -46,7 +48,7 @@ impl ShardingParser<'_> {
         Ok(DevicePlacement::MaximalMesh { device })
     }
 
-    /// Parses the axes of a mesh, such as `['a'=2,'b'=4]`.
+    /// Parses the axes of a mesh, such as `['a'=2,'b'=4]` after `mesh`, major to minor.
     fn mesh(&mut self) -> Result<Mesh, NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -112,7 +114,8 @@ impl ShardingParser<'_> {
         self.cursor.expect(quote.encode_utf8(&mut text))
     }
 
-    /// Parses the order of devices, such as `device_ids=([4,2]T(1,0)),`; row-major order if it is absent.
+    /// Parses the order of the devices of `mesh`, such as `device_ids=([4,2]T(1,0)),`; row-major order if the
+    /// text has none.
     fn device_ids(&mut self, mesh: &Mesh) -> Result<DeviceOrder, NotationFault> {
         let count = mesh.devices().unwrap_or(1);
         self.blank();
@@ -136,7 +139,8 @@ impl ShardingParser<'_> {
         Ok(order)
     }
 
-    /// Parses the mesh axes that shard the tensor, and those of the subgroups.
+    /// Parses the text after a mesh and its device order, such as `[{'a'}, {}], replicated={'b'}` or `manual`:
+    /// the mesh axes that shard each tensor axis, and those of the subgroups.
     fn over(&mut self, mesh: Mesh, order: DeviceOrder) -> Result<NamedSharding, NotationFault> {
         let mut shared: SubgroupAxes = Subgroup::ALL.map(|kind| (kind, Vec::new()));
         let (word, span) = self.word();
@@ -172,7 +176,8 @@ impl ShardingParser<'_> {
         })
     }
 
-    /// Parses the mesh axes that shard each tensor axis, such as `[{'a'}, {}]`.
+    /// Parses the mesh axes that shard each tensor axis, such as `[{'a'}, {}]`, as parsed and with byte ranges.
+    /// `[]` gives an empty list.
     fn cuts(
         &mut self,
         mesh: &Mesh,
@@ -189,7 +194,8 @@ impl ShardingParser<'_> {
         Ok(cuts)
     }
 
-    /// Parses the mesh axes of a subgroup, such as `replicated={'b'}`, or metadata.
+    /// Parses the mesh axes of a subgroup, such as `replicated={'b'}`, into `shared`, or skips `metadata={…}`. A
+    /// subgroup is a fault if a keyword for the whole tensor precedes it (`is_whole`).
     fn shared(
         &mut self,
         mesh: &Mesh,
@@ -225,7 +231,8 @@ impl ShardingParser<'_> {
         Ok(())
     }
 
-    /// Parses the mesh axes that shard one tensor axis, such as `{'a', 'b':(1)2, ?}`.
+    /// Parses the mesh axes that shard one tensor axis, such as `{'a', 'b':(1)2, ?}`. The second member repeats
+    /// them with their byte ranges.
     fn cut(&mut self, mesh: &Mesh) -> Result<(AxisSharding, Vec<SpannedAxisRef>), NotationFault> {
         self.expect("{")?;
         let (mut parts, mut is_open) = (Vec::new(), false);
@@ -251,8 +258,8 @@ impl ShardingParser<'_> {
     }
 }
 
-/// Subgroup that spans all devices; `None` if there is none. As in XLA's print, mesh axes of size 1 are then
-/// ignored.
+/// Unreduced or manual subgroup whose mesh axes contain all devices; `None` if there is none. Mesh axes of size 1
+/// need not belong to the subgroup, as in XLA's printer.
 fn of_all(shared: &SubgroupAxes, mesh: &Mesh) -> Option<Subgroup> {
     let is_all = |kind: &Subgroup| {
         let parts = shared.iter().find(|row| row.0 == *kind).map(|row| &row.1);
@@ -264,7 +271,8 @@ fn of_all(shared: &SubgroupAxes, mesh: &Mesh) -> Option<Subgroup> {
     [Subgroup::Unreduced, Subgroup::Manual].into_iter().find(is_all)
 }
 
-/// Applies a keyword that stands for all axes of the mesh to an unsharded tensor.
+/// Adds all axes of `mesh` to the subgroup in `shared` that the keyword `word`, such as `manual`, names;
+/// `replicated` adds none. `span` is the byte range of the keyword.
 fn whole(
     word: &str,
     span: &Span,

@@ -1,4 +1,5 @@
-//! Entry points of the parser of sharding texts, and the keywords of the first two forms.
+//! Entry points of the parser of sharding texts ([`parse()`], [`parse_one`]), and the keywords of shardings
+//! without a mesh.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -71,7 +72,8 @@ pub fn parse_one(text: &str) -> Result<TensorSharding, NotationFault> {
     }
 }
 
-/// Keywords and attributes in the braces of a sharding.
+/// Keywords and attributes in the braces of a sharding without a mesh, each with its byte range; `None` for those
+/// that do not occur.
 #[derive(Default)]
 struct ShardingAttributes {
     whole: Option<(&'static str, Span)>,
@@ -113,7 +115,8 @@ impl<'a> ShardingParser<'a> {
         rest.get(..rest.find(|c| !is_part(c)).unwrap_or(rest.len())).unwrap_or_default()
     }
 
-    /// Parses the value of the attribute `word`, after `word=`.
+    /// Parses the value of the attribute `word` after `word=` and stores it in `attributes`; a repeated attribute
+    /// is a fault.
     fn attribute(
         &mut self,
         word: &str,
@@ -147,7 +150,8 @@ impl<'a> ShardingParser<'a> {
         Ok(())
     }
 
-    /// Applies the keyword `word`, which has no `=`.
+    /// Stores the keyword `word`, which has no `=`, in `attributes`, with the number that follows `shard_as` and
+    /// `shard_like`.
     fn bare(
         &mut self,
         word: &str,
@@ -197,7 +201,7 @@ impl<'a> ShardingParser<'a> {
     }
 }
 
-/// Checks that a keyword occurs for the first time.
+/// Checks that a keyword occurs for the first time; a fault at `span` unless `is_first`.
 fn once(is_first: bool, word: &str, span: &Span) -> Result<(), NotationFault> {
     if is_first {
         return Ok(());
@@ -211,8 +215,8 @@ fn unknown(word: &str, span: &Span) -> NotationFault {
     NotationFault::syntax(span.clone(), message).help(format!("it begins with {WORDS}"))
 }
 
-/// Placement that all keywords and attributes together describe. `span` is the byte range of the whole
-/// sharding.
+/// Placement that `attributes` describe; a fault if they conflict. `span` is the byte range of the whole
+/// sharding, with braces.
 fn placement(attributes: ShardingAttributes, span: Span) -> Result<DevicePlacement, NotationFault> {
     let Some((word, whole)) = attributes.whole else { return in_tiles(attributes, span) };
     let also = attributes.tiles.map(|tiles| tiles.span);

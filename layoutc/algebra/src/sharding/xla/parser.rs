@@ -1,4 +1,5 @@
-//! Elements that the forms of XLA's sharding texts share: blanks, comments, numbers and lists.
+//! Parser of the elements that the three forms of XLA's sharding texts share: blanks, comments, numbers and
+//! lists.
 
 use alloc::format;
 use alloc::string::String;
@@ -41,13 +42,14 @@ impl<'a> ShardingParser<'a> {
         self.cursor.eat(word)
     }
 
-    /// Consumes an identifier, which is empty if there is none.
+    /// Consumes an identifier after white space, and returns it with its byte range; empty if there is none.
     pub(super) fn word(&mut self) -> (&'a str, Span) {
         self.blank();
         self.cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_')
     }
 
-    /// Parses a non-negative number; a fault that expects `what` if there is none.
+    /// Parses a non-negative number with its byte range. `what` names the expected number in the fault, such as
+    /// `a device`.
     pub(super) fn number(&mut self, what: &str) -> Result<SpannedInt, NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -62,7 +64,8 @@ impl<'a> ShardingParser<'a> {
         Ok((i64::try_from(value).unwrap_or(i64::MAX), span))
     }
 
-    /// Parses a positive number. `many` is the noun that it counts, for a message, such as `tiles`.
+    /// Parses a positive number with its byte range. For a message, `many` is the plural noun that the number
+    /// counts, such as `tiles`.
     pub(super) fn size(&mut self, many: &str) -> Result<SpannedInt, NotationFault> {
         let (value, span) = self.number("a number")?;
         if value == 0 {
@@ -72,7 +75,8 @@ impl<'a> ShardingParser<'a> {
         Ok((value, span))
     }
 
-    /// Parses entries separated by commas, and the closing `close`. The opening sign is already consumed.
+    /// Parses entries separated by commas, each with `entry`, and the closing sign `close`. The opening sign is
+    /// already consumed, and there is at least one entry.
     pub(super) fn list<T>(
         &mut self,
         close: &str,
@@ -107,7 +111,7 @@ impl<'a> ShardingParser<'a> {
         Ok(())
     }
 
-    /// Skips the rest of a quoted string, including its closing quote.
+    /// Skips a quoted string after its opening quote, including its closing quote.
     fn string(&mut self, quote: char) -> Result<(), NotationFault> {
         loop {
             match self.cursor.next() {
@@ -122,7 +126,8 @@ impl<'a> ShardingParser<'a> {
     }
 }
 
-/// Checks that there are at most [`AXES`] entries at `span`.
+/// Checks that `count` is at most [`AXES`]. For the fault at `span`, `what` is the plural noun of an entry, such
+/// as `axes`.
 pub(super) fn few(count: usize, what: &str, span: &Span) -> Result<(), NotationFault> {
     if count <= AXES {
         return Ok(());
@@ -131,7 +136,7 @@ pub(super) fn few(count: usize, what: &str, span: &Span) -> Result<(), NotationF
     Err(NotationFault::unsupported(span.clone(), message).help("write fewer"))
 }
 
-/// Product of positive sizes; a fault if it overflows.
+/// Product of positive sizes; a fault at `span` if it overflows 64 bits.
 pub(super) fn product(
     sizes: impl IntoIterator<Item = i64>,
     span: &Span,

@@ -9,7 +9,7 @@ use crate::sharding::placement::{
     DevicePlacement, ShardGroup, ShardingText, Subgroup, TensorSharding, TiledSharding,
 };
 
-/// Number of tuple entries between the index comments that XLA prints.
+/// Number of tuple entries between the comments `/*index=5*/` that XLA prints.
 const NUMBERED: usize = 5;
 
 impl Display for ShardingText {
@@ -120,7 +120,7 @@ fn write_named(named: &NamedSharding, f: &mut Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// Keyword for a tensor that no mesh axis shards; `None` if mesh axes must be printed.
+/// Keyword for a tensor that no mesh axis shards, such as `replicated`; `None` if mesh axes must be printed.
 fn whole(named: &NamedSharding) -> Option<&'static str> {
     if !named.cuts.is_empty() {
         return None;

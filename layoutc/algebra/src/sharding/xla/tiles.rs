@@ -10,7 +10,7 @@ use crate::notation::NotationFault;
 use crate::sharding::iota::IotaOrder;
 use crate::sharding::order::DeviceOrder;
 
-/// Numbers of tiles, and the devices of the tiles.
+/// Value of `devices=`: numbers of tiles, and the devices of the tiles.
 pub(super) struct TileAssignment {
     /// Number of tiles along each axis. The trailing numbers may be sizes of subgroups.
     pub(super) counts: Vec<i64>,
@@ -20,7 +20,7 @@ pub(super) struct TileAssignment {
 }
 
 impl ShardingParser<'_> {
-    /// Parses the value of `devices=`.
+    /// Parses the value of `devices=`, such as `[4,2]<=[8]`. The numbers of tiles and of devices must agree.
     pub(super) fn tiles(&mut self) -> Result<TileAssignment, NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -42,8 +42,8 @@ impl ShardingParser<'_> {
         Ok(TileAssignment { counts, counts_span, order, span: start..self.cursor.at() })
     }
 
-    /// Parses an iota such as `2,2,2]T(2,1,0)` after its opening bracket. It must have `count` devices, one for
-    /// each of the noun `many`.
+    /// Parses an iota such as `2,2,2]T(2,1,0)` after its opening bracket. The number of its devices must be
+    /// `count`. For messages, `many` is the plural noun that `count` counts, such as `tiles`.
     pub(super) fn iota(&mut self, count: i64, many: &str) -> Result<DeviceOrder, NotationFault> {
         let start = self.cursor.at() - 1;
         let sizes = self.list("]", |parser| parser.size("devices"))?;
@@ -73,7 +73,8 @@ impl ShardingParser<'_> {
         })
     }
 
-    /// Parses the permutation of an iota, such as `T(2,1,0)`.
+    /// Parses the permutation of an iota with `rank` sizes, such as `T(2,1,0)`. `sizes` is the byte range of the
+    /// sizes.
     fn transpose(&mut self, rank: usize, sizes: &Span) -> Result<Vec<usize>, NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -108,7 +109,8 @@ impl ShardingParser<'_> {
         Ok(places)
     }
 
-    /// Parses a list of devices such as `0,1,2,3`, which must be a permutation of `0..count`.
+    /// Parses a list of devices such as `0,1,2,3`, which must be a permutation of `0..count`. For messages,
+    /// `many` is the plural noun that `count` counts, such as `tiles`.
     pub(super) fn devices(&mut self, count: i64, many: &str) -> Result<DeviceOrder, NotationFault> {
         self.blank();
         let start = self.cursor.at();

@@ -67,7 +67,8 @@ impl ElementCodec {
         }
     }
 
-    /// Converts elements in the format of the dense file to that of memory. `own` has the size of the result.
+    /// Converts elements from the format of the dense file (`read`) to the format of memory. `own` receives the result
+    /// and must have its size in bytes.
     pub(crate) fn decode(&self, read: &[u8], own: &mut [u8]) -> Result<(), CodecError> {
         let joined = match self.unpacked_bits {
             Some(UnpackedBits { kind, dtype, packing }) => {
@@ -87,8 +88,8 @@ impl ElementCodec {
         }
     }
 
-    /// Converts `elements` elements in the format of memory to that of the dense file. `written` has the size of
-    /// the result.
+    /// Converts `elements` elements from the format of memory (`own`) to the format of the dense file. `written`
+    /// receives the result and must have its size in bytes.
     pub(crate) fn encode(
         &self,
         (own, elements): (&[u8], usize),
@@ -119,7 +120,8 @@ impl ElementCodec {
     }
 }
 
-/// Bits per element in the dense file: 8 if it has one byte per sub-byte element, else those of the type.
+/// Bits per element in the dense file: 8 if `spread` is set, as each sub-byte element then takes one byte, else the
+/// bits of `dtype`.
 pub(crate) fn dense_bits(dtype: Dtype, spread: Option<UnpackedBits>) -> u32 {
     if spread.is_some() { 8 } else { dtype.element_bits() }
 }

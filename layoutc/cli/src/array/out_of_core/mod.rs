@@ -35,7 +35,7 @@ pub(crate) use part_file::part_path;
 use codec::CodecError;
 use part_file::PartFile;
 
-/// Maximum memory for chunks in bytes, as longer runs are no faster.
+/// Maximum memory for chunks in bytes; larger chunks make the conversion no faster.
 const PIECES: usize = 256 << 20;
 /// Maximum number of bytes of padding per write call, unless one fill pattern is longer.
 const FILL: usize = 64 << 10;
@@ -51,11 +51,11 @@ pub(crate) struct RelayoutJob<'a> {
     pub(crate) output: &'a Path,
     /// Path of the output with links resolved.
     pub(crate) place: PathBuf,
-    /// Header of the output, which precedes the elements.
+    /// Header of the output file, which precedes the elements; empty for raw bytes.
     pub(crate) header: Vec<u8>,
-    /// Sizes in bytes of the elements in the input and in the output, without headers.
+    /// Sizes in bytes of all elements in the input and in the output, in this order, without headers.
     pub(crate) bytes: [u64; 2],
-    /// Order and width of the elements in the dense file.
+    /// Order (C or Fortran) and width in bits of the elements in the dense file.
     pub(crate) file: DenseFile,
     pub(crate) codec: ElementCodec,
     /// Bytes of the fill pattern of padding, `None` for zeros.
@@ -161,7 +161,8 @@ impl RelayoutJob<'_> {
         relayout_error(self.tensor, error)
     }
 
-    /// Error about the elements of a chunk. `element` maps a byte offset in the chunk to the index of an element.
+    /// Error about the elements of a chunk. `element` maps a byte offset in the chunk to the index of an element in the
+    /// dense file.
     fn refused(&self, error: &CodecError, element: impl FnOnce(usize) -> u64) -> CommandError {
         match error {
             CodecError::Run(error) => self.relayout_error(error),
@@ -177,8 +178,8 @@ impl RelayoutJob<'_> {
         }
     }
 
-    /// Writes the fill pattern to `bytes` bytes of the output at byte offset `at` of its elements. `room` is a
-    /// reused buffer.
+    /// Writes copies of the pattern `padding` to `bytes` bytes of the output, from byte offset `at` of its elements on.
+    /// `room` is a buffer that is reused between calls.
     fn fill(
         &self,
         output: &File,

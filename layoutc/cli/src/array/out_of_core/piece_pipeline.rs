@@ -1,5 +1,5 @@
-//! Conversion of a tensor box by box, in a pipeline of threads: read the runs of a chunk, convert its elements, write
-//! its runs.
+//! Conversion of a tensor in boxes of elements, by a pipeline of three threads: read the contiguous runs of a chunk
+//! from the input, convert its elements, write its runs to the output.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -16,8 +16,8 @@ use crate::interrupt;
 
 /// Number of chunk buffers for the input, and also for the output, so that two threads can work at once.
 const BUFFERS: usize = 2;
-/// Length in bytes below which a run of the input is prefetched, as the kernel's read-ahead would not guess
-/// it.
+/// Length in bytes below which a contiguous run of the input is prefetched, because the read-ahead of the kernel does
+/// not predict short runs.
 const SHORT: usize = 1 << 20;
 
 /// Chunk in the pipeline, with its bytes in the format of the input or, after conversion, of the output.
@@ -42,7 +42,7 @@ impl BufferPool {
     }
 }
 
-/// State shared by the threads of the pipeline.
+/// Conversion, chunks and output file, which the threads of the pipeline share.
 struct PiecePipeline<'a> {
     job: &'a RelayoutJob<'a>,
     pieces: &'a Pieces,
@@ -83,7 +83,7 @@ impl PiecePipeline<'_> {
         }
     }
 
-    /// Sizes in bytes of a unit, a group of `unit_elements` elements, in the input and in the output.
+    /// Sizes in bytes of a unit, a group of `unit_elements` elements, in the input and in the output, in this order.
     fn units(&self) -> [usize; 2] {
         let elements = self.pieces.unit_elements;
         let dense = usize::try_from(self.job.file.element_bits).unwrap_or(8);
@@ -95,7 +95,8 @@ impl PiecePipeline<'_> {
         }
     }
 
-    /// Reads the runs of each chunk from the input, and sends the chunk to be converted.
+    /// Reads the runs of each chunk from the input into a buffer from `free`, and sends the chunk to `load` for
+    /// conversion.
     fn read(
         &self,
         free: &Receiver<Vec<u8>>,
@@ -127,7 +128,8 @@ impl PiecePipeline<'_> {
         Ok(())
     }
 
-    /// Tells the kernel that the short runs of a chunk will be read soon.
+    /// Tells the kernel that the runs of a chunk shorter than [`SHORT`] will be read soon. `unit`: bytes per unit in
+    /// the input.
     fn prefetch(&self, piece: &Piece, unit: usize) {
         let [runs, _] = self.sides(piece);
         for run in runs.each(unit).filter(|run| run.length < SHORT) {
@@ -135,7 +137,8 @@ impl PiecePipeline<'_> {
         }
     }
 
-    /// Converts the elements of each chunk, and sends the chunk to be written.
+    /// Converts the elements of each chunk into a buffer from `free`, returns the input buffer to `back`, and sends the
+    /// chunk to `store` for writing.
     fn relayout_pieces(
         &self,
         loaded: &Receiver<PieceBuffer>,
@@ -206,7 +209,8 @@ impl PiecePipeline<'_> {
         encoded.map_err(|error| job.refused(&error, |at| at as u64))
     }
 
-    /// Writes the runs of each chunk to the output, and the padding assigned to the chunk.
+    /// Writes the runs of each chunk to the output, and the padding that belongs to the chunk; returns the buffers to
+    /// `back`.
     fn write(
         &self,
         stored: &Receiver<PieceBuffer>,
@@ -238,8 +242,8 @@ impl PiecePipeline<'_> {
     }
 }
 
-/// Index in the dense file of the element at byte offset `at` of a chunk, for units of `unit` bytes and
-/// elements of `bits` bits.
+/// Index in the dense file of the element at byte offset `at` of a chunk that holds the runs `runs` one after another,
+/// for units of `unit` bytes and elements of `bits` bits.
 fn element(runs: &Runs, (unit, bits): (usize, u32), at: usize) -> u64 {
     let run = runs.each(unit).find(|run| (run.held..run.held + run.length).contains(&at));
     let byte = run.map_or(at as u64, |run| run.at + (at - run.held) as u64);

@@ -1,8 +1,8 @@
-//! Conversion of a tensor whose slots are looked up element by element, in windows of consecutive elements of
-//! the dense array.
+//! Conversion of a tensor whose index map is evaluated element by element, in windows of consecutive elements of the
+//! dense array.
 //!
-//! Packing writes elements between others in the output, so the padding is written before them, in chunks of
-//! its own.
+//! Packing scatters the elements of a window over the output. Therefore the padding is written first, in separate
+//! chunks.
 
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -30,7 +30,7 @@ pub(super) fn count(job: &RelayoutJob<'_>, indexed: &Indexed) -> u64 {
     fills(job) + indexed.count() as u64
 }
 
-/// Converts all chunks of the tensor, first those of padding.
+/// Converts all chunks of the tensor: first the chunks of padding, then the windows in dense order.
 pub(super) fn run(
     job: &RelayoutJob<'_>,
     indexed: &Indexed,
@@ -133,7 +133,7 @@ impl WindowedRelayout<'_> {
         Ok(written)
     }
 
-    /// Writes the elements of a window to their slots in the output.
+    /// Writes the elements of a window to their offsets in the output.
     fn scatter(&self, room: &mut WindowBuffer) -> Result<(), CommandError> {
         let WindowBuffer { places, outer, own, span: bytes } = room;
         let dense: &[u8] = if self.job.codec.is_plain() { outer } else { own };
@@ -152,7 +152,7 @@ impl WindowedRelayout<'_> {
         Ok(())
     }
 
-    /// Reads the elements of a window from their slots in the input.
+    /// Reads the elements of a window from their offsets in the input.
     fn gather(&self, room: &mut WindowBuffer) -> Result<(), CommandError> {
         let WindowBuffer { places, outer, own, span: bytes } = room;
         let dense: &mut [u8] = if self.job.codec.is_plain() { outer } else { own };

@@ -1,5 +1,5 @@
-//! `layoutc translate`: translates a layout from one notation to others, with a proof that they are equal.
-//! Shardings are in `sharding`.
+//! `layoutc translate`: translates a layout from one notation to others (TVM, XLA, CuTe …), with a proof that the maps
+//! are equal. Shardings are in `sharding`.
 
 mod sharding;
 
@@ -116,8 +116,8 @@ fn print_text(
     console.result(&format!("{word}{text}\n"));
 }
 
-/// Prints why the layout cannot be written in the notation `to`. Only used if several notations are requested; a single
-/// one is an error.
+/// Prints `message`, the reason why the layout cannot be written in the notation `to`. Only used if several notations
+/// are requested; a single inexpressible one is an error.
 fn print_inexpressible(
     from: Notation,
     to: Notation,
@@ -157,7 +157,7 @@ fn notation(word: &str) -> Result<Notation, CommandError> {
     })
 }
 
-/// Parses the extents of a shape such as `2,64,56,56`, where an empty text has rank 0.
+/// Parses the extents of a shape such as `2,64,56,56`. An empty text is the shape of rank 0.
 fn extents(text: &str) -> Result<Vec<i64>, CommandError> {
     if text.trim().is_empty() {
         return Ok(Vec::new());

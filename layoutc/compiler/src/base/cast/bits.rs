@@ -1,4 +1,5 @@
-//! Bit-exact conversion of one element in integer arithmetic.
+//! Bit-exact conversion of one element in integer arithmetic: [`CastEvaluator`] maps the bits of a source value to the
+//! bits of the converted value.
 
 use super::{Cast, CastMode, range};
 use crate::base::dtype::{Dtype, Scalar};
@@ -15,7 +16,7 @@ pub struct CastEvaluator {
 /// Source or destination type of a cast, with its number format.
 #[derive(Debug, Clone, Copy)]
 struct CastEndpoint {
-    /// Mask of the bits that an element occupies in a word.
+    /// Mask of the low bits that an element occupies in a `u64`: 0xFF for 8 bits.
     mask: u64,
     kind: ScalarFormat,
 }
@@ -23,7 +24,7 @@ struct CastEndpoint {
 #[derive(Debug, Clone, Copy)]
 enum ScalarFormat {
     Float(FloatFormat),
-    /// Integer type, with its least and greatest value.
+    /// Integer type, with its least and greatest value, inclusive.
     Integer(i128, i128),
 }
 
@@ -46,7 +47,7 @@ enum UnpackedNumber {
     },
 }
 
-/// Quiet bit of a left-aligned NaN payload.
+/// Quiet bit of a NaN payload that is left-aligned to 64 bits: the most significant bit.
 const QUIET: u64 = 1 << 63;
 
 impl CastEndpoint {
@@ -114,7 +115,9 @@ fn of_float(format: &FloatFormat, bits: u64) -> UnpackedNumber {
     UnpackedNumber::Finite { negative, mantissa, exponent: field - format.bias - point }
 }
 
-/// Bit pattern that replaces a value beyond the finite range of a float type in this mode.
+/// Magnitude bits, without the sign, that replace a value beyond the finite range of a float type: with
+/// [`CastMode::Round`] infinity, NaN in a type without infinity, otherwise the greatest finite value; with
+/// [`CastMode::Saturate`] the greatest finite value.
 pub(crate) fn overflow_bits(format: &FloatFormat, mode: CastMode) -> u64 {
     match mode {
         CastMode::Round => format.infinity.or(format.nan).unwrap_or(format.greatest),
@@ -144,8 +147,8 @@ fn to_float(format: &FloatFormat, mode: CastMode, number: UnpackedNumber) -> u64
     magnitude | u64::from(negative) << (format.exponent_bits + format.mantissa_bits)
 }
 
-/// Bit pattern of the float nearest to `mantissa * 2^exponent`, ties to even; greater than that of the greatest
-/// finite value on overflow.
+/// Bit pattern of the float nearest to `mantissa * 2^exponent`, ties to even. On overflow it is greater than
+/// `format.greatest` and encodes no value.
 fn rounded(format: &FloatFormat, mantissa: u64, exponent: i32) -> u64 {
     if mantissa == 0 {
         return 0;

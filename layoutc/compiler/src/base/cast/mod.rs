@@ -1,4 +1,4 @@
-//! Element type conversions: the supported ones, their names and their semantics.
+//! Element type conversions ([`Cast`]): the supported pairs of types, the names of the conversions and their semantics.
 //!
 //! Floats are rounded to nearest, ties to even. On overflow, `round` yields infinity (NaN without infinities) for
 //! floats and wraps integers; `saturate` yields the nearest finite value for both. A float converted to an integer is
@@ -20,14 +20,14 @@ pub(crate) use self::bits::overflow_bits;
 /// Treatment of values that are out of the destination type's range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum CastMode {
-    /// Floats become infinite, and integers wrap.
+    /// Out-of-range values become infinite in a float type (NaN without infinities), and wrap in an integer type.
     Round,
-    /// Values become the nearest finite value of the destination type.
+    /// Out-of-range values become the nearest finite value of the destination type.
     Saturate,
 }
 
 impl CastMode {
-    /// Pairs of a mode's keyword in manifests and the mode.
+    /// All modes, each as (keyword in manifests, mode).
     pub const ALL: &[(&str, CastMode)] =
         &[("round", CastMode::Round), ("saturate", CastMode::Saturate)];
 
@@ -48,16 +48,16 @@ pub struct Cast {
     mode: CastMode,
 }
 
-/// Error for an element type that cannot be converted.
+/// Error of [`Cast::new`]: one of the two types cannot be converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CastError {
-    /// Element type that cannot be converted.
+    /// First of the source and destination types that cannot be converted.
     pub dtype: Dtype,
 }
 
 impl Cast {
-    /// Conversion from one type to another; `None` if both are equal. If both modes have the same result, the mode is
-    /// [`CastMode::Round`].
+    /// Conversion from `from` to `to`; `None` if they are equal. If both modes have the same result for the pair of
+    /// types, the mode is [`CastMode::Round`].
     ///
     /// # Errors
     /// [`CastError`] for vectors, complex numbers, records, `bool` and `f8e8m0fnu`.
@@ -116,7 +116,8 @@ impl Cast {
         }
     }
 
-    /// True if no integer of the source type is beyond the finite range of the destination, a float type.
+    /// True if the source is an integer type, the destination a float type, and no source value is beyond the finite
+    /// range of the destination.
     pub(crate) fn never_overflows(self) -> bool {
         match (fill::format(self.from), fill::format(self.to)) {
             // The first power of two that overflows is 2^(bias + 1); one less for formats whose bias is one greater,
@@ -145,8 +146,8 @@ impl Cast {
         Self::new(Dtype::parse(from)?, Dtype::parse(to)?, mode).ok().flatten()
     }
 
-    /// The two conversions that together implement this one; `None` if it is implemented directly. A small float is
-    /// first converted to `f32`, which represents all of its values.
+    /// Two conversions whose composition equals this one, through `f32`: `[f8e5m2 → f32, f32 → i8]` for `f8e5m2_to_i8`.
+    /// `None` if the conversion is implemented directly.
     pub fn decompose(self) -> Option<[Self; 2]> {
         let is_small = |scalar| is_float(scalar) && !matches!(scalar, Scalar::F32 | Scalar::F64);
         let single = Dtype { scalar: Scalar::F32, lanes: 1 };
@@ -168,7 +169,7 @@ impl Cast {
         if through { Some([part(self.from(), single)?, part(single, self.to())?]) } else { None }
     }
 
-    /// Description of the conversion for the comment in generated files.
+    /// Sentence on the result of the conversion, for comments in generated files: "Every f16 is a value of f32."
     pub fn doc(self) -> String {
         let (from, to) = (self.from(), self.to());
         if self.is_lossless() {
@@ -195,7 +196,7 @@ impl fmt::Display for Cast {
     }
 }
 
-/// True if elements of the type can be converted.
+/// True if elements of the type can be converted: integers and floats with one lane, except `bool` and `f8e8m0fnu`.
 pub fn is_castable(dtype: Dtype) -> bool {
     let none = [Scalar::F8e8m0fnu, Scalar::Bool, Scalar::C64, Scalar::C128];
     dtype.lanes == 1 && dtype.record().is_none() && !none.contains(&dtype.scalar)
@@ -209,13 +210,13 @@ fn mantissa_bits(format: &fill::FloatFormat) -> i32 {
     i32::try_from(format.mantissa_bits).unwrap_or(0)
 }
 
-/// Number of bits of an integer type without the sign bit.
+/// Number of bits of an integer type, without the sign bit: 7 for `i8`, 8 for `u8`.
 fn value_bits(scalar: Scalar) -> u32 {
     let bits = Dtype { scalar, lanes: 1 }.element_bits();
     if fill::is_signed(scalar) { bits.saturating_sub(1) } else { bits }
 }
 
-/// Least and greatest value of an integer type.
+/// Least and greatest value of an integer type, both inclusive.
 pub(crate) fn range(scalar: Scalar) -> (i128, i128) {
     let bits = value_bits(scalar);
     let above = 1_i128 << bits;

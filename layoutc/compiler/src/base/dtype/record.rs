@@ -46,7 +46,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// Number of elements of the field.
+    /// Number of elements of the field: the product of `counts`, 1 for none.
     pub fn elements(&self) -> u32 {
         self.counts.iter().fold(1, |all, count| all.saturating_mul(*count))
     }
@@ -57,7 +57,7 @@ impl Field {
     }
 }
 
-/// Fields, size and alignment of a record, which its text determines.
+/// Contents of a record type, stored once for each `text`. Sizes and alignments are in bytes.
 #[derive(Debug)]
 struct RecordLayout {
     fields: Vec<Field>,
@@ -67,7 +67,7 @@ struct RecordLayout {
     text: String,
 }
 
-/// Element type made of fields. Records with equal texts are the same type, wherever they are declared.
+/// Element type made of fields. Records with equal [`Record::text`] are the same type, wherever they are declared.
 #[derive(Debug, Clone, Copy)]
 pub struct Record(&'static RecordLayout);
 
@@ -79,25 +79,27 @@ static KNOWN: Mutex<BTreeMap<String, Record>> = Mutex::new(BTreeMap::new());
 pub enum RecordError {
     /// A field does not start at a byte boundary.
     Field {
-        /// Position of the field in the record.
+        /// Index of the field in the record, counted from 0.
         field: usize,
-        /// Number of bits before the field.
+        /// Offset of the field from the start of the record, in bits; not a multiple of 8.
         bits: u64,
     },
     /// The record does not end at a byte boundary.
     End {
-        /// Number of bits of all fields.
+        /// Size of the record including gaps, in bits; not a multiple of 8.
         bits: u64,
     },
     /// The record is larger than [`MAX_BYTES`].
     Large {
-        /// Number of bytes up to the end of the first field that exceeds the limit.
+        /// Size of the record up to the end of the first field that exceeds the limit, in bytes.
         bytes: u64,
     },
 }
 
 impl Record {
-    /// Record with the declared fields. Its size is a multiple of `align` bytes and of every field's alignment.
+    /// Record with the fields `wanted`, in this order. Its alignment is the greatest of `align` and the fields'
+    /// alignments, in bytes, and its size is rounded up to a multiple of it. With `high_first`, the first of the
+    /// sub-byte elements in a byte occupies the high bits.
     ///
     /// # Errors
     /// [`RecordError`] if a field or the record does not end at a byte boundary or the record is too large.
@@ -143,12 +145,12 @@ impl Record {
         Ok(interned(RecordLayout { fields, bytes, alignment_bytes, high_first, text }))
     }
 
-    /// Record with the given text, in the form that [`Record::text`] returns; `None` for any other text.
+    /// Record that [`Record::new`] created earlier with this [`text`](Record::text); `None` if it created none.
     pub fn parse(text: &str) -> Option<Self> {
         KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(text).copied()
     }
 
-    /// Fields of the record in order, at least one.
+    /// Fields of the record in order of their offsets, at least one.
     pub fn fields(self) -> &'static [Field] {
         &self.0.fields
     }
@@ -158,12 +160,13 @@ impl Record {
         self.0.bytes
     }
 
-    /// Alignment of the record in bytes: the greatest declared one.
+    /// Alignment of the record in bytes: the greatest one declared for the record or a field, 1 if none is declared.
     pub fn alignment_bytes(self) -> u32 {
         self.0.alignment_bytes
     }
 
-    /// True if the first of the packed elements in a byte is in its high bits.
+    /// True if the first of the sub-byte elements that share a byte is in its high bits; false if it is in the low
+    /// bits.
     pub fn is_high_first(self) -> bool {
         self.0.high_first
     }
@@ -176,7 +179,7 @@ impl Record {
         ends.zip(next).map(|(end, next)| (end, next.saturating_sub(end))).filter(|gap| gap.1 > 0)
     }
 
-    /// Text as in a manifest: `{ d f16; q u4 32 }`, followed by its alignment and `high-first` if set.
+    /// Text of the record as in a manifest: `{ d f16; q u4 32 }`, then its alignment and `high-first` if set.
     pub fn text(self) -> &'static str {
         &self.0.text
     }
@@ -222,7 +225,7 @@ fn text(fields: &[FieldSpec], align: Option<u32>, high_first: bool) -> String {
     text
 }
 
-/// Returns the record with this layout, which is created once for each text.
+/// Record with the contents `parts`: the existing one with the same text, otherwise a new one, which is never freed.
 fn interned(parts: RecordLayout) -> Record {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(record) = known.get(&parts.text) {

@@ -1,12 +1,12 @@
-//! Fill values of records: every element of every field is the value, converted to the field's type.
+//! Fill values of records: every element of every field is the fill value, converted to the field's type.
 
 use super::{Fill, FillValue};
 use super::{FillError, bits, default_fill};
 use crate::base::dtype::Scalar;
 use crate::base::dtype::record::{Field, Record};
 
-/// Bytes of one record element whose fields all have the fill value; gaps between fields are 0. In a field type
-/// without a zero, 0 becomes the least value.
+/// Bytes of one record element whose fields all have the fill value; gaps between fields and all bytes for
+/// [`Fill::Nothing`] are 0. In a field type without a zero, 0 becomes the least value of the type.
 ///
 /// # Errors
 /// [`FillError`] if the type of a field cannot represent the value.

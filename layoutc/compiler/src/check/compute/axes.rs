@@ -1,4 +1,5 @@
-//! Inference of a statement's axes and their extents: the axes of the target, then the reduced ones.
+//! Inference of the axes of a statement and their extents: first the axes on the left (of the target), then the reduced
+//! ones.
 
 use layoutc_algebra::expr::parse::{IndexAst, IndexAstKind as IndexKind};
 use layoutc_algebra::expr::{BinOp, Expr};
@@ -19,7 +20,7 @@ use crate::manifest::syntax::ItemKind;
 use crate::model::compute::Reduction;
 use crate::model::layout_names;
 
-/// State of the inference of one statement's axes.
+/// Inference of the axes of one statement, in the context of the kernel.
 #[derive(Clone, Copy)]
 pub(super) struct AxisInference<'a> {
     pub(super) program: &'a KernelLowering<'a>,
@@ -37,8 +38,8 @@ struct ExtentSource<'a> {
 }
 
 impl AxisInference<'_> {
-    /// Axes of the statement with their extents, and the number of axes on the left. `shape` is the target, if it is
-    /// already known.
+    /// Axes of the statement with their extents, those on the left first, and the number of axes on the left. `shape`
+    /// is the target if it already has a shape.
     pub(super) fn infer(&self, shape: Option<&KernelTensor>) -> CheckResult<(Vec<Axis>, usize)> {
         self.written(shape)?;
         let left = self.left();
@@ -75,7 +76,8 @@ impl AxisInference<'_> {
         self.program.fault(self.source, code, message, span)
     }
 
-    /// Checks that the axes on the left are new names, one per axis of the target.
+    /// Checks that the axes on the left are distinct, have no name of a const or symbol, and are as many as the axes of
+    /// the target `shape`.
     fn written(&self, shape: Option<&KernelTensor>) -> CheckResult<()> {
         let line = self.source.line;
         let mut errors = Vec::new();
@@ -142,7 +144,8 @@ impl AxisInference<'_> {
         found
     }
 
-    /// Adds to the list the axes that a value names, except those in `left`.
+    /// Adds to `found` the axes that the node itself names, as a name or in an index, with their byte ranges, except
+    /// those in `left` and `found`.
     fn add_node(
         &self,
         node: &ValueAst,
@@ -161,7 +164,8 @@ impl AxisInference<'_> {
         }
     }
 
-    /// Adds to the list the axes of an index that is arithmetic on axes, except those in `left`.
+    /// Adds to `found` the axes of an index that reads no element, with their byte ranges, except those in `left` and
+    /// `found`.
     fn add_index(
         &self,
         text: &IndexText,
@@ -177,7 +181,7 @@ impl AxisInference<'_> {
         }
     }
 
-    /// True if the name is that of an axis that is in neither list yet.
+    /// True if `name` is an axis (neither a const nor a symbol) that is in neither list.
     fn is_new(
         &self,
         name: &str,
@@ -192,8 +196,8 @@ impl AxisInference<'_> {
         !is_known && !is_broken && axes.all(|(known, _)| known != name)
     }
 
-    /// Extent of the axis `name`: `own` if the target has it; otherwise inferred from the reads, the axis being at
-    /// position `place` of the target.
+    /// Extent of the axis `name`: `own` if the target has it; otherwise that of its `range`, or of the reads that it
+    /// indexes alone, or of later reads of the target, which `name` indexes at position `place`.
     fn extent(
         &self,
         name: &str,
@@ -234,7 +238,8 @@ impl AxisInference<'_> {
         Ok(first.extent.clone())
     }
 
-    /// Extent of an axis of an intermediate, inferred from the statements that read it.
+    /// Extent of the axis `name`, at position `place` of an intermediate, inferred from later statements that read the
+    /// intermediate.
     fn as_read(
         &self,
         name: &str,
@@ -260,19 +265,20 @@ impl AxisInference<'_> {
         Err(vec![error.help(format!("declare its extent: `range {name} {a}`"))])
     }
 
-    /// Error for an axis whose extent is unknown; none if an earlier diagnostic covers it.
+    /// Error for an axis whose extent is unknown; empty if the statement reads an invalid tensor, which has been
+    /// reported.
     fn not_bound(&self, name: &str, span: &StatementSpan) -> Vec<Diagnostic> {
         if self.is_silent() { Vec::new() } else { vec![self.unbound(name, span)] }
     }
 
-    /// True if the statement reads a tensor that already has a diagnostic.
+    /// True if the statement reads an invalid tensor, which has been reported.
     fn is_silent(&self) -> bool {
         let mut known =
             self.source.line.reads().filter_map(|read| self.program.names.get(&read.tensor.name));
         known.any(|known| matches!(known.kind, KernelTensorKind::Broken))
     }
 
-    /// Tensors that have an index which is this axis alone, and thus determine its extent.
+    /// Reads in which the axis `name` alone is an index, as `i` in `A[i, j + 1]`, with the extent that each determines.
     fn sources(&self, name: &str) -> Vec<ExtentSource<'_>> {
         let mut sources = Vec::new();
         for read in self.source.line.reads() {
@@ -317,7 +323,8 @@ impl AxisInference<'_> {
         self.with_suggestion(name, error).help(help)
     }
 
-    /// Greatest extent of an axis with which all reads stay in bounds; `None` unless all other extents are constant.
+    /// Greatest extent of the axis `name` with which all reads stay in bounds; `None` if an extent that it depends on
+    /// is not constant, or if the extent would be less than 1 or at least [`MAX_DERIVED_EXTENT`].
     fn greatest_extent(&self, name: &str) -> Option<i128> {
         let mut greatest: Option<i128> = None;
         for read in self.source.line.reads() {
@@ -344,7 +351,8 @@ impl AxisInference<'_> {
         greatest.filter(|extent| (1..MAX_DERIVED_EXTENT).contains(extent))
     }
 
-    /// Least and greatest value of an index where the axis `own.0` has the extent `own.1`.
+    /// Least and greatest value of an index expression, both inclusive, if the axis `own.0` has the extent `own.1`;
+    /// `None` if unknown.
     fn index_bounds(&self, ast: &IndexAst, own: (&str, i128)) -> Option<(i128, i128)> {
         let (a, b) = match &ast.kind {
             IndexKind::Int(value) => return Some((*value, *value)),
@@ -373,7 +381,8 @@ impl AxisInference<'_> {
         })
     }
 
-    /// Constant extent of an axis of the statement: of its range, or of a tensor that it indexes alone.
+    /// Constant extent of an axis of the statement, from its range, the target, or a read that it indexes alone; `None`
+    /// if the extent is symbolic or unknown.
     fn constant_extent(&self, name: &str) -> Option<i128> {
         if let Some((_, extent, _)) = self.program.ranges.iter().find(|(axis, ..)| axis == name) {
             return extent.as_const();
@@ -386,7 +395,8 @@ impl AxisInference<'_> {
         own.or_else(|| self.sources(name).first()?.extent.as_const())
     }
 
-    /// Adds the known name that is most similar to `name` to an error.
+    /// Returns `error` with a suggestion for the axis name `name`: to read the tensor of this name, or a similar known
+    /// name.
     fn with_suggestion(&self, name: &str, error: Diagnostic) -> Diagnostic {
         if self.program.could_read(name) {
             return error.help(format!("write `{name}[…]` to read an element of the tensor"));

@@ -1,5 +1,5 @@
-//! Decides whether an expression over the axes of a statement is at least 0 everywhere: proven, refuted by a witness,
-//! or unknown.
+//! Proofs that an expression over the axes of a statement is at least 0 in every iteration: proven, refuted by a
+//! witness, or unknown.
 
 use std::cell::Cell;
 
@@ -9,28 +9,29 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::check::index_point::{ClaimResult, IndexPoint};
 
-/// Maximum number of iterations that are visited for one expression. Beyond it only the corners of the domain
-/// are.
+/// Maximum number of iterations at which one expression is evaluated. An expression over more iterations is evaluated
+/// at the corners of the iteration domain only.
 const VISITED: i128 = 1 << 18;
 
-/// Maximum number of iterations that are visited for all expressions of one statement.
+/// Maximum number of iterations at which all expressions of one statement together are evaluated.
 pub(super) const VISITED_IN_ALL: i128 = 1 << 22;
 
-/// Number of symbols of which both the least and the greatest value are tried.
+/// Maximum number of symbols that are tried at their least and at their greatest value. Further symbols are tried at
+/// their least value.
 const TRIED_SYMBOLS: usize = 4;
 
-/// Iteration domain of a statement: axes, symbols and facts.
+/// Iteration domain of a statement: the axes, the symbols of their extents, and facts on both.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StatementDomain<'a> {
     pub(super) axes: &'a [Axis],
     pub(super) symbols: &'a [Symbol],
     pub(super) facts: &'a Facts,
-    /// Number of iterations that may still be visited.
+    /// Number of iterations at which expressions of the statement may still be evaluated.
     pub(super) left: &'a Cell<i128>,
 }
 
 impl StatementDomain<'_> {
-    /// Decides whether `a - b` is at least 0.
+    /// Decides if `a >= b` in every iteration.
     pub(super) fn is_at_least(&self, a: &Expr, b: &Expr) -> ClaimResult {
         if self.facts.proves_ge(a, b) == Ok(true) {
             return ClaimResult::Holds;
@@ -41,7 +42,7 @@ impl StatementDomain<'_> {
         }
     }
 
-    /// Decides whether an index is at least 0, and whether it is below an extent.
+    /// Decides the two claims `index >= 0` and `index < extent` for every iteration, in this order.
     pub(super) fn index_bounds(&self, index: &Expr, extent: &Expr) -> [ClaimResult; 2] {
         let below = self.is_at_least(index, &Expr::constant(0));
         let last = Expr::binary(BinOp::Sub, extent, &Expr::constant(1));
@@ -74,8 +75,8 @@ impl StatementDomain<'_> {
         if all && !depends { ClaimResult::Holds } else { ClaimResult::Unknown }
     }
 
-    /// Assignments of the symbols: the first [`TRIED_SYMBOLS`] at their least and greatest value, the others at their
-    /// least.
+    /// Values of all symbols to try, one vector for each combination: if `depends`, the first [`TRIED_SYMBOLS`] at
+    /// their least and greatest value, the others at their least. Otherwise a single vector of least values.
     fn assignments(&self, depends: bool) -> Vec<Vec<i128>> {
         let ends = |symbol: &Symbol| {
             let multiple = symbol.multiple.max(1);
@@ -95,8 +96,9 @@ impl StatementDomain<'_> {
     }
 }
 
-/// The first iteration at which the expression is negative, and whether the search was exhaustive. Visits only the
-/// corners of the domain where it has too many iterations.
+/// First iteration at which `expr` is negative, and true if all iterations were evaluated without an error. Only the
+/// axes `mentioned` vary; with too many iterations, only the corners of the domain are evaluated. The tuple is the
+/// first iteration, and the number of evaluations left to the statement.
 fn walk(
     expr: &Expr,
     mentioned: &[usize],

@@ -1,13 +1,13 @@
-//! Bracket nesting of a value in the generated code, which compilers limit.
+//! Bracket nesting depth of a value in generated code, which compilers limit.
 
 use super::value::InferredValue;
 use crate::model::compute::{Arithmetic, TypedExpr, TypedExprKind};
 
-/// Maximum depth of nested brackets in a value: C requires compilers to accept 63, clang's default is 256, and
-/// indices need some too. A deeper value is an error.
+/// Maximum bracket nesting depth of a value. A deeper value is an error. C requires compilers to accept 63, the default
+/// of clang is 256, and the indices of reads need some levels too.
 pub(super) const MOST: usize = 200;
 
-/// Number of nested brackets that a value needs in generated code.
+/// Maximum nesting depth of brackets in the generated code of a value.
 pub(super) fn of(built: &InferredValue) -> usize {
     match built {
         InferredValue::FloatLiteral(value) | InferredValue::Typed(value) => brackets(value),
@@ -32,7 +32,7 @@ fn brackets(value: &TypedExpr) -> usize {
     inside.unwrap_or(0).saturating_add(own)
 }
 
-/// True if a left operand needs no parentheses before the operator, as `a + b` in `a + b - c`.
+/// True if the left operand of `op` needs no parentheses, as `a + b` in `a + b - c`.
 fn is_chained(op: Arithmetic, left: &TypedExpr) -> bool {
     let is_sum = |op| matches!(op, Arithmetic::Add | Arithmetic::Subtract);
     match left.kind {

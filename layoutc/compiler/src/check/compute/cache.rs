@@ -1,5 +1,5 @@
-//! Tile caches, `cache A at=k_outer`: the statements that use a tile of the tensor inside the loop, and the tile
-//! as a tensor.
+//! Checks cache directives, `cache A at=k_outer`: finds the statements that use the tensor inside the loop, and makes a
+//! tensor of the cached tile.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use crate::model::{Spanned, Tensor};
 /// Cache directives of an instance, or of its kernel if the instance has none.
 pub(super) struct CacheDirectives<'a> {
     items: &'a [CacheItem],
-    /// Index of the file whose scope resolves the directives.
+    /// Index of the file in whose scope names in the directives are resolved.
     home: usize,
     file: Arc<str>,
 }
 
 impl<'a> CacheDirectives<'a> {
-    /// The cache directives of the instance if it has any, else those of its kernel. `own` is the index of the
-    /// instance's file.
+    /// Cache directives of the instance if it has any, otherwise those of its kernel. `own` is the index of the
+    /// instance's file, `file` its path.
     pub(super) fn of(
         program: &'a KernelLowering<'_>,
         instance: Option<&'a InstanceItem>,
@@ -43,7 +43,7 @@ impl<'a> CacheDirectives<'a> {
         }
     }
 
-    /// Tile caches of each statement, in the order of the statements.
+    /// Tile caches of each statement, in the order of the statements, and warnings.
     ///
     /// # Errors
     /// All faults of the directives.
@@ -101,7 +101,8 @@ impl<'a> CacheDirectives<'a> {
         Diagnostic::error(Code::KernelCache, message, FileSpan::new(&self.file, span.clone()), "")
     }
 
-    /// Tensor that a cache directive names, which must be stored in memory.
+    /// Tensor that a cache directive names: an operand or a stored intermediate with elements of at least one byte. Any
+    /// other is an error.
     fn buffer(
         &self,
         program: &KernelLowering<'_>,
@@ -132,7 +133,8 @@ impl<'a> CacheDirectives<'a> {
         Ok(buffer)
     }
 
-    /// Tile cache of a directive in one statement; `None` if the statement does not use the tensor inside the loop.
+    /// Tile cache of the directive `item` on `buffer` in `statement`, with warnings; `None` if the statement does not
+    /// use the tensor inside the loop. `cached_loops` are the loops of all cache directives of the kernel.
     fn cache(
         &self,
         program: &KernelLowering<'_>,
@@ -161,7 +163,7 @@ impl<'a> CacheDirectives<'a> {
         Ok(Some((cache, made.warnings)))
     }
 
-    /// Tile of a cache as a tensor with these extents.
+    /// Tensor of the cached tile, with the axes of the cached `tensor` and these extents, one for each axis.
     fn block(
         &self,
         program: &KernelLowering<'_>,

@@ -1,4 +1,4 @@
-//! Type inference for calls of functions, `select` and casts.
+//! Type inference for calls in values: math functions, `min`, `max`, `select` and casts.
 
 use super::statement_syntax::{NameToken, StatementSpan, ValueAst, ValueAstKind};
 use super::types::{
@@ -10,7 +10,7 @@ use crate::base::diagnostic::{CheckResult, collect_all, collect_both};
 use crate::base::dtype::Scalar;
 use crate::model::compute::{Arithmetic, MathFunction, TypedExpr, TypedExprKind};
 
-/// Functions on floats: name, function and number of arguments.
+/// Functions on floats (`abs` also on integers) as (name in manifests, function, number of arguments).
 const FUNCTIONS: &[(&str, MathFunction, usize)] = &[
     ("abs", MathFunction::Abs, 1),
     ("exp", MathFunction::Exp, 1),
@@ -23,7 +23,7 @@ const FUNCTIONS: &[(&str, MathFunction, usize)] = &[
     ("pow", MathFunction::Pow, 2),
 ];
 
-/// Names of functions in other languages, each with an equivalent in manifests.
+/// Functions of other languages as (name, equivalent in manifests with the variables `condition`, `x`, `a` and `b`).
 const ELSEWHERE: &[(&str, &str)] = &[
     ("relu", "`max(x, 0)`"),
     ("sigmoid", "`1 / (1 + exp(-x))`"),
@@ -108,7 +108,8 @@ impl ValueBuilder<'_> {
         Err(error.into())
     }
 
-    /// The equivalent `ours` of a function with the arguments in place of its variables, if it has as many.
+    /// Text of the equivalent `ours` (see [`ELSEWHERE`]) with the arguments in place of its variables; `ours` itself if
+    /// their numbers differ.
     fn filled(&self, ours: &str, arguments: &[ValueAst]) -> String {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let mut words: Vec<&str> = Vec::new();
@@ -167,7 +168,7 @@ impl ValueBuilder<'_> {
         Err(vec![error.help(format!("write `{}({values})`", name.name))])
     }
 
-    /// Infers the types of all arguments, and collects the faults of each.
+    /// Infers the types of all arguments; `Err` has the faults of all of them.
     fn all(&self, arguments: &[ValueAst]) -> CheckResult<Vec<InferredValue>> {
         collect_all(arguments.iter().map(|argument| self.infer(argument)))
     }
@@ -213,7 +214,8 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// Type of `select(c, 1, 0)`: `i32`, or `i64` if either value does not fit `i32`.
+    /// Value of a `select` between the numbers `a` and `b`: in `i32`, or in `i64` if either does not fit `i32`.
+    /// `select` builds the value from both literals.
     fn selected_numbers(
         &self,
         (a, a_ast): (i128, &ValueAst),
@@ -272,8 +274,8 @@ impl ValueBuilder<'_> {
         Ok(kind(value))
     }
 
-    /// Infers a cast to the type `ty`. A narrow type rounds the value, which is then converted back to the type of
-    /// its arithmetic.
+    /// Infers a cast to the type `ty`. A narrow type such as `f16` rounds the value, which then has the type of its
+    /// arithmetic again (`f32`).
     fn cast_into(&self, ty: Scalar, argument: &ValueAst) -> CheckResult<InferredValue> {
         let wide = arithmetic_scalar(ty).unwrap_or(ty);
         let value = match self.infer(argument)? {

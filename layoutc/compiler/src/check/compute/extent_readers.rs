@@ -1,4 +1,4 @@
-//! Inference of the extents of an intermediate's axes from the statements that read it.
+//! Inference of the extents of an intermediate's axes from the later statements that read the intermediate.
 
 use layoutc_algebra::expr::Expr;
 
@@ -6,10 +6,10 @@ use super::statement_syntax::{ReadAst, StatementAst};
 use super::tensor_table::TensorTable;
 use crate::base::diagnostic::FileSpan;
 
-/// Declarations from which extents are inferred: later statements, tensors and ranges.
+/// Sources of extents: later statements, known tensors and declared ranges (name, exclusive bound, location).
 #[derive(Clone, Copy)]
 pub(super) struct ExtentInference<'a> {
-    /// Statements after the one that writes the intermediate, in order.
+    /// Statements after the one that writes the intermediate, in textual order.
     pub(super) lines: &'a [StatementAst],
     pub(super) names: &'a TensorTable,
     pub(super) ranges: &'a [(String, Expr, FileSpan)],
@@ -22,7 +22,8 @@ pub(super) struct ReaderExtent {
 }
 
 impl ExtentInference<'_> {
-    /// Extents of all axes that alone index `tensor` at position `place` in a later statement.
+    /// Extents of the axes that index `tensor` at position `place` in later statements, one for each read whose index
+    /// there is an axis alone: `i` in `T[i, j + 1]` for place 0. Empty if the extent cannot be inferred.
     pub(super) fn extents(self, tensor: &str, place: usize) -> Vec<ReaderExtent> {
         let mut found = Vec::new();
         let mut rest = self;
@@ -36,7 +37,8 @@ impl ExtentInference<'_> {
         found
     }
 
-    /// Extent of an axis in a statement that reads `without`; `self.lines` are the statements after it.
+    /// Extents of `axis` in the statement `line`, from its range, its target or its reads of other tensors than
+    /// `without`. `self.lines` are the statements after `line`.
     fn in_line(self, line: &StatementAst, axis: &str, without: &str) -> Vec<ReaderExtent> {
         if let Some((_, extent, _)) = self.ranges.iter().find(|(name, ..)| name == axis) {
             return vec![ReaderExtent { extent: extent.clone(), label: format!("range {axis}") }];

@@ -1,6 +1,6 @@
-//! Data-dependent indices: `table[ids[t], d]`, `cache[slot[t], h]`. Each index is a 64-bit integer, which is
-//! proven within the extent of its axis from the declared range of the elements or from their type; otherwise the
-//! generated kernel checks it.
+//! Inference of data-dependent indices: `table[ids[t], d]`, `cache[slot[t], h]`. Each index is a 64-bit integer, which
+//! is proven in bounds from the declared range of the elements or from their type; otherwise the generated kernel
+//! checks it.
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::Axis;
@@ -15,10 +15,10 @@ use crate::base::dtype::Scalar;
 use crate::check::index_point::ClaimResult;
 use crate::model::compute::{BufferRef, DataIndex, Gather, TypedExpr, TypedExprKind};
 
-/// Limit on nested gathers: `a[b[c[t]]]` has depth 2.
+/// Maximum nesting depth of gathers: `a[b[c[t]]]` has depth 2. A deeper one is an error.
 const MOST_NESTED: usize = 8;
 
-/// Treatment of an index over axes that may be out of bounds.
+/// Treatment of an index over axes and symbols that is not proven in bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BoundsPolicy {
     /// The index is accepted, and the generated kernel checks it.
@@ -28,7 +28,8 @@ pub(super) enum BoundsPolicy {
 }
 
 impl ValueBuilder<'_> {
-    /// Infers a read at data-dependent indices. An element out of bounds has the value `other`, or 0 without one.
+    /// Infers a read at data-dependent indices (a gather). Elements out of bounds have the value `other`; without one,
+    /// they have the value 0, and indices over axes and symbols must be proven in bounds.
     pub(super) fn gather(
         &self,
         read: &ReadAst,
@@ -62,7 +63,8 @@ impl ValueBuilder<'_> {
         }))
     }
 
-    /// Infers the indices of an access to the tensor `known`, whose text is at `span`.
+    /// Infers the indices of a gather or scatter of the tensor `known`, one for each axis. `span` is the byte range of
+    /// the access.
     pub(super) fn access(
         &self,
         texts: &[IndexText],
@@ -112,7 +114,8 @@ impl ValueBuilder<'_> {
         self.mistyped(message, &ast.span, help)
     }
 
-    /// Infers an index over axes and symbols in an access that also has data-dependent indices.
+    /// Infers the index `expr` over axes and symbols in a gather or scatter. The tuple is the tensor, the indexed axis
+    /// and the byte range of the access.
     fn on_axes(
         &self,
         expr: &Expr,
@@ -140,8 +143,8 @@ impl ValueBuilder<'_> {
         Err(error.note(known.signature_text(self.domain.symbols)).help(help).into())
     }
 
-    /// Infers a data-dependent index. It is checked at run time unless proven; an index that is always out of bounds
-    /// is an error.
+    /// Infers a data-dependent index, which the generated kernel checks unless it is proven in bounds. An index that is
+    /// always out of bounds is an error.
     fn data_index(
         &self,
         value: TypedExpr,
@@ -165,12 +168,12 @@ impl ValueBuilder<'_> {
     }
 }
 
-/// Value of an element out of bounds if none is given: 0 of this type.
+/// Value of out-of-bounds elements if a read gives none: 0 of type `ty`, false for `bool`.
 fn nothing(ty: Scalar) -> TypedExpr {
     literal(0, ty).unwrap_or(TypedExpr { ty, kind: TypedExprKind::Bool(false) })
 }
 
-/// Nesting depth of the gathers in a read.
+/// Nesting depth of gathers in the indices of a gather: 1 if they contain none.
 fn nested(gather: &Gather) -> usize {
     let mut most = 0;
     for index in &gather.index {
@@ -186,12 +189,12 @@ fn nested(gather: &Gather) -> usize {
 /// Known bounds of the elements of an integer tensor.
 #[derive(Debug, Clone)]
 pub(super) struct ElementBounds {
-    /// Exclusive upper bound of the elements that the kernel declares, where the lower bound is 0; `None` if none is
+    /// Exclusive upper bound of the elements that the kernel declares; the lower bound is then 0. `None` if none is
     /// declared.
     pub(super) below: Option<Expr>,
-    /// Least and greatest value of the tensor's element type.
+    /// Least and greatest value of the tensor's element type, both inclusive.
     pub(super) limits: [i128; 2],
 }
 
-/// Function that returns the known bounds of the elements of a tensor.
+/// Function that returns the known bounds of the elements of an integer tensor.
 pub(super) type BoundsOf<'a> = dyn Fn(BufferRef) -> ElementBounds + 'a;

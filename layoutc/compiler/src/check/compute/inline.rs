@@ -1,4 +1,4 @@
-//! Inlining of intermediates without storage: their values replace each read of them.
+//! Inlining of intermediates without storage: the value of the intermediate replaces each read of it.
 
 use std::cell::Cell;
 
@@ -12,10 +12,10 @@ use crate::model::compute::{
     BoundaryCondition, BufferRef, DataIndex, ElementRead, Gather, TypedExpr, TypedExprKind,
 };
 
-/// Maximum number of nodes that are inlined in one statement. A statement that needs more is an error.
+/// Maximum number of expression nodes that inlining adds to one statement. A statement that needs more is an error.
 pub(super) const MAX_SIZE: usize = 1 << 12;
 
-/// Maximum depth of a value; each level of the text may add two conversions.
+/// Maximum depth of an inlined value, in nodes: twice that of a syntax tree, as inference may add conversions.
 const MAX_DEPTH: usize = 512;
 
 /// Reason why a value cannot be inlined.
@@ -32,18 +32,20 @@ impl From<ExprError> for InlineError {
     }
 }
 
-/// Rewriter of an inlined value over the axes of the statement that reads it.
+/// Rewriter of an intermediate's value: replaces the axes of the intermediate by the index of the read that it
+/// replaces.
 pub(super) struct ValueInliner<'a> {
     domain: StatementDomain<'a>,
-    /// Index expressions that replace the axes of the value, by the axis's position.
+    /// Expressions over the axes of `domain`, which replace axis 0, 1, … of the intermediate.
     index: &'a [Expr],
     shapes: &'a dyn Fn(BufferRef) -> Option<&'a [Axis]>,
     left: &'a Cell<usize>,
 }
 
 impl<'a> ValueInliner<'a> {
-    /// Creates the rewriter. Axis k of the value becomes `index[k]`, an expression over the axes of `domain`; `left`
-    /// is the number of nodes that may still be inlined.
+    /// Creates the rewriter. Axis k of the value becomes `index[k]`, an expression over the axes of `domain`. `shapes`
+    /// returns the axes of a stored tensor; `left` is the number of nodes that may still be inlined, which the rewriter
+    /// decreases.
     pub(super) fn new(
         domain: StatementDomain<'a>,
         index: &'a [Expr],
@@ -53,7 +55,7 @@ impl<'a> ValueInliner<'a> {
         Self { domain, index, shapes, left }
     }
 
-    /// The value with its axes replaced.
+    /// Value `built` with its axes replaced.
     pub(super) fn inline(&self, built: &InferredValue) -> Result<InferredValue, InlineError> {
         let whole = |value| self.at_depth(value, 0);
         Ok(match built {
@@ -125,7 +127,8 @@ impl<'a> ValueInliner<'a> {
         Ok(Gather { buffer: gather.buffer, index, outside })
     }
 
-    /// The boundary condition of a read, restricted to the axes and sides that the new indices may still leave.
+    /// Boundary condition of the rewritten read of `buffer` at `index`, without the axes and sides that are proven in
+    /// bounds for the new index; `None` if all are. `depth` is the depth of the read in the inlined value.
     fn outside(
         &self,
         outside: &BoundaryCondition,

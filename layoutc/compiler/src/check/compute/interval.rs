@@ -11,7 +11,7 @@ use crate::model::compute::{Arithmetic, BufferRef, MathFunction, TypedExpr, Type
 type ValueInterval = [i128; 2];
 
 impl ValueBuilder<'_> {
-    /// Interval of a value of an integer type; the whole range of the type if no tighter one is known.
+    /// Interval of a value of an integer type; the range of the type if no tighter interval is known.
     pub(super) fn interval(&self, value: &TypedExpr) -> ValueInterval {
         let Some((low, high)) = limits(value.ty) else { return [i128::MIN, i128::MAX] };
         let fits = |found: &ValueInterval| low <= found[0] && found[1] <= high;
@@ -19,7 +19,7 @@ impl ValueBuilder<'_> {
         self.exact(value).filter(fits).unwrap_or([low, high])
     }
 
-    /// Interval of the exact result, which may exceed the range of the type; `None` if unknown.
+    /// Interval of the mathematical result of the last operation, before it wraps to its type; `None` if unknown.
     fn exact(&self, value: &TypedExpr) -> Option<ValueInterval> {
         let of = |value: &TypedExpr| is_integer(value.ty).then(|| self.interval(value));
         Some(match &value.kind {
@@ -59,14 +59,14 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// Interval of the elements of an integer tensor.
+    /// Interval of the elements of an integer tensor: from 0 to its declared bound, or the range of its element type.
     fn elements_of(&self, buffer: BufferRef) -> ValueInterval {
         let elements = (self.elements)(buffer);
         let below = elements.below.and_then(|below| self.domain.facts.bounds(&below).ok());
         below.map_or(elements.limits, |(_, most)| [0, most.saturating_sub(1).max(0)])
     }
 
-    /// True if the value is proven at least 0 and below an extent, which may be symbolic.
+    /// True if the value is proven to be at least 0 and less than `extent`, which may be symbolic.
     pub(super) fn is_proven(&self, value: &TypedExpr, extent: &Expr) -> bool {
         let mut facts = self.domain.facts.clone();
         let mut elements = 0_u32;
@@ -76,8 +76,9 @@ impl ValueBuilder<'_> {
             && last.is_ok_and(|last| facts.proves_ge(&last, &expr) == Ok(true))
     }
 
-    /// The value as an index expression with one variable per element read; `None` for other values, and for those
-    /// whose arithmetic may wrap.
+    /// Index expression equal to an integer value, with a variable `Var::Storage(n)` for the n-th element that it
+    /// reads. `facts` receives the bounds of the variables, `elements` their number. `None` for values that no index
+    /// expression equals or whose arithmetic may wrap.
     fn expr(&self, value: &TypedExpr, facts: &mut Facts, elements: &mut u32) -> Option<Expr> {
         let expr = match &value.kind {
             TypedExprKind::Integer(number) => Expr::constant(*number),
@@ -111,7 +112,7 @@ fn hull(a: ValueInterval, b: ValueInterval) -> ValueInterval {
     [a[0].min(b[0]), a[1].max(b[1])]
 }
 
-/// Interval of the exact result of an operation on two values in intervals; `None` if unknown.
+/// Interval of `x op y`, without wrapping, for x in `a` and y in `b`; `None` if unknown.
 fn operated(op: Arithmetic, a: ValueInterval, b: ValueInterval) -> Option<ValueInterval> {
     let ends = |apply: &dyn Fn(i128, i128) -> Option<i128>| {
         let corners = [(a[0], b[0]), (a[0], b[1]), (a[1], b[0]), (a[1], b[1])];

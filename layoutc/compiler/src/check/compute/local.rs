@@ -1,4 +1,4 @@
-//! Tensors of intermediates that have storage: `local T dtype=f32 { layout { … } }`.
+//! Intermediates of a kernel that have storage, declared by `local T dtype=f32 { layout { … } }`.
 
 use layoutc_algebra::symbol::{Axis, Symbol};
 
@@ -6,8 +6,8 @@ use crate::base::diagnostic::CheckResult;
 use crate::check::tensor::{self, CheckedTensor, ManifestContext};
 use crate::manifest::syntax::{LocalItem, TensorItem};
 
-/// Tensor of a `local` item with these axes, whose extents are over `symbols`, checked as if it were declared in
-/// the file `home`.
+/// Checks a `local` item as a tensor with the axes `shape`, whose extents are over `symbols`. The tuple is the context
+/// of the kernel and the index of the file in whose scope the item is resolved.
 pub(super) fn tensor(
     item: &LocalItem,
     shape: &[Axis],

@@ -1,8 +1,8 @@
-//! Kernels on the tensors of their instances: operands are bound, axes and types inferred, and every read proven in
-//! bounds.
+//! Checks of kernels: for each instance of a kernel, binds operands to tensors, infers axes and types, and proves every
+//! read in bounds. Manifest items → [`KernelInstance`].
 //!
 //! The text of a kernel is parsed once, in the manifest that declares it ([`KernelDef`]). Its meaning depends on the
-//! tensors, and is checked per instance.
+//! tensors, and is checked for each instance.
 
 mod axes;
 mod bounds;
@@ -41,22 +41,22 @@ use statement_syntax::StatementAst;
 
 use operand::arithmetic_type;
 
-/// Kernel of a manifest with its parsed statements.
+/// Kernel that a manifest declares, with its parsed statements.
 #[derive(Debug)]
 pub(super) struct KernelDef {
     pub(super) item: KernelItem,
     pub(super) file: Arc<str>,
-    /// Index of the file in whose scope the kernel's texts are resolved.
+    /// Index of the file that declares the kernel, in whose scope consts and symbols are resolved.
     pub(super) home: usize,
     /// Parsed statements of the kernel, in order.
     lines: Vec<StatementAst>,
 }
 
 impl KernelDef {
-    /// Parses the kernel; succeeds if all statements are well-formed.
+    /// Parses the statements of a kernel that the file `file` with index `home` declares.
     ///
     /// # Errors
-    /// The first fault of each statement.
+    /// The first syntax error of each malformed statement.
     pub(super) fn new(item: &KernelItem, file: &Arc<str>, home: usize) -> CheckResult<Self> {
         let lines = collect_all(item.computes.iter().map(|text| {
             let line = statement_syntax::statement(&text.value);
@@ -66,7 +66,7 @@ impl KernelDef {
     }
 }
 
-/// Name in a kernel with the tensor that it is bound to.
+/// Name of an operand in a kernel, with the tensor that it is bound to.
 #[derive(Debug, Clone)]
 struct OperandBinding {
     name: Identifier,
@@ -83,7 +83,8 @@ struct InstanceRequest<'a> {
     span: &'a std::ops::Range<usize>,
 }
 
-/// Checks the kernels of a manifest, and returns the valid ones, one per instance.
+/// Checks the kernels of a manifest on `tensors`, its valid tensors. Returns the valid instances in textual order, and
+/// adds errors and warnings to `diagnostics`.
 pub(super) fn check(
     place: ManifestContext<'_>,
     tensors: &[Tensor],
@@ -127,7 +128,7 @@ pub(super) fn check(
     computes
 }
 
-/// Kernel that an instance names; `None` if an earlier diagnostic covers it.
+/// Kernel that an instance names; `None` if the kernel is invalid and has been reported. `Err` for an unknown name.
 fn kernel_of<'a>(
     item: &InstanceItem,
     syntax: &ManifestSyntax,
@@ -146,7 +147,7 @@ fn kernel_of<'a>(
     Err(error.nearest_or_all(name, "kernels", scope.kernels.keys().map(String::as_str)))
 }
 
-/// Checks one kernel on the tensors of one instance. Returns the bound kernel and warnings.
+/// Checks one kernel on the tensors of one instance. Returns the checked instance and warnings.
 fn check_instance(
     job: &InstanceRequest<'_>,
     place: ManifestContext<'_>,

@@ -1,4 +1,4 @@
-//! Binding of the names in a kernel to tensors.
+//! Binding of the operand names of a kernel to tensors of the manifest ([`OperandBinder`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::manifest::syntax::{
 };
 use crate::model::{Memory, Tensor};
 
-/// Binder of the names in a kernel to tensors.
+/// Binder of the operand names of the kernel `def` to `tensors`, the valid tensors of the manifest.
 pub(super) struct OperandBinder<'a> {
     pub(super) syntax: &'a ManifestSyntax,
     pub(super) scope: &'a ManifestScope,
@@ -24,7 +24,7 @@ pub(super) struct OperandBinder<'a> {
     pub(super) def: &'a KernelDef,
 }
 
-/// Name of a tensor in a kernel, with the text that contains it.
+/// Name of a tensor in a kernel, with its byte range in the statement `text`.
 #[derive(Clone, Copy)]
 struct TensorMention<'a> {
     name: &'a str,
@@ -33,8 +33,9 @@ struct TensorMention<'a> {
 }
 
 impl OperandBinder<'_> {
-    /// Operands of the kernel in the order of the function's parameters: the read-only ones, then the written ones,
-    /// each group by first appearance.
+    /// Operands of the kernel in the order of the generated function's parameters: first those that are only read, then
+    /// those that are written, each group by first appearance in the text. `instance` is `None` for a kernel that names
+    /// tensors itself.
     pub(super) fn bound(
         &self,
         instance: Option<&InstanceItem>,
@@ -56,7 +57,7 @@ impl OperandBinder<'_> {
         self.def.lines.iter().map(|line| line.target.name.as_str()).collect()
     }
 
-    /// Names of the tensors in the order of the function's parameters.
+    /// Names of all tensors in the kernel, intermediates included, in the order of the generated function's parameters.
     fn order(&self) -> Vec<&str> {
         let written = self.written();
         let mut names: Vec<&str> = Vec::new();
@@ -80,7 +81,7 @@ impl OperandBinder<'_> {
         names
     }
 
-    /// Names of all tensors in the kernel, each with its first byte range.
+    /// Names of all tensors in the kernel, without duplicates, each with the byte range of its first appearance.
     fn mentions(&self) -> Vec<TensorMention<'_>> {
         let mut found: Vec<TensorMention<'_>> = Vec::new();
         for (line, text) in self.def.lines.iter().zip(&self.def.item.computes) {
@@ -94,7 +95,8 @@ impl OperandBinder<'_> {
         found
     }
 
-    /// Binds the names that are declared tensors of the file; every other name is an intermediate.
+    /// Binds each name in the kernel that is a declared tensor of the file to that tensor. Any other name is an
+    /// intermediate.
     fn of_file(&self) -> CheckResult<Vec<OperandBinding>> {
         let (mut bound, mut errors) = (Vec::new(), Vec::new());
         let mut is_silent = false;
@@ -121,7 +123,7 @@ impl OperandBinder<'_> {
         self.syntax.tensors.iter().any(|tensor| tensor.name.value == name)
     }
 
-    /// Binds each operand to the tensor that the instance gives.
+    /// Binds each declared operand of the kernel to the tensor that the instance gives for it.
     fn of_instance(&self, item: &InstanceItem) -> CheckResult<Vec<OperandBinding>> {
         let file = &self.syntax.file;
         let kernel = &self.def.item.name.value;
@@ -169,7 +171,7 @@ impl OperandBinder<'_> {
         if errors.is_empty() && !is_silent { Ok(bound) } else { Err(errors) }
     }
 
-    /// Errors for a written tensor of an instance that is bound to two names.
+    /// Errors for each tensor that an instance binds to two operand names if the kernel writes one of them.
     fn shared(&self, item: &InstanceItem, bound: &[OperandBinding]) -> Vec<Diagnostic> {
         let written = self.written();
         let mut first: BTreeMap<usize, &OperandBinding> = BTreeMap::new();
@@ -193,7 +195,8 @@ impl OperandBinder<'_> {
         errors
     }
 
-    /// Position of the tensor called `name` among the valid ones; `None` if an earlier diagnostic covers it.
+    /// Position of the tensor `name` in `self.tensors`; `None` if the tensor is invalid and has been reported. `Err`
+    /// for an unknown name, a view or a shard.
     fn tensor(&self, name: &Identifier) -> Result<Option<usize>, Diagnostic> {
         let place = name.at(&self.syntax.file);
         if let Some(view) = self.syntax.views.iter().find(|view| view.name.value == name.value) {
@@ -214,7 +217,7 @@ impl OperandBinder<'_> {
         }
     }
 
-    /// Errors for tensors that no kernel can read or write, and for operands that no statement names.
+    /// Errors for bound tensors that a kernel cannot read or write, and for operands that no statement names.
     fn unfit(&self, bound: &[OperandBinding]) -> Vec<Diagnostic> {
         let mentions = self.mentions();
         let written = self.written();
@@ -250,7 +253,7 @@ impl OperandBinder<'_> {
     }
 }
 
-/// True if the text closes no parenthesis that it did not open.
+/// True if every `)` in the text has a matching `(` before it.
 fn is_balanced(text: &str) -> bool {
     let mut open = 0_usize;
     text.chars().all(|letter| {
@@ -264,7 +267,7 @@ fn is_balanced(text: &str) -> bool {
     })
 }
 
-/// Help for a kernel that names a view: the base tensor, indexed as a window's map does.
+/// Help for a kernel that names a view: read the base tensor with the indices of the view's map, `base[h + 1, w]`.
 fn in_place_of(view: &ViewItem) -> String {
     let of = &view.of.value;
     match &view.map {
@@ -279,10 +282,10 @@ fn in_place_of(view: &ViewItem) -> String {
     }
 }
 
-/// The type of the arithmetic on a tensor's elements.
+/// Type in which kernels compute on the elements of a tensor, such as `f32` for `f16`.
 ///
 /// # Errors
-/// Element types without arithmetic, reported at `place`.
+/// An error at `place` if the element type has no arithmetic.
 pub(super) fn arithmetic_type(tensor: &Tensor, place: &FileSpan) -> CheckResult<Scalar> {
     let dtype = tensor.dtype;
     if let Some(ty) = arithmetic_scalar(dtype.scalar).filter(|_| dtype.lanes == 1) {

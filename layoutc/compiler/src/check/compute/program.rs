@@ -1,4 +1,4 @@
-//! Statements of a kernel, checked in order on the tensors of one instance.
+//! Lowering of the statements of a kernel, in order, on the tensors of one instance.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ use crate::manifest::syntax::{Identifier, IntegerExpr as Number, LocalItem, Span
 use crate::model::Tensor;
 use crate::model::compute::{BufferRef, Reduction, Statement};
 
-/// State of the check of a kernel: the statements checked so far, and the tensors that they use.
+/// Lowering of a kernel: the statements lowered so far, the tensors that they use, and the symbols.
 pub(super) struct KernelLowering<'a> {
     pub(super) def: &'a KernelDef,
     /// Scope that resolves the names of consts and symbols in the kernel's text.
@@ -43,7 +43,7 @@ pub(super) struct KernelLowering<'a> {
     pub(super) locals: Vec<Tensor>,
     pub(super) statements: Vec<Statement>,
     pub(super) warnings: Vec<Diagnostic>,
-    /// True if a statement was left out because of an error.
+    /// True if a statement has an error and was not lowered.
     is_silent: bool,
 }
 
@@ -57,7 +57,8 @@ pub(super) struct StatementSource<'a> {
 }
 
 impl<'a> KernelLowering<'a> {
-    /// Creates the state with the operands bound and no statement checked.
+    /// Creates the lowering of the kernel `def`. `scope` resolves its text, `tensors` are the valid tensors of the
+    /// manifest, and `operands` refer to them.
     pub(super) fn new(
         def: &'a KernelDef,
         scope: &'a ManifestScope,
@@ -89,7 +90,7 @@ impl<'a> KernelLowering<'a> {
         self.tensors.get(operand.tensor)
     }
 
-    /// Tensor that a buffer refers to; `None` if it is invalid.
+    /// Tensor that a buffer refers to; `None` if its number is out of range.
     pub(super) fn memory(&self, buffer: BufferRef) -> Option<&Tensor> {
         match buffer {
             BufferRef::Operand(k) => self.tensor(self.operands.get(k)?),
@@ -97,7 +98,8 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Collects the symbols of the operands, in their order, then those named in the text.
+    /// Sets `self.symbols`: the symbols of the operands, in the order of the operands, then those that the kernel's
+    /// text names.
     fn symbols(&mut self) {
         let own = self.operands.iter().filter_map(|operand| self.tensor(operand));
         let own: Vec<Symbol> = own.flat_map(|tensor| tensor.layout.symbols().to_vec()).collect();
@@ -138,7 +140,8 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Rewrites an expression over the symbols of a tensor to the symbols of the kernel.
+    /// Expression over the symbols of the kernel that equals `expr`, an expression over `symbols`, the symbols of a
+    /// tensor.
     fn renumbered(&self, expr: &Expr, symbols: &[Symbol]) -> Expr {
         let value = |var| match var {
             Var::Symbol(k) => {
@@ -151,7 +154,7 @@ impl<'a> KernelLowering<'a> {
         expr.substitute(&value).unwrap_or_else(|_| expr.clone())
     }
 
-    /// Value of the const or symbol called `name` in the kernel's text; `None` if there is none.
+    /// Value of the const or symbol `name` in the kernel's text; `None` if there is none.
     fn value_of(&self, name: &str) -> Option<Expr> {
         let number = self.scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
         number.or_else(|| {
@@ -159,12 +162,12 @@ impl<'a> KernelLowering<'a> {
         })
     }
 
-    /// True if a statement was left out because of an error that has a diagnostic.
+    /// True if a statement has an error and was not lowered, so that the kernel must not be used.
     pub(super) fn is_incomplete(&self) -> bool {
         self.is_silent
     }
 
-    /// Checks all statements in order, and returns their diagnostics.
+    /// Lowers all statements in order, and returns the errors.
     pub(super) fn run(&mut self) -> Vec<Diagnostic> {
         let mut errors = self.prepare();
         let mut later = self.def.lines.as_slice();
@@ -225,7 +228,8 @@ impl<'a> KernelLowering<'a> {
         errors
     }
 
-    /// Marks the intermediate that a faulty statement writes as broken, so that its readers add no diagnostics.
+    /// Adds the intermediate that the faulty statement `line` writes to the tensor table as invalid, so that reads of
+    /// it are not reported.
     fn mark_broken(&mut self, line: &StatementAst) {
         let name = &line.target.name;
         let is_operand = self.operands.iter().any(|operand| operand.name.value == *name);
@@ -247,7 +251,8 @@ impl<'a> KernelLowering<'a> {
         Diagnostic::error(code, message, place, "")
     }
 
-    /// True if a name is that of a tensor of the file that the kernel could read.
+    /// True if `name` is a tensor that the kernel may read: one in the tensor table, or, in a kernel without operands,
+    /// one of the file.
     pub(super) fn could_read(&self, name: &str) -> bool {
         let of_file = self.def.item.operands.is_none();
         self.names.contains_key(name) || of_file && self.place.named.contains_key(name)
@@ -291,7 +296,8 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Refuses axis names that a target reserves, as loops and arguments are named after axes.
+    /// Checks that no axis has a name that a target language reserves, as generated loops and arguments are named after
+    /// axes.
     fn check_axis_names(&self, source: StatementSource<'_>, axes: &[Axis]) -> CheckResult<()> {
         let span = &source.line.left;
         let place = place_in(source.text, span, &self.def.file);
@@ -302,7 +308,8 @@ impl<'a> KernelLowering<'a> {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// Checks that each tensor that is read exists, and was written if it is an intermediate.
+    /// Checks that each tensor that a statement reads exists, and that an earlier statement writes it if it is an
+    /// intermediate.
     fn reads_are_known(&self, source: StatementSource<'_>) -> CheckResult<()> {
         let mut errors = Vec::new();
         for read in source.line.reads() {
@@ -350,7 +357,8 @@ impl<'a> KernelLowering<'a> {
         Ok(known)
     }
 
-    /// Infers the value of a statement over its axes, and passes it to `use_value` together with its builder.
+    /// Infers the value of a statement over `axes`, and returns the result of `use_value` on the builder and the
+    /// inferred value.
     pub(super) fn value<T>(
         &self,
         source: StatementSource<'_>,
@@ -392,8 +400,8 @@ impl<'a> KernelLowering<'a> {
         use_value(&builder, built)
     }
 
-    /// Declaration that is implied for an intermediate that is a reduction without a `local`: its element type is the
-    /// accumulator's.
+    /// Declaration `local T dtype=…` of an intermediate that is a reduction and has none: its element type is the type
+    /// of the accumulator.
     fn implied(&self, source: StatementSource<'_>, axes: &[Axis]) -> CheckResult<LocalItem> {
         let target = &source.line.target;
         let own = self.value(source, axes, |_, built| {

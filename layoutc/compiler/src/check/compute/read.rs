@@ -1,5 +1,5 @@
-//! Reads of tensors in a kernel: indices are resolved, and each is proven in bounds or has a value for
-//! out-of-bounds elements.
+//! Type inference for reads of tensors: indices are resolved, and each is proven in bounds unless the read gives a
+//! value for out-of-bounds elements, `A[i - 1] ?? 0`.
 
 use layoutc_algebra::expr::parse::{MapItemText, MapText};
 use layoutc_algebra::expr::{Expr, ExprError, Var};
@@ -19,8 +19,8 @@ use crate::manifest::syntax::SpannedText;
 use crate::model::compute::{BoundaryCondition, ElementRead, TypedExpr, TypedExprKind};
 use crate::model::layout_names;
 
-/// Positions of the tensor's axes along which an index may be negative (`below`), or not below the extent
-/// (`beyond`).
+/// Axes of a read tensor, by position, along which the index may be out of bounds: negative (`below`), or at least the
+/// extent (`beyond`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct BoundarySides {
     pub(super) below: Vec<usize>,
@@ -30,12 +30,14 @@ pub(super) struct BoundarySides {
 /// Index of a read that is out of bounds, or is not proven in bounds.
 struct OutOfBounds {
     axis: usize,
-    /// Point at which the index is out of bounds; `None` if the proof failed without one.
+    /// Iteration and symbol values at which the index is out of bounds; `None` if the index is only not proven in
+    /// bounds.
     at: Option<IndexPoint>,
 }
 
 impl ValueBuilder<'_> {
-    /// Infers a read, with `other` as the optional value of out-of-bounds elements.
+    /// Infers the type of a read. `other` is the value after `??` for out-of-bounds elements; without one, every index
+    /// must be proven in bounds.
     pub(super) fn read(
         &self,
         read: &ReadAst,
@@ -91,7 +93,8 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// The element that is read; inside an index, converted to the integer type of the index.
+    /// Value of an element that is read: `built`, converted to `self.integers` if the read is inside a data-dependent
+    /// index.
     fn as_read(&self, built: InferredValue) -> InferredValue {
         match (built, self.integers) {
             (InferredValue::Typed(value), Some(ty)) if is_integer(value.ty) => {
@@ -124,7 +127,7 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// The error for an intermediate that needs storage.
+    /// Error `message` at the read of an intermediate that needs storage; the help shows its `local` declaration.
     pub(super) fn unstored(&self, message: String, read: &ReadAst) -> Diagnostic {
         let error = self.fault(Code::KernelIntermediate, message, &read.span, "");
         error.help(format!("add `local {} dtype=f32`", read.tensor.name))
@@ -145,7 +148,7 @@ impl ValueBuilder<'_> {
             .help("write one index per axis, in the order of the axes")
     }
 
-    /// Parses and resolves one index over the axes of the statement.
+    /// Resolves an index without reads to a simplified expression over the axes of the statement.
     pub(super) fn index(&self, text: &IndexText) -> CheckResult<Expr> {
         let start = self.text.span.start + text.start;
         let value = slice_text(self.text, &(text.start..text.start + text.length)).to_owned();
@@ -178,7 +181,8 @@ impl ValueBuilder<'_> {
         over_axes.and_then(|expr| self.domain.facts.simplify(&expr)).map_err(overflow)
     }
 
-    /// Axes along which the indices may leave the shape, and one index that does; `None` if all stay inside.
+    /// Axes along which the indices may leave the shape, and the index to report: one with a witness if there is one.
+    /// The second is `None` if all indices are proven in bounds.
     fn sides(&self, index: &[Expr], shape: &[Axis]) -> (BoundarySides, Option<OutOfBounds>) {
         let (mut sides, mut first) = (BoundarySides::default(), None);
         for (axis, (index, own)) in index.iter().zip(shape).enumerate() {

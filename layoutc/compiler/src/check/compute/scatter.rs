@@ -1,5 +1,5 @@
-//! Statements that write through an index tensor, `cache[slot[t], h] = key[t, h]`, and the declared ranges of index
-//! elements.
+//! Checks of scatters, statements that write through an index tensor (`cache[slot[t], h] = key[t, h]`), and of the
+//! declared ranges of index elements.
 
 use layoutc_algebra::expr::Expr;
 use layoutc_algebra::symbol::Axis;
@@ -17,7 +17,8 @@ use crate::check::expr::place_in;
 use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr, TypedExprKind};
 
 impl KernelLowering<'_> {
-    /// Checks that the target of a scatter is already defined: elements that no index names keep their values.
+    /// Checks that an earlier statement or the caller defines the target of a scatter, because elements that are not
+    /// written keep their values. `shape` is the target in the tensor table, `None` if no statement has written it.
     pub(super) fn may_be_scattered(
         &self,
         source: StatementSource<'_>,
@@ -41,14 +42,16 @@ impl KernelLowering<'_> {
         Err(error.help(help).into())
     }
 
-    /// Exclusive upper bound that the kernel declares for the elements of an operand; `None` if it declares none.
+    /// Exclusive upper bound that the kernel declares for the elements of the operand `name` by `range`; `None` if it
+    /// declares none.
     pub(super) fn stated(&self, name: &str) -> Option<Expr> {
         let (_, below, _) = self.ranges.iter().find(|(own, ..)| own == name)?;
         let is_operand = self.operands.iter().any(|operand| operand.name.value == name);
         is_operand.then(|| below.clone())
     }
 
-    /// Known bounds of the elements of a tensor in a statement over these axes.
+    /// Known bounds of the elements of a tensor in a statement over `axes`. A range whose name is also an axis is not
+    /// used.
     pub(super) fn elements(&self, buffer: BufferRef, axes: &[Axis]) -> ElementBounds {
         let scalar = self.memory(buffer).map_or(Scalar::I64, |tensor| tensor.dtype.scalar);
         let (low, high) = range(scalar);
@@ -62,7 +65,8 @@ impl KernelLowering<'_> {
         ElementBounds { below: name.and_then(|name| self.stated(name)), limits: [low, high] }
     }
 
-    /// Fault of the range that the kernel declares for the elements of the tensor `name`; `None` if it is valid.
+    /// Error for the range that the kernel declares for the elements of the tensor `name`, located at `place`; `None`
+    /// if the range is valid or `name` is no tensor.
     pub(super) fn range_of_elements(&self, name: &str, place: &FileSpan) -> Option<Diagnostic> {
         let lines = &self.def.lines;
         let known = self.names.get(name)?;
@@ -105,7 +109,9 @@ impl KernelLowering<'_> {
         Some(Diagnostic::error(code, message, place.clone(), "").help(help))
     }
 
-    /// Refuses a scatter whose result would depend on the order of values that are written to one element.
+    /// Checks that the result of a scatter does not depend on the order of writes to one element: the statement must
+    /// not read its target, and must accumulate in `ty`, the arithmetic type of the target. `reads` is true for buffers
+    /// that it reads.
     pub(super) fn scatters_well(
         &self,
         source: StatementSource<'_>,
@@ -139,7 +145,8 @@ impl KernelLowering<'_> {
         Err(error.help(help).into())
     }
 
-    /// The statement that initializes every element of a scatter's target with the identity of its reduction.
+    /// Statement that initializes every element of a scatter's target with the identity of the reduction: 0 for `+=`.
+    /// `None` for an assignment.
     pub(super) fn beginning(
         &self,
         source: StatementSource<'_>,
@@ -168,12 +175,13 @@ impl KernelLowering<'_> {
     }
 }
 
-/// True if a value reads a tensor of this name.
+/// True if the value `ast` reads the tensor `name`.
 fn reads(ast: &ValueAst, name: &str) -> bool {
     ast.nodes().iter().any(|node| node.read().is_some_and(|read| read.tensor.name == name))
 }
 
-/// Identity of the reduction in this type with its spelling; `None` for an assignment.
+/// Identity of the reduction in type `ty`, and its text in a manifest: 0 for `+=`, `-inf` for `max=` on floats. `None`
+/// for an assignment.
 fn identity(op: Reduction, ty: Scalar) -> Option<(TypedExpr, String)> {
     let float = |value: f64| TypedExpr { ty, kind: TypedExprKind::Float(value) };
     let number = |value: i128| Some((literal(value, ty)?, value.to_string()));

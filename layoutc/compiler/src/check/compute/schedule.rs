@@ -1,4 +1,5 @@
-//! Schedules of kernels: each directive is checked against the loops of the kernel's statements.
+//! Checks of schedules: each directive (`split`, `loops`, `vectorize`, …) is checked against the loops of the kernel's
+//! statements, and becomes part of a [`LoopSchedule`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::model::compute::{LoopSchedule, Split, Statement};
 use crate::model::layout_names;
 use crate::model::{Spanned, Tensor};
 
-/// Directive of a loop schedule, with the file and the scope that it belongs to.
+/// Directive of a schedule, with the file that contains it and the scope that resolves its names.
 #[derive(Clone, Copy)]
 struct ScheduleDirective<'a> {
     item: &'a ScheduleItem,
@@ -28,14 +29,14 @@ struct ScheduleDirective<'a> {
 struct StatementLoop {
     name: String,
     is_reduced: bool,
-    /// Distance between consecutive elements of the output along the loop, in elements; `None` for a reduced axis.
+    /// Stride of the output along the loop, in elements; `None` for a reduced axis.
     stride: Option<Expr>,
 }
 
 /// Loop nest of one statement.
 struct StatementNest<'a> {
     tensor: &'a Tensor,
-    /// Names that are those of both a storage axis of the output and a reduced axis.
+    /// Names that both a storage axis of the output and a reduced axis have.
     twice: BTreeSet<String>,
     loops: Vec<StatementLoop>,
 }
@@ -44,13 +45,13 @@ struct StatementNest<'a> {
 pub(super) struct KernelLoops {
     /// Names of the loops, from the outermost of the first statement to the innermost of the last.
     pub(super) names: Vec<String>,
-    /// Texts that list the loops of each statement, one line per statement, for notes.
+    /// Notes that list the loops of each statement, outermost first, one for each statement.
     pub(super) summaries: Vec<String>,
 }
 
 impl KernelLoops {
-    /// Adds a suggestion for an unknown loop name: the loops that it was split into, the unsplit loop to split, or a
-    /// similar name.
+    /// Adds a help line for the unknown loop name `word`: the loops that it was split into, the loop that must be split
+    /// first, or a similar name.
     pub(super) fn advise(&self, error: &mut Diagnostic, word: &str) {
         let is_part =
             |name: &&String| name.strip_prefix(word).is_some_and(|rest| rest.starts_with('_'));
@@ -70,8 +71,8 @@ impl KernelLoops {
     }
 }
 
-/// Checks the schedule of a kernel. A directive of the instance replaces those of the kernel with the same keyword.
-/// Also returns the resulting loops.
+/// Checks the schedule of a kernel, and returns it with the resulting loops. A directive of the instance replaces those
+/// of the kernel with the same keyword.
 pub(super) fn checked(
     program: &KernelLowering<'_>,
     instance: Option<(&InstanceItem, &Arc<str>, &ManifestScope)>,
@@ -120,7 +121,8 @@ pub(super) fn checked(
     if maker.errors.is_empty() { Ok((maker.schedule, loops)) } else { Err(maker.errors) }
 }
 
-/// Loop nest of a statement: the storage axes of its target, then the reduced axes. `None` for a scatter.
+/// Loop nest of a statement: the storage axes of its target, outermost first, then the reduced axes. `None` for a
+/// scatter.
 fn nest<'a>(statement: &Statement, program: &'a KernelLowering<'_>) -> Option<StatementNest<'a>> {
     if statement.scatter.is_some() {
         return None;
@@ -143,7 +145,7 @@ fn nest<'a>(statement: &Statement, program: &'a KernelLowering<'_>) -> Option<St
     Some(StatementNest { tensor, twice, loops })
 }
 
-/// Loops of a statement that writes through an index tensor.
+/// Loops of a scatter (a statement that writes through an index tensor), which cannot be scheduled.
 struct ScatterLoops<'a> {
     tensor: &'a Tensor,
     loops: Vec<String>,
@@ -174,7 +176,7 @@ impl LoopScheduleBuilder<'_> {
         self.errors.push_mut(Diagnostic::error(code, message, place, ""))
     }
 
-    /// Returns true if a loop of this name exists; otherwise reports an error.
+    /// Returns true if a statement has a loop `name` that can be scheduled; otherwise reports an error.
     fn is_loop(&mut self, name: &Identifier, directive: ScheduleDirective<'_>) -> bool {
         let word = name.value.as_str();
         if let Some(nest) = self.nests.iter().find(|nest| nest.twice.contains(word)) {
@@ -215,7 +217,7 @@ impl LoopScheduleBuilder<'_> {
         false
     }
 
-    /// All loops of the kernel, with one summary per statement.
+    /// Names of all loops of the kernel, with a note for each statement.
     fn loop_summary(&self) -> KernelLoops {
         let summary = |nest: &StatementNest<'_>| {
             format!("the loops of `{}` are {}", nest.tensor.name, listed(nest))
@@ -286,8 +288,8 @@ impl LoopScheduleBuilder<'_> {
         self.schedule.splits.push(Split { axis, by: count, is_tile });
     }
 
-    /// Checks a `loops` directive: the names must be an order of loops of one statement. The planner places the loops
-    /// that it does not name.
+    /// Checks a `loops` directive: `names` must be loops of one statement, outermost first. The planner places the
+    /// remaining loops.
     fn loops(&mut self, names: &[Identifier], directive: ScheduleDirective<'_>) {
         let before = self.errors.len();
         let chosen = self.resolve_loops(names, directive);
@@ -343,14 +345,14 @@ impl LoopScheduleBuilder<'_> {
         self.schedule.parallel = self.resolve_loops(names, directive);
     }
 
-    /// True if the loop `name` is over a reduced axis in every statement that has it.
+    /// True if at least one statement has a loop `name`, and it is over a reduced axis in all that have it.
     fn is_reduced(&self, name: &str) -> bool {
         let loops = self.nests.iter().flat_map(|nest| &nest.loops);
         let mut own = loops.filter(|l| l.name == name).peekable();
         own.peek().is_some() && own.all(|l| l.is_reduced)
     }
 
-    /// Names of the loops over axes of the statements' targets, in order.
+    /// Names of the loops over axes of the statements' targets, without duplicates, in the order of the statements.
     fn written(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for l in self.nests.iter().flat_map(|nest| &nest.loops).filter(|l| !l.is_reduced) {
@@ -408,8 +410,7 @@ impl LoopScheduleBuilder<'_> {
 }
 
 impl StatementNest<'_> {
-    /// Name of the innermost loop along which consecutive elements of the output are adjacent; `None` if there is
-    /// none.
+    /// Name of the innermost loop along which the output has stride 1; `None` if there is none.
     fn contiguous(&self) -> Option<String> {
         let is_one = |l: &&StatementLoop| l.stride.as_ref().and_then(Expr::as_const) == Some(1);
         self.loops.iter().rev().find(is_one).map(|l| l.name.clone())

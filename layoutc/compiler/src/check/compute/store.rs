@@ -1,4 +1,4 @@
-//! Statements that write memory: the value in the accumulator's type, and the allowed reads of the target.
+//! Lowering of statements that write memory: types of accumulator and value, and checks of reads of the target.
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::symbol::Axis;
@@ -17,8 +17,8 @@ use crate::check::expr::place_in;
 use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr};
 
 impl KernelLowering<'_> {
-    /// Adds the statement that writes the tensor `target`, whose arithmetic is in type `ty`. The first `written_axes`
-    /// of its axes are on the left.
+    /// Adds the statement that writes the tensor `target`, on which kernels compute in type `ty`. `axes` are the axes
+    /// of the statement, the first `written_axes` of which are on the left.
     pub(super) fn stored(
         &mut self,
         source: StatementSource<'_>,
@@ -94,7 +94,7 @@ impl KernelLowering<'_> {
         Ok(())
     }
 
-    /// Marks as stale the inlined intermediates that read the tensor `target`, which was just written.
+    /// Marks the inlined intermediates that read the tensor `target`, which was just written under `name`, as stale.
     fn outdate(&mut self, name: &str, target: BufferRef) {
         for known in self.names.values_mut() {
             if let KernelTensorKind::Inlined { value, stale } = &mut known.kind
@@ -106,7 +106,7 @@ impl KernelLowering<'_> {
         }
     }
 
-    /// Checks that a statement reads no other element of its target, and none if it reduces.
+    /// Checks that a statement reads no element of its target but the one that it writes, and none if it reduces.
     fn reads_its_element(
         &self,
         source: StatementSource<'_>,
@@ -146,7 +146,7 @@ impl KernelLowering<'_> {
         })])
     }
 
-    /// Extents of a statement's target; `None` for a symbolic one.
+    /// Extents of the target of a statement in the order of its axes; `None` for a symbolic one.
     fn extents(&self, line: &StatementAst) -> Vec<Option<i128>> {
         let known = self.names.get(&line.target.name);
         let shape = known.map(|known| known.shape.as_slice()).unwrap_or_default();
@@ -154,7 +154,8 @@ impl KernelLowering<'_> {
     }
 }
 
-/// The value that a statement stores: floats into floats, integers into integers.
+/// Value that a statement stores into a target on which kernels compute in type `ty`. A float value needs a float
+/// target, an integer value an integer target, a boolean a boolean one; any other pair is an error.
 fn store_value(
     builder: &ValueBuilder<'_>,
     built: InferredValue,

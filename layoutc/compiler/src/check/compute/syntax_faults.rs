@@ -1,4 +1,4 @@
-//! Diagnostics of syntax errors in statements.
+//! Diagnostics of syntax errors in statements, with help that shows the correct form.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ const FORM: &str =
 /// Help for indices in separate brackets.
 const ONE_PAIR: &str = "write all indices of a tensor in one pair of brackets: `B[i, j]`";
 
-/// Help for a power that is written as an operator after `before`.
+/// Help for a power written as `x ^ 2` or `x ** 2`; `before` is the text before the operator.
 fn power(before: &str) -> String {
     let base = operand_before(before.trim_end_matches('*')).unwrap_or("x");
     format!("write a power as `pow({base}, 2)`, or as a product: `{base} * {base}`")
 }
 
-/// The name, number, read, call or parenthesis at the end of a text; `None` if there is none.
+/// Operand at the end of a text: `A[i]` for `2 * A[i]`, `(a + b)` for `c - (a + b)`. `None` if there is none.
 fn operand_before(text: &str) -> Option<&str> {
     let text = text.trim_end();
     let mut start = text.len();
@@ -39,7 +39,7 @@ fn operand_before(text: &str) -> Option<&str> {
     text.get(start..).filter(|operand| depth == 0 && !operand.is_empty())
 }
 
-/// Help for a missing or misplaced value after `before`.
+/// Help for a missing or misplaced value. `before` is the text before the error, `found` describes the token there.
 fn missing_value(before: &str, found: &str) -> String {
     let signs =
         ["+=", "*=", "//", "==", "!=", "<=", ">=", "=", "+", "-", "*", "/", "%", "<", ">", ","];
@@ -54,7 +54,7 @@ fn missing_value(before: &str, found: &str) -> String {
     }
 }
 
-/// Diagnostic of a syntax error in a statement's text.
+/// Diagnostic for a syntax error in the statement `text` of `file`.
 pub(super) fn text_fault(
     error: &StatementError,
     text: &SpannedText,

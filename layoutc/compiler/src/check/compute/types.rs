@@ -1,18 +1,20 @@
-//! Types of values: the arithmetic type of an element, the type of a literal, the result of a cast.
+//! Rules for the types of values: the type in which kernels compute on elements, the type of a literal, the result of a
+//! cast.
 
 use layoutc_algebra::expr::BinOp;
 
 use crate::base::dtype::{Dtype, Scalar};
 use crate::model::compute::{Arithmetic, TypedExpr, TypedExprKind};
 
-/// Type in which elements of this type are computed; `None` if it has no arithmetic.
+/// Type in which kernels compute on elements of type `scalar`, such as `f32` for `f16`; `None` if it has no arithmetic,
+/// as complex numbers and records.
 pub(super) fn arithmetic_scalar(scalar: Scalar) -> Option<Scalar> {
     let has_none =
         matches!(scalar, Scalar::F8e8m0fnu | Scalar::C64 | Scalar::C128 | Scalar::Record(_));
     (!has_none).then(|| scalar.compute_type())
 }
 
-/// Types that a cast may have as its target.
+/// Types that a cast in a statement may have as its target, `f16(x)`.
 pub(super) const CASTS: &[Scalar] = &[
     Scalar::F64,
     Scalar::F32,
@@ -28,17 +30,17 @@ pub(super) const CASTS: &[Scalar] = &[
     Scalar::U8,
 ];
 
-/// Target type of the cast with this name; `None` for another name.
+/// Target type of the cast `name`, such as `f16` for "f16"; `None` for any other name.
 pub(super) fn cast_named(name: &str) -> Option<Scalar> {
     CASTS.iter().copied().find(|scalar| word(*scalar) == name)
 }
 
-/// Name of the type as manifests write it.
+/// Name of the type in manifests: `bf16`.
 pub(super) fn word(scalar: Scalar) -> String {
     Dtype { scalar, lanes: 1 }.to_string()
 }
 
-/// Operator of index expressions with the same meaning; `None` if there is none.
+/// Operator of index expressions with the same meaning as `op`: `//` for floor division; `None` if there is none.
 pub(super) fn index_operator(op: Arithmetic) -> Option<BinOp> {
     Some(match op {
         Arithmetic::Add => BinOp::Add,
@@ -55,12 +57,12 @@ pub(super) fn is_float(ty: Scalar) -> bool {
     matches!(ty, Scalar::F64 | Scalar::F32)
 }
 
-/// True for the four integer types of arithmetic.
+/// True for `i64`, `i32`, `u64` and `u32`, the integer types of arithmetic.
 pub(super) fn is_integer(ty: Scalar) -> bool {
     matches!(ty, Scalar::I64 | Scalar::I32 | Scalar::U64 | Scalar::U32)
 }
 
-/// Least and greatest value of an integer type of arithmetic; `None` for floats and booleans.
+/// Least and greatest value, both inclusive, of an integer type of arithmetic; `None` for all other types.
 pub(super) fn limits(ty: Scalar) -> Option<(i128, i128)> {
     Some(match ty {
         Scalar::I64 => (i64::MIN.into(), i64::MAX.into()),
@@ -71,7 +73,7 @@ pub(super) fn limits(ty: Scalar) -> Option<(i128, i128)> {
     })
 }
 
-/// Literal of a type for an integer; `None` if the type cannot represent it.
+/// Literal of type `ty` for the integer `number`; `None` if the type cannot represent it.
 pub(super) fn literal(number: i128, ty: Scalar) -> Option<TypedExpr> {
     if is_float(ty) {
         let value = number.to_string().parse().ok()?;
@@ -81,7 +83,7 @@ pub(super) fn literal(number: i128, ty: Scalar) -> Option<TypedExpr> {
     (low..=high).contains(&number).then_some(TypedExpr { ty, kind: TypedExprKind::Integer(number) })
 }
 
-/// The value converted to a type, or unchanged if it has that type.
+/// Conversion of `value` to `ty`; `value` itself if it has that type.
 pub(super) fn converted(value: TypedExpr, ty: Scalar) -> TypedExpr {
     if value.ty == ty {
         value
@@ -90,7 +92,7 @@ pub(super) fn converted(value: TypedExpr, ty: Scalar) -> TypedExpr {
     }
 }
 
-/// The value with another type, for a value that consists of float literals.
+/// Value that consists of float literals, with its type replaced by `ty` in every node but the conditions of `select`.
 pub(super) fn retyped(value: TypedExpr, ty: Scalar) -> TypedExpr {
     let boxed = |value: Box<TypedExpr>| Box::new(retyped(*value, ty));
     let kind = match value.kind {

@@ -12,7 +12,8 @@ use crate::check::replay::words;
 use crate::model::compute::Reduction;
 
 impl KernelLowering<'_> {
-    /// Errors for the unused intermediates, locals and ranges of the kernel.
+    /// Errors for intermediates that no statement reads, locals that no statement writes, ranges without an axis, and
+    /// an `accumulate` without a reduction.
     pub(super) fn unread(&self) -> Vec<Diagnostic> {
         let lines = &self.def.lines;
         let reads = lines.iter().flat_map(StatementAst::reads);
@@ -70,8 +71,8 @@ impl KernelLowering<'_> {
         errors
     }
 
-    /// The error for an unknown tensor in a kernel without operands. If the kernel names no tensor of the file at
-    /// all, help lists the operands to declare.
+    /// Returns `error`, which is for an unknown tensor. For a kernel without operands that names no tensor of the file,
+    /// adds a help line that lists the operands to declare.
     pub(super) fn with_operands(&self, mut error: Diagnostic) -> Diagnostic {
         if self.def.item.operands.is_some() || !error.fixes.is_empty() {
             return error;

@@ -1,6 +1,5 @@
-//! Type inference of values: names are resolved, types assigned, and reads proven in bounds.
-//!
-//! A number without a type adapts to the other operand; see [`InferredValue`].
+//! Type inference of the values of statements, from `ValueAst` to [`InferredValue`]: names are resolved, types are
+//! assigned, and reads are proven in bounds. A number without a type takes the type of the other operand.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ use crate::check::scope::ManifestScope;
 use crate::manifest::syntax::{ItemKind, SpannedText};
 use crate::model::compute::{Arithmetic, ComparePredicate, TypedExpr, TypedExprKind};
 
-/// State of the type inference of one statement's value.
+/// Inference of the type of one statement's value, with the names and facts that the statement may use.
 #[derive(Clone, Copy)]
 pub(super) struct ValueBuilder<'a> {
     pub(super) text: &'a SpannedText,
@@ -31,17 +30,18 @@ pub(super) struct ValueBuilder<'a> {
     pub(super) scope: &'a ManifestScope,
     pub(super) domain: StatementDomain<'a>,
     pub(super) names: &'a TensorTable,
-    /// Function that returns the value of a const or symbol by its name.
+    /// Function that returns the value of a const or symbol by its name; `None` for an unknown name.
     pub(super) values: &'a dyn Fn(&str) -> Option<Expr>,
-    /// Number of nodes that may still be inlined in the statement.
+    /// Number of expression nodes by which inlining of intermediates may still enlarge the statement.
     pub(super) left: &'a Cell<usize>,
-    /// Function that returns the known bounds of a tensor's elements.
+    /// Function that returns the known bounds of the elements of an integer tensor.
     pub(super) elements: &'a BoundsOf<'a>,
-    /// Type to which integer elements that are read are converted; `None` keeps their own arithmetic type.
+    /// Type to which integer elements that are read are converted: `i64` in a data-dependent index. `None` keeps the
+    /// type in which kernels compute on the elements.
     pub(super) integers: Option<Scalar>,
 }
 
-/// Inferred value, of which a number has no type yet.
+/// Value after type inference. A number literal has no type until an operand or the target determines it.
 #[derive(Debug, Clone)]
 pub(super) enum InferredValue {
     /// Integer literal, which adapts to any type.
@@ -54,7 +54,8 @@ pub(super) enum InferredValue {
     Typed(TypedExpr),
 }
 
-/// Operands of an operator after their types are unified.
+/// Both operands of an operator after their types are unified: always of the same variant, and of the same type if
+/// `Typed`.
 pub(super) enum ValuePair {
     Numbers(i128, i128),
     Indices(Expr, Expr),
@@ -63,12 +64,13 @@ pub(super) enum ValuePair {
 }
 
 impl ValueBuilder<'_> {
-    /// The state for the inference of a data-dependent index.
+    /// Inference with the same names and facts for a data-dependent index, in which integers that are read become
+    /// `i64`.
     pub(super) fn in_an_index(&self) -> Self {
         Self { integers: Some(Scalar::I64), ..*self }
     }
 
-    /// Infers the type of a parsed value.
+    /// Infers the type of the parsed value `ast`.
     pub(super) fn infer(&self, ast: &ValueAst) -> CheckResult<InferredValue> {
         match &ast.kind {
             ValueAstKind::Integer(value) => Ok(InferredValue::Number(*value)),
@@ -104,7 +106,7 @@ impl ValueBuilder<'_> {
         Diagnostic::error(code, message, place_in(self.text, span, self.file), label)
     }
 
-    /// Error for an overflow in index arithmetic.
+    /// Error for a failure of index arithmetic, at a byte range of the statement's text.
     pub(super) fn overflow(
         &self,
         error: &ExprError,
@@ -114,7 +116,7 @@ impl ValueBuilder<'_> {
         overflow(error, message, place_in(self.text, span, self.file))
     }
 
-    /// Error for operands of the wrong type, at a byte range.
+    /// `Err` with an error for operands of the wrong type, at a byte range of the statement's text.
     pub(super) fn mistyped<T>(
         &self,
         message: impl Into<String>,
@@ -170,7 +172,8 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// Index expression as a value; an error if it does not fit 64 bits.
+    /// Inferred value of an index expression after simplification: a number if it is constant. `Err` if the arithmetic
+    /// fails or the value may exceed 64 bits.
     pub(super) fn index_of(
         &self,
         expr: Result<Expr, ExprError>,
@@ -194,7 +197,7 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// Infers both values and unifies their types.
+    /// Infers two values and unifies their types, see [`Self::pair`].
     pub(super) fn infer_pair(&self, [a, b]: [&ValueAst; 2]) -> CheckResult<ValuePair> {
         let (x, y) = collect_both(self.infer(a), self.infer(b))?;
         self.pair((x, a), (y, b))
@@ -287,7 +290,7 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// Error for a divisor below 1.
+    /// Error for a constant divisor below 1, at a byte range of the statement's text.
     fn divisor(&self, divisor: i128, span: &StatementSpan) -> Vec<Diagnostic> {
         let message = format!("expected a divisor of at least 1, found {divisor}");
         let error = self.fault(Code::ExprDivisor, message, span, "");
@@ -302,7 +305,8 @@ impl ValueBuilder<'_> {
         self.mistyped("cannot divide integers with `/`", sign, help)
     }
 
-    /// Arithmetic on axes and symbols; a quotient whose divisor may be 0 or less becomes a typed value.
+    /// Infers `a op b` on axes and symbols: an index expression, or an `i64` value for a quotient or remainder whose
+    /// divisor may be 0 or less. A constant divisor below 1 is an error.
     fn indices(
         &self,
         op: BinOp,
@@ -358,8 +362,8 @@ impl ValueBuilder<'_> {
         Ok(TypedExpr::binary(ty, op, a, b))
     }
 
-    /// Unifies the types of two values: numbers adapt, `f32` widens to `f64`, an index narrows to `i32`. The help of a
-    /// mismatch shows the cast.
+    /// Unifies the types of two values: a number takes the type of the other one, `f32` widens to `f64`, an index
+    /// narrows to `i32`. The error for a mismatch shows a cast. The trees are used for messages only.
     pub(super) fn pair(
         &self,
         (a, a_ast): (InferredValue, &ValueAst),
@@ -423,8 +427,8 @@ impl ValueBuilder<'_> {
         })
     }
 
-    /// The error for an integer next to a float literal: one of `sides` is `integer`, which is `what`. The help shows
-    /// the cast of the integer in its context.
+    /// `Err` for an integer next to a float literal. `integer` is one of `sides` and is described by `what` ("an
+    /// index"). The help shows the operation with a cast of the integer.
     fn not_float<T>(
         &self,
         what: &str,
@@ -459,7 +463,8 @@ impl ValueBuilder<'_> {
         self.mistyped(message, &span, help)
     }
 
-    /// The value converted to a type if it has none. A value of another type is an error that suggests a cast.
+    /// Value `built` as a value of type `ty`: a number, index or float literal is converted. A typed value of another
+    /// type is an error whose help shows a cast.
     pub(super) fn convert_to(
         &self,
         built: InferredValue,
@@ -528,7 +533,7 @@ pub(super) fn index(expr: Expr) -> TypedExpr {
     TypedExpr { ty: Scalar::I64, kind: TypedExprKind::Index(expr) }
 }
 
-/// Help text that suggests a cast: `write f32(x)`.
+/// Help text that suggests a cast of the text `shown` to `ty`: "write `f32(x)`".
 pub(super) fn cast(shown: &str, ty: Scalar) -> String {
     format!("write `{}({shown})`", word(ty))
 }

@@ -13,11 +13,12 @@ use crate::check::faults::index;
 use crate::check::index_point::{ClaimResult, IndexPoint};
 use crate::check::symbol_facts::SymbolFact;
 
-/// Length of the longest contiguous run that is measured for a note, in elements. A longer run is not measured
-/// further.
+/// Maximum length of a contiguous run that is measured for a note, in elements. A longer run is reported with this
+/// length.
 const LONGEST_RUN: i128 = 1 << 16;
 
-/// Unit stride along a logical axis: `offset(i + 1) - offset(i) = 1` for all indices.
+/// Violation of the gate `contiguous`: the logical axis does not have stride 1. `None` if `offset(i + 1) - offset(i) =
+/// 1` holds along the axis for all indices.
 pub(super) fn contiguous(
     subject: &GateSubject<'_>,
     axis: usize,
@@ -62,12 +63,13 @@ pub(super) fn contiguous(
     })
 }
 
-/// Largest power of two that divides a number.
+/// Largest power of two that divides `number`; 0 for 0.
 fn power(number: i128) -> i128 {
     number & number.wrapping_neg()
 }
 
-/// Number of elements in the contiguous run that starts at the first index of an axis.
+/// Number of elements, at most [`LONGEST_RUN`], of the contiguous run along `axis` from index 0. The other indices and
+/// the symbols are those of `at`.
 fn run(layout: &Layout, axis: usize, at: &IndexPoint) -> Result<i128, ExprError> {
     let mut point = at.clone();
     let mut length = 0;
@@ -87,8 +89,8 @@ fn run(layout: &Layout, axis: usize, at: &IndexPoint) -> Result<i128, ExprError>
     Ok(length)
 }
 
-/// Vector access: every group of `lanes` elements that starts at a multiple of `lanes` along the fastest axis is
-/// contiguous and aligned to its size.
+/// Violation of the gate `vector`: a group of `lanes` elements that starts at a multiple of `lanes` along the fastest
+/// axis is not contiguous or not aligned to its size. `None` if all groups are.
 pub(super) fn vector(
     subject: &GateSubject<'_>,
     lanes: i128,
@@ -141,7 +143,8 @@ pub(super) fn vector(
     }
 }
 
-/// Checks that the groups of a layout are contiguous and aligned.
+/// Checks that the groups of `lanes` elements along `axis` are contiguous and aligned in the layout `whole`, whose
+/// extent along `axis` is a multiple of `lanes`. Returns `broken`, with figures, if they are not; `None` if they are.
 fn groups(
     subject: &GateSubject<'_>,
     whole: &Layout,
@@ -199,9 +202,9 @@ fn groups(
     Ok(None)
 }
 
-/// The layout itself if the extent is a multiple of `lanes`; otherwise the same layout with the extent rounded up,
-/// provided that it gives every element the same offset in a buffer of the same size: the slots after the last elements
-/// are padding.
+/// Layout whose extent along `axis` is a multiple of `lanes`: the given one, or one with the extent rounded up if every
+/// element keeps its offset and the buffer its size, so that the slots after the last elements are padding. The inner
+/// `Err` is a note if there is none.
 fn whole_groups(
     subject: &GateSubject<'_>,
     axis: usize,
@@ -237,7 +240,8 @@ fn whole_groups(
     )))
 }
 
-/// True if two layouts from the same steps have equal offsets for the elements of the first, and equal buffer sizes.
+/// True if two layouts from the same steps are proven to have equal offsets for the elements of `a`, and equal buffer
+/// sizes.
 fn is_same(a: &Layout, b: &Layout) -> Result<bool, ExprError> {
     let mut facts = Facts::new(a.symbols());
     for (k, axis) in (0_u32..).zip(a.logical()) {
@@ -247,7 +251,8 @@ fn is_same(a: &Layout, b: &Layout) -> Result<bool, ExprError> {
         && facts.proves_eq(a.physical_elements(), b.physical_elements())?)
 }
 
-/// The logical axis with stride 1 at the first element; the last one if there are several.
+/// Position of the last logical axis of extent other than 1 that has stride 1 at the first element; `None` if there is
+/// none.
 fn fastest(layout: &Layout) -> Result<Option<usize>, ExprError> {
     let longer = |axis: &Axis| axis.extent.as_const() != Some(1);
     for (k, _) in layout.logical().iter().enumerate().rev().filter(|(_, axis)| longer(axis)) {
@@ -258,7 +263,7 @@ fn fastest(layout: &Layout) -> Result<Option<usize>, ExprError> {
     Ok(None)
 }
 
-/// Offset of the second element along an axis minus that of the first element, in elements.
+/// Stride along an axis at the first element: the offset of index 1 minus that of index 0, in elements.
 fn first_step(layout: &Layout, axis: usize) -> Result<Expr, ExprError> {
     let at = |wanted: Option<usize>| {
         layout.offset().substitute(&|var| match var {
@@ -273,7 +278,7 @@ fn first_step(layout: &Layout, axis: usize) -> Result<Expr, ExprError> {
     Facts::new(layout.symbols()).simplify(&step)
 }
 
-/// Notes with the stride of each axis at the first element.
+/// Notes with the stride of each axis at the first element, without axes of extent 1: `` the stride of `c` is 16``.
 fn steps(layout: &Layout) -> Result<Vec<String>, ExprError> {
     let mut lines = Vec::new();
     for (k, axis) in layout.logical().iter().enumerate() {
@@ -308,7 +313,7 @@ fn replaced(expr: &Expr, axis: usize, with: &Expr) -> Result<Expr, ExprError> {
     })
 }
 
-/// The point with its index along an axis increased by `steps`.
+/// Copy of `point` with its index along `axis` increased by `steps`.
 fn moved(point: &IndexPoint, axis: usize, steps: i128) -> IndexPoint {
     let mut moved = point.clone();
     if let Some(index) = moved.axes.get_mut(axis) {

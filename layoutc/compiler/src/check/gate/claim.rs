@@ -1,4 +1,5 @@
-//! Decides whether an expression over a layout's indices is 0 everywhere: proven, refuted by a witness, or unknown.
+//! Proofs that an expression over a layout's logical indices is 0 at every index: proven, refuted by a witness, or
+//! unknown.
 
 use layoutc_algebra::expr::{Expr, ExprError, Var};
 use layoutc_algebra::normal_form::simplify::Facts;
@@ -6,13 +7,14 @@ use layoutc_algebra::symbol::Symbol;
 
 use crate::check::index_point::{ClaimResult, IndexPoint};
 
-/// Maximum number of indices that are visited exhaustively. Beyond it a sample is probed.
+/// Maximum number of indices at which an expression is evaluated exhaustively. With more indices, a sample is
+/// evaluated.
 const MOST_VISITED: i128 = 1 << 20;
 
-/// Maximum number of indices that are probed per assignment of the symbols, if there are too many to visit.
+/// Maximum number of indices of a sample, for each assignment of the symbols.
 const MOST_PROBED: usize = 1 << 14;
 
-/// Decides whether `expr` is 0 for all indices in `0..extents` and all values of the symbols.
+/// Decides if `expr` is 0 for all indices in `0..extents` (axis k is `Var::Axis(k)`) and all values of the symbols.
 ///
 /// # Errors
 /// [`ExprError`] if a value leaves the integer range.
@@ -54,13 +56,13 @@ fn depends_on_symbols(expr: &Expr, extents: &[Expr]) -> bool {
     is_symbol(expr) || extents.iter().enumerate().any(|(k, extent)| is_read(k) && is_symbol(extent))
 }
 
-/// Result of visiting indices under one assignment of the symbols.
+/// Result of evaluating an expression at many indices, for one assignment of the symbols.
 enum SampleResult {
     /// The expression is not 0 at this index.
     NonZero(IndexPoint),
-    /// The expression is 0 at all indices, which were all visited.
+    /// The expression is 0 at all indices; every index was evaluated.
     AllZero,
-    /// The expression is 0 at the visited indices, which are not all.
+    /// The expression is 0 at a sample of the indices.
     Sampled,
 }
 
@@ -104,7 +106,8 @@ fn visit(expr: &Expr, extents: &[Expr], symbols: Vec<i128>) -> Result<SampleResu
     result
 }
 
-/// Indices at which layouts tend to break: the first few, those around powers of two, the last few.
+/// Sample of the indices of an axis of extent `length`, in ascending order: the first 12, those next to powers of two,
+/// and the last two. Layouts tend to break there.
 fn probes(length: i128) -> Vec<i128> {
     let powers = (1..40).map(|n| 1_i128 << n).take_while(|power| *power < length);
     let around = powers.flat_map(|power| [power - 1, power, power + 1]);
@@ -114,8 +117,8 @@ fn probes(length: i128) -> Vec<i128> {
     found.into_iter().collect()
 }
 
-/// Sample assignments: all symbols at their least value, then each symbol through its sample values while the others
-/// are at their least or greatest. One empty assignment without symbols.
+/// Sample assignments of the symbols, without duplicates: all symbols at their least value, then each symbol at each of
+/// its sample values while the others are at their least or greatest. One empty assignment without symbols.
 pub(super) fn samples(symbols: &[Symbol]) -> Vec<Vec<i128>> {
     let values: Vec<Vec<i128>> = symbols.iter().map(values_of).collect();
     let least: Vec<i128> = values.iter().filter_map(|v| v.first().copied()).collect();
@@ -137,7 +140,8 @@ pub(super) fn samples(symbols: &[Symbol]) -> Vec<Vec<i128>> {
     all
 }
 
-/// Sample values of one symbol in ascending order, at least 1 where possible.
+/// Sample values of one symbol in ascending order: multiples of its `multiple`, at least 1, next to its least and
+/// greatest value.
 fn values_of(symbol: &Symbol) -> Vec<i128> {
     let multiple = symbol.multiple.max(1);
     let floor = |value: i128| value.div_euclid(multiple).saturating_mul(multiple);

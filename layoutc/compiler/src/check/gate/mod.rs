@@ -1,8 +1,8 @@
-//! Gates: conditions that a tensor's layout must meet. A gate that fails is an error at its node, with the
-//! figures that violate it.
+//! Gates: conditions that a tensor's layout must meet, `require contiguous=c`. A gate that fails is an error at its
+//! node, with the figures that violate it.
 //!
-//! A gate must hold for all values of the symbols. If it fails, facts of the symbols that would make it hold are
-//! searched.
+//! A gate must hold for all values of the symbols. If it fails, the check searches for facts of the symbols (such as a
+//! greater `min`) with which it holds.
 
 mod access;
 mod claim;
@@ -23,10 +23,10 @@ use crate::base::nearest::near_powers_of_two;
 use crate::manifest::syntax::{Decimal, GateItem, GateKind, Identifier, IntegerExpr};
 use crate::model::{MemorySpace, Tensor};
 
-/// Maximum length of a gate's vector, in elements. A longer vector is an error.
+/// Maximum length of the vector of a gate `require vector=n`, in elements. A longer vector is an error.
 const LONGEST_VECTOR: i128 = 1 << 16;
 
-/// Tensor whose gates are checked, with the steps of its layout.
+/// Tensor whose gates are checked, with the source of its layout.
 #[derive(Clone, Copy)]
 pub(super) struct GateContext<'a> {
     pub(super) tensor: &'a Tensor,
@@ -45,26 +45,25 @@ enum Gate<'a> {
     Fits,
 }
 
-/// Layout on which a gate is evaluated: the tensor's own, or that of the same steps under other facts of the
-/// symbols.
+/// Layout on which a gate is evaluated: that of the tensor, or that of its steps under other facts of the symbols.
 struct GateSubject<'a> {
     name: &'a str,
     element_bits: u32,
     layout: &'a Layout,
     space: Option<&'a MemorySpace>,
-    /// Word for the tensor's memory in manifests.
+    /// Keyword or name of the tensor's memory in manifests, such as `global`.
     memory: &'a str,
-    /// Function that replays the steps of the layout on other axes; `None` if they give no layout.
+    /// Function that applies the steps of the layout to other logical axes; `None` if the result is no valid layout.
     again: &'a dyn Fn(&[Axis]) -> Option<Layout>,
 }
 
-/// Violation of a gate by a layout.
+/// Violation of a gate: a diagnostic, and advice with which the gate may hold.
 struct GateViolation {
     /// Diagnostic of the violation, without its location.
     fault: Diagnostic,
-    /// Help that is shown if no fact of a symbol makes the gate hold; `None` if there is none.
+    /// Help to show if no fact of a symbol makes the gate hold; `None` for no help.
     otherwise: Option<String>,
-    /// Facts that may make the gate hold, each with the position of its symbol.
+    /// Facts that may make the gate hold, each as (position of the symbol, fact).
     hints: Vec<(usize, SymbolFact)>,
 }
 
@@ -93,7 +92,7 @@ impl GateViolation {
     }
 }
 
-/// Diagnostics of a tensor's failed gates, except of those that compare it with another tensor.
+/// Diagnostics of a tensor's failed gates, except `same-as`, which compares two tensors.
 pub(super) fn check(gated: GateContext<'_>) -> Vec<Diagnostic> {
     let fault = |item| match resolve(item, gated) {
         Ok(gate) => Vec::from_iter(gate.and_then(|gate| check_gate(&gate, item, gated))),
@@ -106,7 +105,7 @@ fn at(gated: GateContext<'_>, span: &std::ops::Range<usize>) -> FileSpan {
     FileSpan::new(gated.recipe.file, span.clone())
 }
 
-/// Resolves the names and numbers of a gate; `None` for a gate that compares two tensors.
+/// Resolves the names and numbers of a gate; `None` for the gate `same-as`.
 fn resolve<'a>(item: &'a GateItem, gated: GateContext<'_>) -> CheckResult<Option<Gate<'a>>> {
     let value = |bound: &IntegerExpr| number(bound, gated.recipe.scope, gated.recipe.file);
     Ok(Some(match &item.kind {
@@ -131,7 +130,7 @@ fn resolve<'a>(item: &'a GateItem, gated: GateContext<'_>) -> CheckResult<Option
     }))
 }
 
-/// Position of the logical axis of this name; an error if there is none.
+/// Position of the logical axis `name`; an error if there is none.
 fn axis(name: &Identifier, gated: GateContext<'_>) -> CheckResult<usize> {
     if let Some(k) = gated.axes.iter().position(|axis| axis.name == name.value) {
         return Ok(k);
@@ -142,7 +141,7 @@ fn axis(name: &Identifier, gated: GateContext<'_>) -> CheckResult<usize> {
     Err(error.nearest_or_all(&name.value, "axes", known).into())
 }
 
-/// Diagnostic of a gate that fails; `None` if it holds.
+/// Diagnostic of a gate that fails, with facts of symbols that would make it hold; `None` if it holds.
 fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Option<Diagnostic> {
     let layout = &gated.tensor.layout;
     let place = at(gated, &item.span);
@@ -182,7 +181,7 @@ fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Optio
     Some(fault)
 }
 
-/// Evaluates a gate on a layout of the tensor; `None` if it holds.
+/// Violation of a gate by `layout`, a layout of the tensor; `None` if the gate holds. `Err` if index arithmetic fails.
 fn evaluate_gate(
     gate: &Gate<'_>,
     layout: &Layout,
@@ -213,7 +212,8 @@ fn evaluate_gate(
     })
 }
 
-/// Violation of the gate `fits`: the tensor is larger than its memory space.
+/// Violation of the gate `fits`: the tensor may be larger than its memory space, or is in none with a size. `None` if
+/// it fits.
 fn fits(subject: &GateSubject<'_>) -> Option<GateViolation> {
     let Some(space) = subject.space else {
         let message = format!("`{}` is not in a memory space", subject.name);

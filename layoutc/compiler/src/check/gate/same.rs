@@ -1,4 +1,4 @@
-//! Gate `require same-as=other`: equality of the layouts of two tensors.
+//! Gate `require same-as=other`: equality of the layouts of two tensors, with axes matched by name.
 
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::query::equivalence::{LayoutEquivalence, compare};
@@ -13,7 +13,7 @@ use crate::env::executor::RayonExecutor;
 use crate::manifest::syntax::{GateKind, Identifier, ManifestSyntax};
 use crate::model::Tensor;
 
-/// Diagnostics of a manifest's failed gates that compare two tensors.
+/// Diagnostics of the failed `same-as` gates of a manifest. `memo` caches proofs.
 pub(in crate::check) fn check(
     syntax: &ManifestSyntax,
     tensors: &[Tensor],
@@ -34,7 +34,7 @@ pub(in crate::check) fn check(
     found
 }
 
-/// The two tensors that a gate compares; `None` if an earlier diagnostic covers one of them.
+/// Tensors that a gate compares; `None` if one of them is invalid and has been reported. `Err` for an unknown name.
 fn both<'t>(
     own: &Identifier,
     other: &Identifier,
@@ -48,7 +48,7 @@ fn both<'t>(
     Ok(find(own).zip(find(other)).map(|(first, second)| [first, second]))
 }
 
-/// Diagnostic of the first difference between the layouts of two tensors; `None` if they are equal.
+/// Diagnostic of the first difference between the layouts of two tensors, located at `place`; `None` if they are equal.
 fn one(
     first: &Tensor,
     second: &Tensor,
@@ -109,8 +109,7 @@ fn one(
     }
 }
 
-/// Text of an element's location: `offset 12`, or the physical index if there are several physical axes: `(3,
-/// 12)`.
+/// Text of an element's location: `offset 12`, or `(3, 12)` if the memory has several physical axes.
 fn at(location: &ElementLocation) -> String {
     match location.physical.as_slice() {
         [_] => format!("offset {}", location.offset),
@@ -118,7 +117,7 @@ fn at(location: &ElementLocation) -> String {
     }
 }
 
-/// The second layout with its axes in the order of the first; `None` if the names differ.
+/// Layout `second` with its logical axes in the order of those of `first`; `None` if their names differ.
 fn matched(first: &Layout, second: &Layout) -> Option<Layout> {
     if first.logical().len() != second.logical().len() {
         return None;

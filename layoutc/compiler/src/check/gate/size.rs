@@ -1,4 +1,4 @@
-//! Gates on counts: slots, padding, bytes.
+//! Gates on the size of a layout: no padding (`bijective`), little padding (`padding-below`), number of bytes.
 
 use layoutc_algebra::expr::{BinOp, Expr};
 use layoutc_algebra::layout::{Layout, Verdict};
@@ -13,7 +13,8 @@ use crate::check::symbol_facts::SymbolFact;
 use crate::manifest::syntax::Decimal;
 use crate::model::layout_bytes;
 
-/// Violation of the gate `bijective`: some slot holds no element.
+/// Violation of the gate `bijective`: some slot holds no element, that is, the layout has padding. `None` if it has
+/// none.
 pub(super) fn bijective(subject: &GateSubject<'_>) -> Option<GateViolation> {
     let layout = subject.layout;
     if layout.verdict() == Verdict::Bijective {
@@ -25,7 +26,7 @@ pub(super) fn bijective(subject: &GateSubject<'_>) -> Option<GateViolation> {
     Some(broken.otherwise("choose tiles and alignments that divide the extents"))
 }
 
-/// Violation of the gate `padding-below`: the fraction of slots that are padding is not below `limit`.
+/// Violation of the gate `padding-below`: the fraction of slots that are padding is not below `limit`. `None` if it is.
 pub(super) fn padding(subject: &GateSubject<'_>, limit: &Decimal) -> Option<GateViolation> {
     let layout = subject.layout;
     let parts = 10_i128.checked_pow(limit.places)?;
@@ -56,7 +57,7 @@ pub(super) fn padding(subject: &GateSubject<'_>, limit: &Decimal) -> Option<Gate
     Some(broken.otherwise(format!("choose tiles and alignments with less padding, or {allowed}")))
 }
 
-/// True if `padding / slots < digits / parts` is proven for all values of the symbols.
+/// True if `padding / slots < limit.digits / parts` is proven for all values of the symbols.
 fn holds_for_all(layout: &Layout, limit: &Decimal, parts: i128) -> bool {
     let facts = Facts::new(layout.symbols());
     let (all, elements) = (layout.physical_elements(), layout.logical_elements());
@@ -70,7 +71,8 @@ fn holds_for_all(layout: &Layout, limit: &Decimal, parts: i128) -> bool {
     proven().unwrap_or(false)
 }
 
-/// Violation of a gate on the size: the buffer has more than `most` bytes. `wanted` completes the message.
+/// Violation of a gate on the size: the buffer may have more than `most` bytes. `wanted` completes the message "`t` …".
+/// `None` if it never has more.
 pub(super) fn bytes_at_most(
     subject: &GateSubject<'_>,
     most: i128,
@@ -110,7 +112,8 @@ pub(super) fn bytes_at_most(
     })
 }
 
-/// For each symbol the greatest value for which `fits` holds while the others stay fixed.
+/// Greatest value of each symbol with which `fits` holds while the other symbols have their values in `at`, as
+/// (position of the symbol, fact). A symbol without such a value has no entry.
 fn hints(layout: &Layout, at: &[i128], fits: &dyn Fn(&[i128]) -> bool) -> Vec<(usize, SymbolFact)> {
     let mut hints = Vec::new();
     for (k, symbol) in layout.symbols().iter().enumerate() {
@@ -138,7 +141,7 @@ fn hints(layout: &Layout, at: &[i128], fits: &dyn Fn(&[i128]) -> bool) -> Vec<(u
     hints
 }
 
-/// Number of elements and of slots under one assignment of the symbols.
+/// Number of elements and of slots of a layout for given values of the symbols.
 pub(super) struct SlotCounts {
     pub(super) elements: i128,
     pub(super) slots: i128,
@@ -156,7 +159,8 @@ fn value(expr: &Expr, symbols: &[i128]) -> Option<i128> {
     expr.evaluate(&|var| point.value(var)).ok()
 }
 
-/// `20 elements in 24 slots: 16.67 % is padding`, with the first sizes for which `is_wrong` holds if there are symbols.
+/// Note on padding: `20 elements in 24 slots: 16.67 % is padding`. With symbols, it is for the first sample values for
+/// which `is_wrong` holds.
 fn figure(layout: &Layout, is_wrong: &dyn Fn(&SlotCounts) -> bool) -> String {
     let wrong = samples(layout.symbols()).into_iter().find_map(|symbols| {
         let counts = SlotCounts::at(layout, &symbols).filter(is_wrong)?;
@@ -174,7 +178,7 @@ fn figure(layout: &Layout, is_wrong: &dyn Fn(&SlotCounts) -> bool) -> String {
     )
 }
 
-/// Text with the values of symbols: ` for `n` = 1, `m` = 4`; empty without symbols.
+/// Text with the values of symbols, starting with a space: `` for `n` = 1, `m` = 4``; empty without symbols.
 pub(super) fn sizes(layout: &Layout, symbols: &[i128]) -> String {
     let one = |(symbol, value): (&layoutc_algebra::symbol::Symbol, &i128)| {
         format!("`{}` = {value}", symbol.name)

@@ -1,4 +1,5 @@
-//! Layout requirements of operators on their operands and results, before the candidate layouts are known.
+//! Alternatives of operators: the layouts that each requires of operands and results, before candidate layouts are
+//! known.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -20,11 +21,12 @@ use crate::manifest::syntax::{
 /// Layout that an operator requires of an operand or result.
 #[derive(Debug, Clone)]
 pub(super) enum LayoutRequirement {
-    /// The layout that a text gives, with the path of the file that contains the text.
+    /// Layout with this text, `NHWC`, and the path of the file that contains the text.
     Text(SpannedText, Arc<str>),
     /// Any layout, but the same one for all operands and results with this requirement.
     Same,
-    /// The projection to the tensor's axes of any layout that all operands and results with this requirement share.
+    /// Projection, to the tensor's axes, of a layout that all operands and results with this requirement share: `NC16c`
+    /// for `NCHW16c` and a tensor without H and W.
     Projection,
     /// Any layout, independent of other operands and results.
     Any,
@@ -33,7 +35,7 @@ pub(super) enum LayoutRequirement {
 /// Alternative of an operator: the layouts that it requires, and its cost.
 #[derive(Debug, Clone)]
 pub(super) struct Alternative {
-    /// Position of the alternative in the operator's list, from 0; `None` if it follows from a rule.
+    /// Index of the alternative in the operator's list, from 0; `None` if a rule such as `elementwise` implies it.
     pub(super) number: Option<usize>,
     pub(super) inputs: Vec<LayoutRequirement>,
     pub(super) outputs: Vec<LayoutRequirement>,
@@ -49,7 +51,7 @@ pub(super) struct OperandSlot<'a> {
 }
 
 impl Alternative {
-    /// Operands, then results, of a node, each with the layout that this alternative requires.
+    /// Operands, then results, of the node at position `node`, each with the layout that this alternative requires.
     pub(super) fn slots<'a>(
         &'a self,
         graph: &'a ResolvedGraph<'_>,
@@ -65,13 +67,13 @@ impl Alternative {
 #[derive(Debug)]
 pub(super) struct OperatorAlternatives {
     pub(super) alternatives: Vec<Alternative>,
-    /// Reasons why other alternatives of the operator do not apply to the node.
+    /// Reasons why the operator's remaining alternatives do not apply to the node, for notes.
     pub(super) refused: Vec<String>,
     /// Span of the operator's declaration.
     pub(super) place: FileSpan,
-    /// Rule that the alternatives follow. A list of the node itself takes precedence over the operator's rule.
+    /// Layout rule that implies the alternatives; `Accepts` if the node or its operator lists them.
     pub(super) rule: OperatorRule,
-    /// Names that the conditions of the alternatives use.
+    /// Names that occur in the conditions of the alternatives, for warnings about unknown ones.
     pub(super) uses: Vec<ConditionName>,
 }
 
@@ -79,13 +81,13 @@ pub(super) struct OperatorAlternatives {
 pub(super) struct NodeContext<'a> {
     pub(super) node: &'a NodeItem,
     pub(super) inputs: &'a [&'a GraphTensorItem],
-    /// Types of the operands; `None` for an unknown type.
+    /// Types of the operands; `None` for an invalid tensor or one with a symbolic extent.
     pub(super) operands: &'a [Option<&'a GraphTensorType>],
     pub(super) results: &'a [Option<&'a GraphTensorType>],
     pub(super) file: &'a Arc<str>,
 }
 
-/// The alternatives of a node that apply.
+/// Alternatives that apply to a node: those that the node lists, otherwise those of its operator in the backend.
 ///
 /// # Errors
 /// An operator that the backend does not have, or a malformed condition.
@@ -118,7 +120,7 @@ pub(super) fn wants(
     Ok(by_rule(site, backend, operator, file))
 }
 
-/// The single alternative of an operator with a layout rule.
+/// Alternative that the layout rule of `operator` implies for a node.
 fn by_rule(
     site: &NodeContext<'_>,
     backend: &Backend,
@@ -147,7 +149,8 @@ fn by_rule(
     OperatorAlternatives { alternatives, refused: Vec::new(), place, rule, uses: Vec::new() }
 }
 
-/// The alternatives whose condition holds and whose numbers of operands and results match.
+/// Alternatives among `items` whose condition holds for the node and whose numbers of operands and results are the
+/// node's. `file` and `span` locate the list.
 fn listed(
     site: &NodeContext<'_>,
     items: &[AcceptsItem],
@@ -205,7 +208,7 @@ fn listed(
     Ok(OperatorAlternatives { alternatives, refused, place, rule: OperatorRule::Accepts, uses })
 }
 
-/// Diagnostic of a malformed condition.
+/// Diagnostic of a malformed condition `text` in `file`.
 fn condition_fault(text: &SpannedText, wrong: condition::WhenError, file: &Arc<str>) -> Diagnostic {
     let place = place_in(text, &wrong.span, file);
     let rest = text.value.get(wrong.span.start..).and_then(|rest| rest.strip_prefix('='));

@@ -1,4 +1,5 @@
-//! Lookup of backends: those of the manifest, and the profiles that layoutc ships.
+//! Lookup of backends (sets of operators with the layouts that they accept): those of the manifest, and the profiles
+//! that layoutc ships.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,7 +17,7 @@ pub(in crate::check) struct BackendDef {
     pub(in crate::check) file: Arc<str>,
 }
 
-/// A backend followed by the chain of its `like=` bases; earlier entries override later ones.
+/// Backend with the chain of its `like=` bases, itself first; an entry overrides those after it.
 #[derive(Debug)]
 pub(super) struct Backend {
     chain: Vec<Arc<BackendDef>>,
@@ -27,12 +28,12 @@ impl Backend {
         self.chain.first().map_or("", |def| def.item.name.value.as_str())
     }
 
-    /// True if graphs for the backend are verified.
+    /// True if graphs for the backend are verified (`verify=#true`, the default).
     pub(super) fn is_verified(&self) -> bool {
         self.chain.first().is_none_or(|def| def.item.verify)
     }
 
-    /// Text of the default layout for a rank, and the file that declares it; `None` if there is none.
+    /// Text of the default layout for tensors of rank `rank`, and the file that declares it; `None` if there is none.
     pub(super) fn default_layout(&self, rank: usize) -> Option<(&SpannedText, &Arc<str>)> {
         let rank = i128::try_from(rank).ok()?;
         self.chain.iter().find_map(|def| {
@@ -41,8 +42,8 @@ impl Backend {
         })
     }
 
-    /// Declaration of the operator called `name`, or else the rule for unlisted operators, and the file that declares
-    /// it; `None` if there is neither.
+    /// Declaration of the operator `name`, and the file that contains it. For an unlisted operator, the declaration for
+    /// all unlisted operators; `None` if there is none.
     pub(super) fn operator(&self, name: &str) -> Option<(&OperatorItem, &Arc<str>)> {
         let named = self.chain.iter().find_map(|def| {
             let found = def.item.operators.iter().find(|operator| operator.name.value == name)?;
@@ -58,7 +59,7 @@ impl Backend {
     }
 }
 
-/// Profiles that layoutc ships: the name of the backend, and the text of a manifest with that backend.
+/// Profiles that layoutc ships, as (name of the backend, text of a manifest that declares it).
 const PROFILES: &[(&str, &str)] = &[
     ("canonical", include_str!("profiles/canonical.kdl")),
     ("opencl", include_str!("profiles/opencl.kdl")),
@@ -76,15 +77,15 @@ static SHIPPED: LazyLock<Vec<Arc<BackendDef>>> = LazyLock::new(|| {
     shipped
 });
 
-/// True if a manifest is a shipped profile.
+/// True if `file` is a shipped profile, compared by pointer.
 pub(super) fn is_shipped(file: &Arc<str>) -> bool {
     SHIPPED.iter().any(|def| Arc::ptr_eq(&def.file, file))
 }
 
-/// Finds a backend; the manifest's own take precedence over the profiles.
+/// Backend `name`, of the manifest or a shipped profile, in this order, with its bases.
 ///
 /// # Errors
-/// An unknown backend; `None` where another diagnostic covers it.
+/// An error for an unknown backend; `None` if the fault has been reported elsewhere.
 pub(super) fn find(
     name: &Identifier,
     scope: &ManifestScope,
@@ -95,13 +96,14 @@ pub(super) fn find(
     chain(first, scope).map_err(|_| None)
 }
 
-/// Faults in the `like=` chains of a manifest's backends.
+/// Errors in the `like=` chains of a manifest's backends: unknown bases and cycles.
 pub(super) fn faults(syntax: &ManifestSyntax, scope: &ManifestScope) -> Vec<Diagnostic> {
     let own = syntax.backends.iter().filter_map(|item| scope.backends.get(&item.name.value));
     own.filter_map(|def| chain(Arc::clone(def), scope).err().flatten()).collect()
 }
 
-/// A backend with its bases, transitively.
+/// Backend `first` with its bases, transitively. `Err` for an unknown base or a cycle; `Err(None)` if it has been
+/// reported.
 fn chain(first: Arc<BackendDef>, scope: &ManifestScope) -> Result<Backend, Option<Diagnostic>> {
     let mut chain = vec![first];
     loop {

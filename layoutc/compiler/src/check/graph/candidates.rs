@@ -1,5 +1,5 @@
-//! Candidate layouts of each tensor of a graph: those declared, those required by its writer and its readers, and those
-//! that propagate through operators that take any layout.
+//! Candidate layouts of each tensor of a graph: those that the manifest declares, those that the tensor's writer and
+//! readers require, and those that propagate through operators that accept any layout.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,21 +16,22 @@ use crate::manifest::syntax::{GraphTensorItem, SpannedText};
 use crate::model::Tensor;
 use crate::model::graph::{Compatibility, LayoutCandidate};
 
-/// Maximum number of candidate layouts of one tensor. A tensor that needs more is an error, and no layouts are
-/// propagated beyond it.
+/// Maximum number of candidate layouts of one tensor. A tensor whose declarations and operators need more is an error;
+/// propagation stops at this number.
 pub(super) const MAX_LAYOUTS: usize = 12;
 
-/// Layout that must be a candidate of a tensor, with its origin.
+/// Layout that must be a candidate of a tensor, with the location that it comes from.
 #[derive(Clone)]
 pub(super) struct LayoutConstraint {
     pub(super) text: SpannedText,
     pub(super) place: FileSpan,
-    /// True if the manifest declares it for this tensor; then an invalid one is an error.
+    /// True if the manifest declares the layout for this tensor: an invalid layout is then an error, otherwise it is
+    /// skipped.
     pub(super) is_stated: bool,
 }
 
 impl LayoutConstraint {
-    /// Creates the constraint for a layout that follows from those of other tensors.
+    /// Creates the constraint for a layout that an operator requires or that follows from layouts of other tensors.
     pub(super) fn derived(text: SpannedText, place: FileSpan) -> Self {
         Self { text, place, is_stated: false }
     }
@@ -69,7 +70,7 @@ pub(super) fn add(demands: &mut [Vec<LayoutConstraint>], tensor: usize, demand: 
     }
 }
 
-/// Constraints that the manifest declares for each tensor, by the tensor's position.
+/// Constraints from the layouts that the manifest declares for tensors, outputs and pins, by the tensor's position.
 fn stated(graph: &ResolvedGraph<'_>) -> Vec<Vec<LayoutConstraint>> {
     let mut demands: Vec<Vec<LayoutConstraint>> =
         graph.tensors.iter().map(|_| Vec::new()).collect();
@@ -108,14 +109,14 @@ fn add_requirements(
 pub(super) enum LayoutSharing {
     /// All tensors have equal layouts.
     Same,
-    /// Each tensor has the projection of one layout to its own axes.
+    /// Each tensor has the projection of one layout to its axes: `NC16c` of `NCHW16c` for a tensor of N and C.
     Projection,
 }
 
-/// Positions of tensors that an alternative requires to share a layout, and the relation between their layouts.
+/// Tensors, by position, that an alternative requires to share a layout, and the relation between their layouts.
 pub(super) type SharingConstraint = (BTreeSet<usize>, LayoutSharing);
 
-/// The sharing constraints of all alternatives.
+/// Sharing constraints of all alternatives of all nodes.
 fn bound(graph: &ResolvedGraph<'_>, wants: &[OperatorAlternatives]) -> Vec<SharingConstraint> {
     let of_node = |(node, wants): (usize, &OperatorAlternatives)| {
         let alike = |alternative: &Alternative| {
@@ -133,8 +134,8 @@ fn bound(graph: &ResolvedGraph<'_>, wants: &[OperatorAlternatives]) -> Vec<Shari
     wants.iter().enumerate().flat_map(of_node).collect()
 }
 
-/// If tensors that must have the same layout have their axes in different orders, adds a layout that names the axes by
-/// letters.
+/// Adds, to tensors that must have equal layouts but have their axes in different orders, a constraint that names the
+/// axes by letters.
 fn orders(
     graph: &ResolvedGraph<'_>,
     bound: &[SharingConstraint],
@@ -163,7 +164,7 @@ fn orders(
     }
 }
 
-/// Propagates constraints among tensors that share a layout, to a fixed point.
+/// Copies constraints among tensors that share a layout until there are no new ones.
 pub(super) fn propagate_sharing(
     graph: &ResolvedGraph<'_>,
     bound: &[SharingConstraint],
@@ -204,7 +205,7 @@ pub(super) fn propagate_sharing(
     }
 }
 
-/// Adds the fallback layout as a constraint to a tensor that has none.
+/// Adds the fallback layout as a constraint to a tensor without constraints.
 fn fall_back(
     graph: &ResolvedGraph<'_>,
     tensor: usize,
@@ -266,8 +267,8 @@ fn of_tensor(
     Ok(candidates)
 }
 
-/// Layout text of a constraint, for labels in the graph's manifest. The text of a backend in another manifest gets the
-/// span of the tensor's name.
+/// Layout text of a constraint with a span in the graph's manifest. A text from another manifest gets the span of the
+/// tensor's name.
 fn here(
     graph: &ResolvedGraph<'_>,
     item: &GraphTensorItem,
@@ -279,7 +280,8 @@ fn here(
     SpannedText { span: item.name.span.clone(), ..demand.text.clone() }
 }
 
-/// Layout of a tensor without constraints: the backend's default, else row-major.
+/// Constraint and checked tensor for a tensor without constraints: the backend's default layout for its rank, otherwise
+/// row-major.
 fn fallback(
     graph: &ResolvedGraph<'_>,
     item: &GraphTensorItem,

@@ -1,4 +1,5 @@
-//! Choices of an operator: its alternatives, each with matching candidates of its tensors.
+//! Choices of a node: each selects an alternative of the node's operator, and a candidate layout for every operand and
+//! result.
 
 use std::borrow::Cow;
 
@@ -14,16 +15,17 @@ use crate::check::faults::counted;
 use crate::manifest::syntax::{CostItem, GraphTensorItem};
 use crate::model::graph::{LayoutCandidate, OperatorChoice, OperatorLowering};
 
-/// Maximum number of choices of one operator. An operator with more is an error.
+/// Maximum number of choices of one node. A node with more is an error.
 const MAX_CHOICES: usize = 4096;
 
-/// Maximum cost of an operator, in bytes, so that sums of many stay within 64 bits. A higher cost is an error.
+/// Maximum cost of an operator, in bytes. A higher cost is an error. Sums of many costs fit 64 bits.
 const MAX_COST: u64 = 1 << 50;
 
-/// The choices of a node.
+/// Choices of the node at position `node` under the alternatives `wants`; `candidates` are the layouts of each tensor,
+/// by its position.
 ///
 /// # Errors
-/// No choice, too many, or a cost above [`MAX_COST`].
+/// No choice, more than [`MAX_CHOICES`], or a cost above [`MAX_COST`].
 pub(super) fn choices(
     graph: &ResolvedGraph<'_>,
     node: usize,
@@ -62,8 +64,8 @@ pub(super) fn choices(
     Err(error.help(help))
 }
 
-/// Text of a node's operands and results in their layouts: `x (N, H, W, C), w (O, H, W, I) and writes y (N, H, W,
-/// C)`
+/// Text of a node's operands and results with their axes, for notes: `` `x` (N, H, W, C), `w` (O, H, W, I) and writes
+/// `y` (N, H, W, C) ``.
 fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
     let shown = |positions: &[usize]| {
         let items = positions.iter().filter_map(|k| graph.tensors.get(*k));
@@ -75,7 +77,8 @@ fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
     format!("{} and writes {}", shown(graph.operands(node)), shown(graph.results(node)))
 }
 
-/// Adds the choices of one alternative; returns the reason if there is none.
+/// Adds the choices of one alternative to `choices`. Returns the reason if there is none; `None` if a choice is added
+/// or no reason is known.
 fn add_choices(
     graph: &ResolvedGraph<'_>,
     node: usize,
@@ -179,7 +182,9 @@ fn add_choices(
     Ok(fault)
 }
 
-/// The candidates that satisfy a required text: the same text, and for a `*` those with any axis there.
+/// Positions of the candidates that satisfy the required layout `text`: those with the same text, and for a text with
+/// `*` (any axis) those that differ from it only there. Each is `Some`, as `None` stands for an operand without a
+/// requirement.
 fn alike(candidates: &[LayoutCandidate], text: &str) -> Vec<Option<usize>> {
     let required = candidates.iter().find(|candidate| candidate.text == text);
     let has_star =
@@ -195,16 +200,17 @@ fn alike(candidates: &[LayoutCandidate], text: &str) -> Vec<Option<usize>> {
     all.map(|(k, _)| Some(k)).collect()
 }
 
-/// True if a tensor need not share the layout: a constant, which is converted at no cost; a tensor of rank at most 1;
-/// or an operand with fewer axes than a result, which is broadcast. Results are never exempt.
+/// True if the tensor of `slot` need not have the layout that an elementwise operator's tensors share: a constant,
+/// which is converted at no cost; an operand of rank at most 1; or an operand with fewer axes than a result, which is
+/// broadcast. Results are never exempt.
 fn is_exempt(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, slots: &[OperandSlot<'_>]) -> bool {
     let rank = graph.rank(slot.tensor);
     let is_broadcast = slots.iter().any(|other| other.is_result && graph.rank(other.tensor) > rank);
     !slot.is_result && (graph.is_constant(slot.tensor) || is_broadcast || rank <= 1)
 }
 
-/// The tensor whose layout is projected to the others: the one of highest rank that is not a constant; the first result
-/// of several.
+/// Position of the tensor whose layout is projected to the other tensors of a node: among those with a projection
+/// requirement that are no constants, the one of highest rank, a result before operands. `None` if there is none.
 fn whole(graph: &ResolvedGraph<'_>, slots: &[OperandSlot<'_>]) -> Option<usize> {
     let is_part = |slot: &&OperandSlot<'_>| matches!(slot.want, LayoutRequirement::Projection);
     let is_bound = |slot: &&OperandSlot<'_>| slot.is_result || !graph.is_constant(slot.tensor);
@@ -212,8 +218,8 @@ fn whole(graph: &ResolvedGraph<'_>, slots: &[OperandSlot<'_>]) -> Option<usize> 
     slots.iter().filter(is_part).filter(is_bound).rev().max_by_key(rank).map(|slot| slot.tensor)
 }
 
-/// True if an operand need not share a projected layout: a constant, or an operand with an axis that the whole does not
-/// have.
+/// True if the operand of `slot` need not have the projection of the layout of the tensor `whole`: a constant, or an
+/// operand with an axis that `whole` does not have.
 fn is_apart(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, whole: Option<usize>) -> bool {
     let items = whole.and_then(|k| graph.tensors.get(k)).zip(graph.tensors.get(slot.tensor));
     let lacks = items.is_some_and(|(whole, own)| {
@@ -223,7 +229,8 @@ fn is_apart(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, whole: Option<usi
     !slot.is_result && (graph.is_constant(slot.tensor) || lacks)
 }
 
-/// The layouts that tensors which share one may have; one `None` if no tensor must share.
+/// Layout texts that the tensors of a node which must share one layout may have; a single `None` if no tensors must
+/// share one. `whole` is the tensor whose layout is projected.
 fn bound_texts<'c>(
     graph: &ResolvedGraph<'_>,
     slots: &[OperandSlot<'_>],
@@ -257,13 +264,13 @@ fn bound_texts<'c>(
     texts
 }
 
-/// True if a text names all axes by letters.
+/// True if a layout text names every axis by a letter: `NHWC`, `NCHW16c`, but not `row-major` or `N**C`.
 fn is_by_letter(text: &str) -> bool {
     let has_letters = matches!(notation(text).0, Notation::Glow | Notation::Tvm);
     has_letters && text != ROW_MAJOR && !text.contains('*')
 }
 
-/// Cartesian product of the lists, truncated above [`MAX_CHOICES`].
+/// Cartesian product of the lists, truncated to [`MAX_CHOICES`] + 1 elements.
 fn product<T: Copy>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
     let mut all: Vec<Vec<T>> = vec![Vec::new()];
     for list in lists {
@@ -278,7 +285,8 @@ fn product<T: Copy>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
     all
 }
 
-/// Cost of an alternative in bytes: as declared, or its fraction of the bytes of the results, rounded down.
+/// Cost of an alternative in bytes: the declared `cost`, or `cost-per-byte` times the bytes of the results in the
+/// candidates `outputs`, rounded down; 0 if neither is declared.
 fn cost(
     graph: &ResolvedGraph<'_>,
     node: usize,

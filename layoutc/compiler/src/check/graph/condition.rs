@@ -1,4 +1,4 @@
-//! Conditions of alternatives: `when="R <= 3 and stride == 1 and padding == 'same'"`.
+//! Evaluator of the conditions of alternatives: `when="R <= 3 and stride == 1 and padding == 'same'"`.
 //!
 //! A condition compares integers, names of axes and properties with `+ - * // %`, and reals, and combines comparisons
 //! with `and`, `or`, `not`. A word in single quotes is compared with a property that is a word. `in[1].C`,
@@ -7,14 +7,14 @@
 
 use std::ops::Range;
 
-/// Value of a part of a condition.
+/// Value of an expression in a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ConditionValue {
     /// Integer, such as an extent.
     Integer(i128),
-    /// A number with a fraction or an exponent.
+    /// Number with a fraction or an exponent.
     Real(f64),
-    /// Word, such as a property in quotes.
+    /// Word: the text of a property, or a literal in single quotes.
     Word(String),
     /// Boolean, the result of a comparison.
     Truth(bool),
@@ -22,14 +22,14 @@ pub(super) enum ConditionValue {
     Absent,
 }
 
-/// Fault of a condition: the byte range in its text, and a message.
+/// Fault of a condition: a byte range in its text, and a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct WhenError {
     pub(super) span: Range<usize>,
     pub(super) message: String,
 }
 
-/// Query of a name or attribute in a condition.
+/// Query of a name or attribute in a condition, `stride` or `in[1].C`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConditionQuery<'a> {
     /// Property of the node, or the extent of the first axis of this name.
@@ -56,14 +56,18 @@ pub(super) enum TensorAttribute<'a> {
     At(usize),
 }
 
-/// Function that returns the value of a query whose text is at these bytes; `None` if there is no such value.
+/// Function that returns the value of a query; `None` if the node has no such property, axis or attribute. The second
+/// argument is the byte range of the query in the condition.
 pub(super) type ConditionLookup<'a> =
     dyn Fn(ConditionQuery<'_>, Range<usize>) -> Option<ConditionValue> + 'a;
 
-/// Maximum nesting depth of parentheses in a condition. A deeper condition is an error.
+/// Maximum nesting depth of parentheses in a condition, in levels. A deeper condition is an error.
 const MAX_DEPTH: usize = 64;
 
-/// Evaluates a condition. `lookup` is called for every name, without short-circuiting.
+/// Evaluates the condition `text`. `lookup` is called for every name, without short-circuiting.
+///
+/// # Errors
+/// A syntax error, operands of the wrong type, or a result that is not a boolean.
 pub(super) fn holds(text: &str, lookup: &ConditionLookup<'_>) -> Result<bool, WhenError> {
     let mut reader = ConditionEvaluator { text, at: 0, depth: 0, lookup };
     let value = reader.or()?;
@@ -94,7 +98,8 @@ impl<'a> ConditionEvaluator<'a> {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
-    /// Consumes the first of these symbols that matches; longer ones must come first.
+    /// Consumes the first of `symbols` that the text continues with, after blanks; `None` if there is none. A symbol
+    /// must come before its prefixes.
     fn symbol(&mut self, symbols: &[&'static str]) -> Option<&'static str> {
         self.blanks();
         let found = symbols.iter().find(|symbol| self.rest().starts_with(**symbol))?;
@@ -102,7 +107,7 @@ impl<'a> ConditionEvaluator<'a> {
         Some(found)
     }
 
-    /// The name at the current position; empty if there is none.
+    /// Name after blanks at the current position, which is not consumed; empty if there is none.
     fn name(&mut self) -> &'a str {
         self.blanks();
         let rest = self.rest();
@@ -127,7 +132,8 @@ impl<'a> ConditionEvaluator<'a> {
         self.joined("and", Self::not, |a, b| a && b)
     }
 
-    /// Truths joined by a word.
+    /// Evaluates booleans separated by `word` (`and`, `or`) and combines them with `join`; a single operand may have
+    /// any type.
     fn joined(
         &mut self,
         word: &str,
@@ -212,7 +218,7 @@ impl<'a> ConditionEvaluator<'a> {
         self.chain(&["*", "//", "%"], Self::atom)
     }
 
-    /// Operands joined by symbols of one precedence.
+    /// Evaluates operands separated by arithmetic operators of one precedence, from left to right.
     fn chain(
         &mut self,
         symbols: &[&'static str],
@@ -303,7 +309,7 @@ impl<'a> ConditionEvaluator<'a> {
         Ok(value)
     }
 
-    /// `[1].C` or `[1][0]`, after `in` or `out`.
+    /// Parses a query's text after `in` (if `is_operand`) or `out`: `[1].C` or `[1][0]`.
     fn of_tensor(&mut self, is_operand: bool) -> Result<ConditionQuery<'a>, WhenError> {
         let number = self.bracket()?;
         let tensor = if is_operand {
@@ -325,7 +331,7 @@ impl<'a> ConditionEvaluator<'a> {
         Ok(ConditionQuery::Of(tensor, TensorAttribute::Name(name)))
     }
 
-    /// `[1]`
+    /// Parses an index in brackets, `[1]`, and returns the number.
     fn bracket(&mut self) -> Result<usize, WhenError> {
         let start = self.at;
         let inside = self.rest().strip_prefix('[').and_then(|rest| rest.split_once(']'));
@@ -339,7 +345,7 @@ impl<'a> ConditionEvaluator<'a> {
     }
 }
 
-/// A number as a float, for a comparison with a real.
+/// Value of a number as a float, for a comparison with a real; `None` for values that are not numbers.
 fn real(value: &ConditionValue) -> Option<f64> {
     match value {
         // Parsing the decimal text rounds to the nearest f64.
@@ -349,7 +355,8 @@ fn real(value: &ConditionValue) -> Option<f64> {
     }
 }
 
-/// Length of the number that a text starts with, and true if it has a fraction or an exponent: `0.5`, `1e-5`.
+/// Length in bytes of the number at the start of a text, 0 if there is none, and true if the number has a fraction or
+/// an exponent: `0.5`, `1e-5`.
 fn number(text: &str) -> (usize, bool) {
     let digits = |from: usize| text.bytes().skip(from).take_while(u8::is_ascii_digit).count();
     let whole = digits(0);

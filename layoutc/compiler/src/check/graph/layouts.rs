@@ -1,4 +1,5 @@
-//! Graph tensors in a layout, checked and proven like tensors of the manifest. Tensors of one shape share the results.
+//! Graph tensors in a layout, checked and proven like tensors of the manifest; results are cached by shape and layout
+//! text.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +17,10 @@ use crate::manifest::syntax::{
 use crate::model::graph::{Compatibility, LayoutCandidate};
 use crate::model::{Fill, Tensor, TensorSpans};
 
-/// Name of the default layout: row-major.
+/// Text of the layout that tensors have by default: row-major, without padding.
 pub(super) const ROW_MAJOR: &str = "row-major";
 
-/// Checked tensors and comparisons of layouts.
+/// Cache of checked tensors, by (shape, layout text), and of comparisons of layouts, by (shape, text, required text).
 pub(super) struct LayoutCache<'a> {
     place: ManifestContext<'a>,
     made: BTreeMap<(String, String), Tensor>,
@@ -31,7 +32,7 @@ impl<'a> LayoutCache<'a> {
         Self { place, made: BTreeMap::new(), fits: BTreeMap::new() }
     }
 
-    /// The tensor in the layout of a text.
+    /// Tensor `item` in the layout `text`, with all spans those of the text.
     ///
     /// # Errors
     /// Faults of its element type, its shape, or the layout, located as if the text were at its span.
@@ -56,7 +57,7 @@ impl<'a> LayoutCache<'a> {
         Ok(Tensor { name: item.name.value.clone(), places, ..made })
     }
 
-    /// The type of a tensor; `None` if it is invalid or has a symbolic extent.
+    /// Type of the tensor `item`; `None` if it is invalid or has a symbolic extent.
     pub(super) fn known(&mut self, item: &GraphTensorItem) -> Option<GraphTensorType> {
         let span = item.name.span.clone();
         let text = SpannedText { value: ROW_MAJOR.to_owned(), span, quoted: false };
@@ -68,7 +69,8 @@ impl<'a> LayoutCache<'a> {
         Some(GraphTensorType { name: item.name.value.clone(), axes, dtype: tensor.dtype })
     }
 
-    /// Compatibility of a buffer in one layout with a required one.
+    /// Compatibility of a buffer with the tensor `item` in the layout `has` with a reader that requires the layout
+    /// `required`.
     pub(super) fn fit(
         &mut self,
         item: &GraphTensorItem,
@@ -84,8 +86,9 @@ impl<'a> LayoutCache<'a> {
         fit
     }
 
-    /// True if the result of a transposition in one layout is the operand's buffer in another. Axis `p` of the operand
-    /// is axis `place[p]` of the result; `text` is the operand's layout in the letters of the result.
+    /// True if the operand's buffer, in the layout `has`, is also the result of a transposition in the layout `given`.
+    /// Axis `p` of the operand is axis `place[p]` of the result; `text` is the operand's layout in the letters of the
+    /// result.
     pub(super) fn is_alias(
         &self,
         has: &LayoutCandidate,
@@ -100,7 +103,7 @@ impl<'a> LayoutCache<'a> {
         layout.is_ok_and(|layout| self.holds(has, given, &layout))
     }
 
-    /// Compatibility of a layout with a required one, whose map is `layout`.
+    /// Compatibility of the layout `has` with the layout `required`, whose checked map is `layout`.
     fn compared(
         &self,
         has: &LayoutCandidate,
@@ -121,8 +124,8 @@ impl<'a> LayoutCache<'a> {
         }
     }
 
-    /// True if a buffer in one layout can be read as the other: every element at the same offset, at least as many
-    /// slots, sufficient alignment, and padding with the other's fill value.
+    /// True if a buffer in the layout `has` can be read as `layout`, the map of `required`: every element is at the
+    /// same offset, the buffer is large enough and sufficiently aligned, and its padding has the required fill value.
     fn holds(&self, has: &LayoutCandidate, required: &LayoutCandidate, layout: &Layout) -> bool {
         let (own, other) = (&has.tensor, &required.tensor);
         let slots = |layout: &Layout| layout.physical_elements().as_const();
@@ -142,7 +145,7 @@ impl<'a> LayoutCache<'a> {
     }
 }
 
-/// Cache key: element type and axes, which determine the meaning of a layout text.
+/// Cache key of a tensor's shape: the element type and the axes with their extents, `f32;N 1;C 16`.
 fn shape(item: &GraphTensorItem) -> String {
     let mut key = item.dtype.value.clone();
     for axis in &item.shape.axes {
@@ -157,7 +160,7 @@ fn shape(item: &GraphTensorItem) -> String {
     key
 }
 
-/// The tensor as a manifest item.
+/// Manifest item that declares the graph tensor `item` with the layout `text`.
 fn as_tensor(item: &GraphTensorItem, text: &SpannedText) -> TensorItem {
     let (notation, start) = notation(&text.value);
     let span = text.span.start + start..text.span.end;
@@ -176,9 +179,9 @@ fn as_tensor(item: &GraphTensorItem, text: &SpannedText) -> TensorItem {
     }
 }
 
-/// Notation of a text, and the offset of the layout in it: a prefix as in `onednn:aBcd16b` is explicit; text without
-/// blocks, or with brackets, is Glow's; blocks with capital outer axes are TVM's (`NCHW16c`), others oneDNN's
-/// (`nChw16c`).
+/// Notation of a layout text, and the byte offset of the layout in it. A prefix as in `onednn:aBcd16b` selects the
+/// notation; text without blocks, or with brackets, is Glow's; blocks with upper-case outer axes are TVM's (`NCHW16c`),
+/// other blocks are oneDNN's (`nChw16c`).
 pub(super) fn notation(text: &str) -> (Notation, usize) {
     let explicit =
         text.split_once(':').and_then(|(word, _)| Some((Notation::of(word)?, word.len() + 1)));
@@ -199,14 +202,14 @@ pub(super) fn notation(text: &str) -> (Notation, usize) {
     (if is_lower { Notation::Onednn } else { Notation::Tvm }, 0)
 }
 
-/// True if a text requires nothing: `****`.
+/// True if a layout text accepts every layout: `****`.
 pub(super) fn is_any(text: &str) -> bool {
     let parsed = glow::parse(text);
     let any = |dim: &glow::GlowAxis| dim.is_any() && dim.extensions().is_empty();
     parsed.is_ok_and(|layout| layout.rank() > 0 && layout.dims().iter().all(any))
 }
 
-/// The text as a Glow layout, if it is one.
+/// Glow layout of a text; `None` for `row-major` and other notations.
 pub(super) fn string(text: &str) -> Option<glow::GlowLayout> {
     let (notation, start) = notation(text);
     let text = text.get(start..).filter(|_| notation == Notation::Glow && text != ROW_MAJOR)?;

@@ -1,5 +1,5 @@
-//! Graphs: names are resolved, the candidate layouts of each tensor proven, and the choices of each operator listed.
-//! The planner selects among them; a graph that leaves nothing to choose is verified.
+//! Checks of operator graphs: resolves names, proves the candidate layouts of each tensor, and lists the choices of
+//! each operator. The solver selects among them later; a graph that leaves nothing to choose is verified here.
 
 mod alternatives;
 mod backend;
@@ -37,7 +37,8 @@ use names::ConditionName;
 use resolve::{ResolvedGraph, resolve};
 use tensor_types::GraphTensorType;
 
-/// Checks the graphs of a manifest and returns the valid ones.
+/// Checks the graphs of a manifest and returns the valid ones in textual order. Adds errors and warnings to
+/// `diagnostics`.
 pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Graph> {
     let Some(syntax) = place.files.syntax(place.file) else { return Vec::new() };
     let Some(scope) = place.scopes.get(place.file) else { return Vec::new() };
@@ -70,19 +71,19 @@ pub(super) fn check(place: ManifestContext<'_>, diagnostics: &mut Vec<Diagnostic
     graphs
 }
 
-/// Properties of a graph that do not depend on layouts.
+/// Facts about a graph that hold for every assignment of layouts.
 struct GraphFacts {
     /// Type (axes and element type) of each tensor, by the tensor's position in the graph; `None` if it is invalid or
     /// has a symbolic extent.
     known: Vec<Option<GraphTensorType>>,
     /// Alternatives of each node, by the node's position in the graph.
     wants: Vec<OperatorAlternatives>,
-    /// Axis order of each node that is a transposition by layoutc, by the node's position: axis `k` of the result is
-    /// axis `order[k]` of the operand. `None` for any other node.
+    /// Axis order of each node that is a transposition which layoutc performs, by the node's position: axis `k` of the
+    /// result is axis `order[k]` of the operand. `None` for any other node.
     orders: Vec<Option<Vec<usize>>>,
 }
 
-/// Checks a graph; adds the names in its conditions to `uses`.
+/// Checks the resolved graph `graph` of `item`. Adds the names in its conditions to `uses`.
 fn one(
     item: &GraphItem,
     graph: &ResolvedGraph<'_>,
@@ -116,7 +117,7 @@ fn one(
     Ok(Graph { name, place, tensors, nodes, outputs, is_fixed })
 }
 
-/// The nodes with their choices, and errors for those that have none.
+/// Nodes of the graph with their choices, and errors for nodes without a choice.
 fn nodes(
     graph: &ResolvedGraph<'_>,
     facts: &GraphFacts,
@@ -153,7 +154,7 @@ fn nodes(
     (nodes, errors)
 }
 
-/// Alternatives of every node, by position, or all faults of their operators and conditions.
+/// Alternatives of every node, by the node's position; `Err` has all faults of operators and conditions.
 fn all_wants(
     graph: &ResolvedGraph<'_>,
     known: &[Option<GraphTensorType>],
@@ -177,8 +178,8 @@ fn all_wants(
     })
 }
 
-/// The graph's tensors, each with its candidate layouts and the position of the layout that the manifest declares
-/// for it.
+/// Tensors of the graph, each with its candidate layouts and the position of the layout that the manifest declares.
+/// Pins that contradict a declaration are an error.
 fn tensors(
     graph: &ResolvedGraph<'_>,
     candidates: Vec<Vec<LayoutCandidate>>,
@@ -230,8 +231,8 @@ fn tensors(
     Ok(tensors)
 }
 
-/// Position of the declared layout among the candidates of a tensor; `None` if there is none, or it is `****`,
-/// which accepts any layout.
+/// Position, among the candidates of `tensor`, of the layout `text`; `None` without a text, or if it is `****`, which
+/// accepts any layout.
 fn stated(text: Option<&SpannedText>, tensor: &GraphTensor) -> Option<usize> {
     tensor.find(&text.filter(|text| !is_any(&text.value))?.value)
 }

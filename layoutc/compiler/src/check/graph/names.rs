@@ -1,4 +1,4 @@
-//! Resolution of names in conditions, and warnings for unknown ones.
+//! Resolution of the names in conditions for a node, and warnings for names that no node has.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::PropertyItem;
 
-/// Name or attribute in a condition, as resolved for one node.
+/// Name or attribute in a condition, resolved for one node.
 #[derive(Debug, Clone)]
 pub(super) struct ConditionName {
     place: FileSpan,
-    /// Span in the manifest of the queried tensor, `in[1]`; that of the name if the query is about the node.
+    /// Span of the queried tensor's text, `in[1]`; span of the name if the query is about the node.
     tensor_place: FileSpan,
-    /// Number of the node's operands, or of its results if the query is about a result.
+    /// Number of the node's operands, or of its results for a query of a result; 0 if the query is about the node.
     count: usize,
     /// Name of the operator whose condition contains the name.
     op: String,
@@ -29,7 +29,8 @@ pub(super) struct ConditionName {
 }
 
 impl ConditionName {
-    /// Resolves a query of a condition for one node. `place` is the span of the whole query `text`, as in `in[1].C`.
+    /// Resolves the query `query` for the node of `site`. `place` is the span of the query's text `text`, such as
+    /// `in[1].C`.
     pub(super) fn new(
         site: &NodeContext<'_>,
         query: ConditionQuery<'_>,
@@ -69,7 +70,7 @@ impl ConditionName {
     }
 }
 
-/// Names of a node's properties and axes.
+/// Names of the properties of a node, and of the axes of its operands and results, with duplicates.
 fn own_names(site: &NodeContext<'_>) -> Vec<String> {
     let properties = site.node.properties.iter().map(|(key, _)| key.value.clone());
     let axes = site.inputs.iter().copied().chain(&site.node.outputs);
@@ -77,7 +78,8 @@ fn own_names(site: &NodeContext<'_>) -> Vec<String> {
     properties.chain(axes).collect()
 }
 
-/// The attributes of a tensor: names or positions.
+/// Names that a query of the kind `part` may use for a tensor: positions, or axes, `rank` and `dtype`. Empty for
+/// `None`.
 fn tensor_names(tensor: Option<&GraphTensorType>, part: TensorAttribute<'_>) -> Vec<String> {
     let Some(tensor) = tensor else { return Vec::new() };
     match part {
@@ -96,8 +98,8 @@ fn of<'a>(site: &NodeContext<'a>, which: ConditionTensor) -> Option<&'a GraphTen
     }
 }
 
-/// Value of a query: a property of the node, else the extent of the first axis of this name among operands, then
-/// results; or an attribute of one tensor.
+/// Value of a query for a node. A name is a property, otherwise the extent of the first axis of this name among
+/// operands, then results. `None` if there is no such property, axis or attribute.
 pub(super) fn value(site: &NodeContext<'_>, query: ConditionQuery<'_>) -> Option<ConditionValue> {
     match query {
         ConditionQuery::Name(name) => {
@@ -131,7 +133,7 @@ pub(super) fn value(site: &NodeContext<'_>, query: ConditionQuery<'_>) -> Option
     }
 }
 
-/// A warning for each name that no node of the manifest has.
+/// Warnings for names in conditions that no node of the manifest has, one for each location.
 pub(super) fn unknown(uses: Vec<ConditionName>) -> Vec<Diagnostic> {
     let mut places: BTreeMap<FileSpan, ConditionName> = BTreeMap::new();
     for found in uses {

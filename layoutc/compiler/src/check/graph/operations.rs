@@ -12,7 +12,9 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic};
 use crate::manifest::syntax::{NodeItem, OperatorItem, OperatorRule, ShapeRule, TypeRule};
 
-/// Checks the shapes and element types of all nodes. Returns the axis order of each transposition by layoutc.
+/// Checks the shapes and element types of all nodes. Returns for each node, by position, the axis order if it is a
+/// transposition that layoutc performs: axis `k` of the result is axis `order[k]` of the operand. `None` for other
+/// nodes.
 ///
 /// # Errors
 /// `graph::shape` and `graph::dtype`.
@@ -63,7 +65,8 @@ struct NodeTypes<'a> {
 }
 
 impl NodeTypes<'_> {
-    /// Checks the shapes; returns the axis order of a transposition by layoutc.
+    /// Checks the shapes of the node. Returns the axis order of a transposition that layoutc performs; `None` for other
+    /// nodes.
     fn shapes(&self) -> Result<Option<Vec<usize>>, Diagnostic> {
         let Some(operator) = self.operator else { return Ok(None) };
         if operator.rule == OperatorRule::Transpose {
@@ -97,8 +100,8 @@ impl NodeTypes<'_> {
         transpose::order(self.node, from, to)
     }
 
-    /// The operands and results with their axes in the order of the required letters, if there is one alternative and
-    /// its requirements are letters.
+    /// Operands, then results, each with its axes in the order of the letters that the only alternative requires.
+    /// Without such letters, the axes keep their order.
     fn in_operator_order(&self) -> Vec<GraphTensorType> {
         let all = self.operands.iter().chain(&self.results);
         let wants: Vec<Option<&LayoutRequirement>> = match self.wants.alternatives.as_slice() {
@@ -124,7 +127,8 @@ impl NodeTypes<'_> {
         self.fault(Code::GraphShape, message, &help)
     }
 
-    /// The end of a help text: how to declare the operator with another rule.
+    /// End of a help text on how to declare the operator with the property `property` instead; empty for a
+    /// transposition.
     fn relaxed(&self, rule: OperatorRule, property: &str) -> String {
         let op = &self.node.op.value;
         // A transposition has no other rule.
@@ -171,7 +175,7 @@ impl NodeTypes<'_> {
     }
 }
 
-/// A tensor with its axes in the order of the required letters, if each axis matches one of them.
+/// Type of a tensor with its axes in the order of the required letters; unchanged unless each axis matches one letter.
 fn ordered(tensor: &GraphTensorType, want: Option<&LayoutRequirement>) -> GraphTensorType {
     let Some(LayoutRequirement::Text(text, _)) = want else { return tensor.clone() };
     let Some(letters) = string(&text.value) else { return tensor.clone() };

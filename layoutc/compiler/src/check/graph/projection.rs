@@ -1,21 +1,22 @@
 //! Projection of layouts to tensors with a subset of the axes: `NCHW16c` projects to `NC16c` for a tensor of N and C.
 //!
-//! Axes are identified by letters, so only strings of letters and blocks can be projected (`NHWC`, `NCHW16c`). A layout
-//! in any other notation has no projection but itself.
+//! Axes are identified by letters, so only strings of letters and blocks lose axes (`NHWC`, `NCHW16c`). `row-major`
+//! projects to `row-major` if the common axes keep their order. A layout in any other notation projects only to tensors
+//! with the same axes in the same order.
 
 use layoutc_algebra::notation::Notation;
 
 use super::layouts::{ROW_MAJOR, notation};
 use crate::manifest::syntax::{Extent, GraphTensorItem, IntegerExpr};
 
-/// A layout as letters: outer axes, outermost first, then blocks (`16c`).
+/// Layout as letters: outer axes, outermost first, then blocks as (size, axis): `NCHW16c` has the block ("16", 'c').
 struct LayoutLetters {
     outer: Vec<char>,
     blocks: Vec<(String, char)>,
 }
 
 impl LayoutLetters {
-    /// Parses a text; `None` for any other notation.
+    /// Parses a layout text; `None` for any other notation.
     fn of(text: &str) -> Option<Self> {
         if !is_by_letter(text) || !text.chars().all(|c| c.is_ascii_alphanumeric()) {
             return None;
@@ -39,8 +40,8 @@ impl LayoutLetters {
     }
 }
 
-/// Projects the layout `text` of tensor `from` to tensor `to`: keeps the axes that both have, and appends the axes of
-/// extent 1 that only `to` has. `None` if there is no projection.
+/// Projection of the layout `text` of tensor `from` to tensor `to`: keeps the axes that both have, and appends the axes
+/// of extent 1 that only `to` has. `None` if there is no projection.
 pub(super) fn project_layout(
     text: &str,
     from: &GraphTensorItem,
@@ -80,7 +81,7 @@ pub(super) fn project_layout(
     (letters.outer.len() == others.len()).then(|| letters.text())
 }
 
-/// True if a text names axes by letters, not by position.
+/// True if a layout text names axes by letters, not by position; a `*` (any axis) counts as a letter.
 fn is_by_letter(text: &str) -> bool {
     matches!(notation(text), (Notation::Glow | Notation::Tvm, 0)) && text != ROW_MAJOR
 }

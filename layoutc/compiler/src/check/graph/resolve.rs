@@ -1,4 +1,4 @@
-//! Resolution of a graph: tensors and nodes by position, nodes in topological order.
+//! Resolution of the names of a graph: [`ResolvedGraph`] has tensors and nodes by position, nodes in topological order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,31 +17,31 @@ use crate::model::graph::TensorRole;
 pub(super) struct ResolvedGraph<'a> {
     pub(super) file: &'a Arc<str>,
     pub(super) backend: Option<Backend>,
-    /// Tensors of the graph: inputs and constants, then results in the order of the nodes.
+    /// Tensors of the graph: inputs and constants in textual order, then results in the order of the nodes.
     pub(super) tensors: Vec<&'a GraphTensorItem>,
     pub(super) roles: Vec<TensorRole>,
-    /// The nodes in topological order.
+    /// Nodes in topological order.
     pub(super) nodes: Vec<&'a NodeItem>,
-    /// Positions in `tensors` of the operands of each node, by the node's position.
+    /// Positions in `tensors` of the operands of each node, by the node's position in `nodes`.
     pub(super) reads: Vec<Vec<usize>>,
-    /// Positions in `tensors` of the results of each node, by the node's position.
+    /// Positions in `tensors` of the results of each node, by the node's position in `nodes`.
     pub(super) writes: Vec<Vec<usize>>,
     pub(super) outputs: Vec<(usize, &'a OutputItem)>,
     pub(super) pins: Vec<(usize, &'a PinItem)>,
 }
 
 impl<'a> ResolvedGraph<'a> {
-    /// Positions of the operands of a node.
+    /// Positions in `tensors` of the operands of a node.
     pub(super) fn operands(&self, node: usize) -> &[usize] {
         self.reads.get(node).map_or(&[], Vec::as_slice)
     }
 
-    /// Positions of the results of a node.
+    /// Positions in `tensors` of the results of a node.
     pub(super) fn results(&self, node: usize) -> &[usize] {
         self.writes.get(node).map_or(&[], Vec::as_slice)
     }
 
-    /// Number of axes of the tensor at a position.
+    /// Number of axes of the tensor at position `tensor`; 0 for an invalid position.
     pub(super) fn rank(&self, tensor: usize) -> usize {
         self.tensors.get(tensor).map_or(0, |item| item.shape.axes.len())
     }
@@ -54,7 +54,8 @@ impl<'a> ResolvedGraph<'a> {
         self.roles.get(tensor) == Some(&TensorRole::Constant)
     }
 
-    /// The layout of tensor `to` where tensor `from` has `text`; `None` if there is no projection.
+    /// Projection to the tensor `to` of the layout `text` of the tensor `from`: `NC16c` for `NCHW16c` if `to` has the
+    /// axes N and C. `None` if there is no projection.
     pub(super) fn projected(&self, text: &str, from: usize, to: usize) -> Option<String> {
         if from == to {
             return Some(text.to_owned());
@@ -115,7 +116,7 @@ pub(super) fn resolve<'a>(
     Ok(ResolvedGraph { file, backend, tensors, roles, nodes, reads, writes, outputs, pins })
 }
 
-/// The nodes in topological order, stable with respect to the text.
+/// Nodes in topological order; among nodes that could be next, the first in the text comes first. A cycle is an error.
 fn in_order<'a>(item: &'a GraphItem, file: &Arc<str>) -> Result<Vec<&'a NodeItem>, Diagnostic> {
     let mut writer: BTreeMap<&str, usize> = BTreeMap::new();
     for (k, node) in item.nodes.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Shape rules of operators. Axes are matched by name, or else by position as in ONNX.
+//! Shape rules of operators, such as broadcast, product and convolution. Axes are matched by name, otherwise by
+//! position as in ONNX.
 
 mod concat;
 mod product;
@@ -6,7 +7,7 @@ mod product;
 use super::tensor_types::{GraphTensorType, StaticAxis};
 use crate::manifest::syntax::{PropertyItem, ShapeRule};
 
-/// Node's operator with its properties and the types of its operands and results.
+/// Operator of a node: its properties, and the types of its operands and results.
 pub(super) struct OperatorSignature<'k> {
     pub(super) operands: Vec<&'k GraphTensorType>,
     pub(super) results: Vec<&'k GraphTensorType>,
@@ -18,14 +19,14 @@ impl<'k> OperatorSignature<'k> {
         self.properties.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
     }
 
-    /// Value of the property called `name` if it is an integer; `None` otherwise.
+    /// Value of the property `name` if it is an integer; `None` otherwise.
     fn integer(&self, name: &str) -> Option<i128> {
         let PropertyItem::Integer(value) = self.property(name)? else { return None };
         Some(*value)
     }
 }
 
-/// Reason, with figures, why the shapes of an operator break the rule; `None` if they follow it.
+/// Reason, with the extents, why the shapes of an operator break the rule; `None` if they follow it.
 pub(super) fn clash(rule: ShapeRule, operation: &OperatorSignature<'_>) -> Option<String> {
     match rule {
         ShapeRule::Any => None,
@@ -46,18 +47,19 @@ pub(super) fn clash(rule: ShapeRule, operation: &OperatorSignature<'_>) -> Optio
     }
 }
 
-/// For each axis of `own` the axis of `other` with the same name; `None` if one is missing.
+/// For each axis of `own`, the position of the axis of `other` with the same name; `None` if one is missing.
 fn by_name(own: &GraphTensorType, other: &GraphTensorType) -> Option<Vec<usize>> {
     own.axes.iter().map(|axis| other.position(&axis.name)).collect()
 }
 
-/// For each axis of `own` the axis of `other` at the same position from the end; `None` if there are too few.
+/// For each axis of `own`, the position of the axis of `other` as far from the last axis; `None` if `other` has fewer
+/// axes.
 fn by_position(own: &GraphTensorType, other: &GraphTensorType) -> Option<Vec<usize>> {
     let before = other.axes.len().checked_sub(own.axes.len())?;
     Some((before..other.axes.len()).collect())
 }
 
-/// True if two tensors have the same extents, by name or by position.
+/// True if two tensors have the same rank and equal extents, with their axes matched by name or by position.
 fn is_alike(a: &GraphTensorType, b: &GraphTensorType) -> bool {
     let is_so = |places: Option<Vec<usize>>| {
         places.is_some_and(|places| {
@@ -68,7 +70,8 @@ fn is_alike(a: &GraphTensorType, b: &GraphTensorType) -> bool {
     a.axes.len() == b.axes.len() && (is_so(by_name(a, b)) || is_so(by_position(a, b)))
 }
 
-/// The valid broadcasts of an operand to a result, each as the result axis of every operand axis.
+/// Valid broadcasts of the operand `own` to the result `to`, by name and by position: for each axis of `own`, the
+/// position of the result's axis. Empty if there is none.
 fn places(own: &GraphTensorType, to: &GraphTensorType) -> Vec<Vec<usize>> {
     let is_broadcast = |places: &Vec<usize>| {
         let mut extents = own.axes.iter().zip(places);
@@ -77,7 +80,7 @@ fn places(own: &GraphTensorType, to: &GraphTensorType) -> Vec<Vec<usize>> {
     [by_name(own, to), by_position(own, to)].into_iter().flatten().filter(is_broadcast).collect()
 }
 
-/// The reason why the operands do not broadcast to a result.
+/// Reason why the operands do not broadcast to the result `to`; `None` if they do.
 fn broadcast(operation: &OperatorSignature<'_>, to: &GraphTensorType) -> Option<String> {
     // ONNX before opset 7 aligns the second operand at `axis`.
     if operation.operands.is_empty() || operation.integer("broadcast") == Some(1) {
@@ -100,7 +103,7 @@ fn broadcast(operation: &OperatorSignature<'_>, to: &GraphTensorType) -> Option<
     })
 }
 
-/// The difference between an operand and a result.
+/// Reason why the operand `own` does not broadcast to the result `to`: an axis whose extents differ.
 fn unlike(own: &GraphTensorType, to: &GraphTensorType) -> String {
     let places = by_name(own, to).or_else(|| by_position(own, to)).unwrap_or_default();
     let differs = |(axis, place): &(&StaticAxis, &usize)| {
@@ -120,7 +123,8 @@ fn unlike(own: &GraphTensorType, to: &GraphTensorType) -> String {
     }
 }
 
-/// The reason why the batch or the channels of a convolution mismatch; its window is not checked.
+/// Reason why the batch or the channels of a convolution mismatch; `None` if they match. The window (H, W) is not
+/// checked.
 fn convolution(operation: &OperatorSignature<'_>) -> Option<String> {
     let [data, filter, ..] = operation.operands.as_slice() else { return None };
     let result = operation.results.first()?;

@@ -1,4 +1,4 @@
-//! Types of graph tensors, independent of the layout: axes with extents, and element type.
+//! Types of graph tensors, independent of the layout: axes with constant extents, and element type.
 
 use std::fmt;
 
@@ -24,17 +24,17 @@ impl GraphTensorType {
         self.axes.iter().position(|axis| axis.name == name)
     }
 
-    /// Extent of the axis of this name.
+    /// Extent of the first axis `name`; `None` if there is none.
     pub(super) fn named(&self, name: &str) -> Option<i128> {
         self.extent(self.position(name)?)
     }
 
-    /// Extent of the axis at this position.
+    /// Extent of the axis at `position`, counted from the outermost; `None` if there are fewer axes.
     pub(super) fn extent(&self, position: usize) -> Option<i128> {
         self.axes.get(position).map(|axis| axis.extent)
     }
 
-    /// Number of elements; `None` on overflow.
+    /// Number of elements of the tensor; `None` on overflow.
     pub(super) fn elements(&self) -> Option<i128> {
         self.axes.iter().try_fold(1_i128, |all, axis| all.checked_mul(axis.extent))
     }

@@ -1,4 +1,4 @@
-//! Transpositions: their axis order, and the translation of layouts between operand and result.
+//! Axis orders of transpositions, and the translation of layout texts between operand and result.
 
 use layoutc_algebra::notation::{Notation, notation_axes};
 
@@ -6,17 +6,17 @@ use super::layouts::{ROW_MAJOR, notation};
 use super::tensor_types::GraphTensorType;
 use crate::manifest::syntax::{NodeItem, PropertyItem};
 
-/// Properties that give an order, in ONNX and Glow.
+/// Properties of a node that give the axis order, in ONNX and in Glow.
 const ORDERS: [&str; 2] = ["perm", "shuffle"];
 
-/// Largest rank of a layout of letters.
+/// Maximum rank of a tensor whose layout can be written as letters.
 const MAX_LETTERS: usize = 6;
 
-/// Order of a transposition: axis `k` of the result is axis `order[k]` of the operand. Given by the property `perm` or
-/// `shuffle`; otherwise axes are matched by name.
+/// Axis order of a transposition: axis `k` of the result is axis `order[k]` of the operand. It is given by the property
+/// `perm` or `shuffle`; without one, axes are matched by name.
 ///
 /// # Errors
-/// The reason why there is none.
+/// The reason why the node is not a transposition of `from` to `to`.
 pub(super) fn order(
     node: &NodeItem,
     from: &GraphTensorType,
@@ -49,7 +49,7 @@ pub(super) fn order(
     }
 }
 
-/// The integers of a property: one, or a comma-separated word.
+/// Integers of a property: `2`, or a word with commas, `'0,3,1,2'`; `None` for any other value.
 fn listed(value: &PropertyItem) -> Option<Vec<usize>> {
     if let PropertyItem::Integer(only) = value {
         return usize::try_from(*only).ok().map(|k| vec![k]);
@@ -58,13 +58,13 @@ fn listed(value: &PropertyItem) -> Option<Vec<usize>> {
     word.split(',').map(|k| k.trim().parse().ok()).collect()
 }
 
-/// Inverse permutation: for each axis of the operand its position in the result.
+/// Inverse of a permutation: for each axis of the operand, its position in the result.
 pub(super) fn inverse(order: &[usize]) -> Vec<usize> {
     (0..order.len()).filter_map(|axis| order.iter().position(|own| *own == axis)).collect()
 }
 
-/// Translates the layout `text` of a tensor with axes `from` to axes `to`, where axis `p` of `from` is axis `place[p]`
-/// of `to`. `None` if its notation has no letters or positions to replace.
+/// Translation of the layout `text` of a tensor with axes `from` to axes `to`, where axis `p` of `from` is axis
+/// `place[p]` of `to`. `None` if the notation has no letters or positions to replace.
 pub(super) fn rewritten(
     text: &str,
     from: &GraphTensorType,
@@ -114,14 +114,16 @@ pub(super) fn rewritten(
     }
 }
 
-/// The row-major order of the operand in letters of the result.
+/// Letters of the result's axes `to` in the row-major order of the operand; `None` if an axis has no single-letter
+/// name.
 fn row_major(to: &GraphTensorType, place: &[usize]) -> Option<String> {
     let letters = place.iter().map(|axis| single(&to.axes.get(*axis)?.name));
     let letters: Option<String> = letters.collect();
     letters.filter(|letters| (1..=MAX_LETTERS).contains(&letters.len()))
 }
 
-/// Replaces the letters outside brackets, preserving case; `None` if one has no replacement.
+/// Layout text with each letter outside brackets replaced by `letter`, in its case; `None` if a letter has no
+/// replacement.
 fn lettered(text: &str, letter: &dyn Fn(char) -> Option<char>) -> Option<String> {
     let mut is_inside = false;
     let one = |c: char| {
@@ -140,12 +142,12 @@ fn lettered(text: &str, letter: &dyn Fn(char) -> Option<char>) -> Option<String>
     text.chars().map(one).collect()
 }
 
-/// True if an axis is named by this letter, ignoring case.
+/// True if `name` is the single letter `letter`, ignoring case.
 fn is_letter(name: &str, letter: char) -> bool {
     single(name).is_some_and(|own| own.eq_ignore_ascii_case(&letter))
 }
 
-/// The letter, if the name is a single letter.
+/// Letter that a name consists of; `None` if the name is not a single letter.
 fn single(name: &str) -> Option<char> {
     let mut chars = name.chars();
     let first = chars.next().filter(char::is_ascii_alphabetic)?;

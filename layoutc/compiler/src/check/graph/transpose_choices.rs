@@ -1,4 +1,5 @@
-//! Choices of a transposition that layoutc performs: the result aliases the operand, or a conversion copies it.
+//! Choices of a transposition that layoutc performs: the result aliases the operand's buffer, or a conversion copies
+//! it.
 
 use super::GraphFacts;
 use super::layouts::LayoutCache;
@@ -8,7 +9,7 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::model::graph::{LayoutCandidate, OperatorChoice, OperatorLowering};
 
-/// Choices of a transposition, aliases first. Axis `k` of the result is axis `order[k]` of the operand.
+/// Choices of the transposition `node`, aliases first. Axis `k` of the result is axis `order[k]` of the operand.
 ///
 /// # Errors
 /// No choice: the result requires an attribute that no conversion gives.

@@ -1,5 +1,5 @@
-//! Propagation of layouts through transpositions: a layout required on one side is translated and added to the other
-//! side, so that the result can alias the operand.
+//! Propagation of layouts through transpositions: a layout that the operand (or the result) must have is translated to
+//! a layout of the result (or the operand), so that the result can alias the operand.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,11 @@ use super::tensor_types::GraphTensorType;
 use super::transpose::{inverse, rewritten};
 use crate::manifest::syntax::SpannedText;
 
-/// Number of layouts of a class of tensors up to which translated layouts are added. A class with more gets no
-/// further ones.
+/// Number of layouts of a class of tensors with equal layouts above which no translated layouts are added.
 const MAX_SPREAD: usize = 8;
 
-/// Transposition seen in one direction: the positions and types of both tensors, and for each axis of the first
-/// its position in the second.
+/// Direction of a transposition, from one tensor to the other: positions and types of both tensors; axis `p` of `own`
+/// is axis `place[p]` of `other`.
 pub(super) struct TransposeEdge<'a> {
     pub(super) from: usize,
     to: usize,
@@ -26,7 +25,7 @@ pub(super) struct TransposeEdge<'a> {
     place: Vec<usize>,
 }
 
-/// Both directions of every transposition of the graph.
+/// Directions of all transpositions of the graph that layoutc performs, two for each.
 pub(super) fn sides<'a>(
     graph: &ResolvedGraph<'_>,
     facts: &'a GraphFacts,
@@ -44,8 +43,8 @@ pub(super) fn sides<'a>(
     sides
 }
 
-/// Propagates constraints across transpositions and to all tensors of the same class, to a fixed point, up to
-/// [`MAX_LAYOUTS`] per tensor.
+/// Propagates constraints across transpositions, and to all tensors that must have an equal layout, until there are no
+/// new ones. A tensor gets at most [`MAX_LAYOUTS`].
 pub(super) fn propagate_layouts(
     graph: &ResolvedGraph<'_>,
     sides: &[TransposeEdge<'_>],
@@ -69,7 +68,8 @@ pub(super) fn propagate_layouts(
     }
 }
 
-/// Propagates constraints across one edge; returns true if any is new.
+/// Adds the translated constraints of `side.from` to `side.to` and all tensors of its class; returns true if any is
+/// new.
 fn propagate_edge(
     side: &TransposeEdge<'_>,
     classes: &EquivalenceClasses,
@@ -99,7 +99,7 @@ fn propagate_edge(
 
 /// Classes of tensors that must have the same layout, transitively.
 struct EquivalenceClasses {
-    /// Number of the class of each tensor, by the tensor's position.
+    /// Index in `members` of the class of each tensor, by the tensor's position.
     own: Vec<usize>,
     members: Vec<BTreeSet<usize>>,
 }
@@ -124,7 +124,7 @@ impl EquivalenceClasses {
         Self { own, members }
     }
 
-    /// Positions of the tensors in the class of a tensor, including itself.
+    /// Positions of the tensors in the class of `tensor`, including itself; `None` for an invalid position.
     fn of(&self, tensor: usize) -> Option<&BTreeSet<usize>> {
         self.members.get(*self.own.get(tensor)?)
     }

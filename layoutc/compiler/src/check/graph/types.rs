@@ -1,9 +1,10 @@
-//! Element type rules of operators.
+//! Element type rules of operators: which operands and results must have equal element types.
 
 use super::tensor_types::GraphTensorType;
 use crate::manifest::syntax::TypeRule;
 
-/// Two tensors whose element types differ although the rule requires one type; each with true if it is an operand.
+/// Two tensors whose element types differ although the rule requires equal ones, each as (tensor, true for an operand);
+/// `None` if there are none.
 pub(super) fn clash<'k>(
     rule: TypeRule,
     operands: &[&'k GraphTensorType],

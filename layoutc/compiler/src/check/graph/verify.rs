@@ -1,7 +1,7 @@
-//! Verification of graphs that declare their layouts: every tensor has the layout that its readers require.
+//! Verification of graphs that declare their layouts: every tensor must have the layout that its readers require.
 //!
-//! The solver, without conversions, decides whether a consistent assignment exists for undeclared layouts. If there is
-//! none, a walk over the operators in order finds the errors.
+//! The solver, without conversions, decides if a consistent assignment exists for the undeclared layouts. If there is
+//! none, a walk over the operators in topological order finds the errors.
 
 use layoutc_algebra::notation::glow::{AxisPermutation, Satisfaction, UnmetRequirement};
 
@@ -12,7 +12,7 @@ use crate::model::graph::{
 };
 use crate::solve::{Consistency, bytes_moved, consistency};
 
-/// Errors of a graph that is only verified; none for any other graph.
+/// Errors of a graph whose layouts are fixed (`is_fixed`); empty for any other graph.
 pub(super) fn verify(graph: &Graph) -> Vec<Diagnostic> {
     if !graph.is_fixed {
         return Vec::new();
@@ -53,10 +53,11 @@ pub(super) fn verify(graph: &Graph) -> Vec<Diagnostic> {
     walk.found
 }
 
-/// State of the walk over the operators of a graph.
+/// Walk over the nodes of a graph, with the layouts known so far and the errors found.
 struct GraphVerifier<'g> {
     graph: &'g Graph,
-    /// Position of the candidate that each tensor has, by the tensor's position; `None` if it is not known yet.
+    /// Position, among the candidates of each tensor, of the layout that the tensor has, by the tensor's position;
+    /// `None` if it is not known yet.
     layouts: Vec<Option<usize>>,
     found: Vec<Diagnostic>,
 }
@@ -66,7 +67,8 @@ impl GraphVerifier<'_> {
         self.layouts.get(tensor).copied().flatten()
     }
 
-    /// Selects the choice of an operator with the fewest errors, and reports them.
+    /// Selects the choice of the node with the fewest errors, reports these, and records the layouts of the choice for
+    /// tensors without one.
     fn node(&mut self, position: usize) {
         let graph = self.graph;
         let Some(node) = graph.nodes.get(position) else { return };
@@ -85,8 +87,8 @@ impl GraphVerifier<'_> {
         }
     }
 
-    /// Tensors of an operator whose layouts differ from those of the choice, as tuples of the tensor, its candidate,
-    /// the choice's candidate, and true for an operand.
+    /// Tensors of `node` whose known layouts do not satisfy `choice`, as (tensor, candidate that it has or the node
+    /// gives, candidate that is required, true for an operand).
     fn wrong(&self, node: &GraphNode, choice: &OperatorChoice) -> Vec<(usize, usize, usize, bool)> {
         let tensor = |k: usize| self.graph.tensors.get(k);
         let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(k, required)| {
@@ -154,7 +156,8 @@ impl GraphVerifier<'_> {
         with_fix(error, tensor, own, required)
     }
 
-    /// Tensors through which a layout was propagated by layout-agnostic operators, in reverse order.
+    /// Chain of tensors through which the tensor at `position` inherits its layout from operands of operators whose
+    /// tensors share a layout: the tensor itself first, the origin last.
     fn path(&self, position: usize) -> Vec<usize> {
         let mut path = vec![position];
         while let Some(source) = path.last().and_then(|at| self.source(*at)) {
@@ -163,7 +166,8 @@ impl GraphVerifier<'_> {
         path
     }
 
-    /// Operand of a layout-agnostic operator from which a result inherits its layout.
+    /// Operand from which a result inherits its layout, if its operator requires operands and results to share a
+    /// layout; `None` otherwise.
     fn source(&self, position: usize) -> Option<usize> {
         let tensor = self.graph.tensors.get(position)?;
         let TensorRole::Result { node, .. } = tensor.role else { return None };
@@ -175,7 +179,7 @@ impl GraphVerifier<'_> {
         })
     }
 
-    /// Text of a path that is given in reverse order: `x → relu1 → r`.
+    /// Text of a path from its origin, given in reverse order: `x → relu1 → r`, tensors and nodes alternating.
     fn path_text(&self, path: &[usize]) -> String {
         let mut names: Vec<&str> = Vec::new();
         for position in path.iter().rev() {
@@ -189,7 +193,7 @@ impl GraphVerifier<'_> {
     }
 }
 
-/// Adds the location at which the tensor's layout is declared.
+/// Returns `error` with a label where the manifest declares the layout of `tensor`, or a note if it declares none.
 fn declared(error: Diagnostic, tensor: &GraphTensor) -> Diagnostic {
     let Some(declared) = tensor.declared.and_then(|k| tensor.candidates.get(k)) else {
         return error.note(format!("`{}` declares no layout", tensor.name));
@@ -197,7 +201,8 @@ fn declared(error: Diagnostic, tensor: &GraphTensor) -> Diagnostic {
     error.with_label(declared.place.clone(), format!("`{}` is declared here", tensor.name))
 }
 
-/// Differences in strides and size between a layout and the required one.
+/// Sentences on the strides and sizes in which the candidate `own` of a tensor fails the candidate `required`; empty if
+/// the layouts differ otherwise.
 fn alignments(tensor: &GraphTensor, own: usize, required: usize) -> Vec<String> {
     let [own, required] = [own, required].map(|k| tensor.candidates.get(k));
     let Some((own, required)) = own.zip(required) else { return Vec::new() };
@@ -212,7 +217,7 @@ fn alignments(tensor: &GraphTensor, own: usize, required: usize) -> Vec<String> 
     }
 }
 
-/// Differing strides and missing bytes of two layouts with the same Glow letters.
+/// Sentences on differing strides and missing bytes of two layouts with the same Glow letters.
 fn steps(own: &LayoutCandidate, required: &LayoutCandidate) -> Vec<String> {
     let strides = own.tensor.layout.strides().iter().zip(required.tensor.layout.strides());
     let differ = strides.enumerate().filter_map(|(axis, (own, other))| {
@@ -225,7 +230,8 @@ fn steps(own: &LayoutCandidate, required: &LayoutCandidate) -> Vec<String> {
     differ.chain(bytes).collect()
 }
 
-/// Adds help with the conversion that fixes the error.
+/// Returns `error` with help: the conversion from the candidate `own` to the candidate `required`, its bytes, or the
+/// layout to declare.
 fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, required: usize) -> Diagnostic {
     let (has, asks) = (tensor.text(own), tensor.text(required));
     let [from, to] = [own, required].map(|k| tensor.candidates.get(k));

@@ -1,4 +1,4 @@
-//! Declarations of a tensor: element type, shape, and their symbols.
+//! Resolution of the declarations of a tensor: element type, shape, and the symbols in both.
 
 use std::collections::BTreeSet;
 
@@ -19,16 +19,16 @@ use crate::manifest::syntax::{
     SpannedText, StepItem, StepKind, TileEntry,
 };
 
-/// Declarations of a tensor that are its own or inherited by `like=`.
+/// Element type and shape that a tensor declares or inherits by `like=`.
 pub(in crate::check) struct TensorDeclaration<'a> {
-    /// Text of the element type, which takes precedence over the record; `None` if a record is given.
+    /// Text of the element type, which takes precedence over `record`; `None` if only a record is given.
     pub(in crate::check) dtype: Option<&'a SpannedText>,
     pub(in crate::check) shape: &'a ShapeItem,
     pub(in crate::check) record: Option<&'a RecordItem>,
 }
 
 impl<'a> TensorDeclaration<'a> {
-    /// Span of the element type.
+    /// Span of the element type or the record; `None` if there is neither.
     pub(super) fn dtype_span(&self) -> Option<&'a std::ops::Range<usize>> {
         let record = self.record.map(|record| &record.span);
         self.dtype.map(|text| &text.span).or(record)
@@ -36,7 +36,8 @@ impl<'a> TensorDeclaration<'a> {
 }
 
 impl TensorChecker<'_> {
-    /// Element type or record, and shape: the tensor's own, or those that it inherits by `like=`.
+    /// Element type or record, and shape, of the tensor; what it does not declare is taken from the nearest tensor on
+    /// its chain of `like=`. An unknown base and a cycle are errors.
     pub(super) fn declared(&self) -> CheckResult<TensorDeclaration<'_>> {
         let mut chain: Vec<&str> = Vec::new();
         let mut seen = BTreeSet::new();
@@ -65,7 +66,8 @@ impl TensorChecker<'_> {
         }
     }
 
-    /// The error for a cycle of `like=`: the last of `chain` occurs in it before.
+    /// Error for a cycle of `like=`. `chain` has the names of the tensors in the order of reference; the last one
+    /// occurs twice.
     fn circle(&self, chain: &[&str], like: &Identifier) -> Diagnostic {
         let start = chain.iter().position(|earlier| Some(earlier) == chain.last()).unwrap_or(0);
         let circle = chain.get(start..).unwrap_or_default().join(" → ");
@@ -75,7 +77,8 @@ impl TensorChecker<'_> {
         error.help("declare a `dtype` and a `shape` in one of them")
     }
 
-    /// The error for an unknown tensor in `like=`.
+    /// Error for the unknown tensor `like` in the `like=` of the tensor `name`; empty if `like` is invalid and has been
+    /// reported.
     fn unlike(&self, like: &Identifier, name: &str) -> Vec<Diagnostic> {
         if self.scope.is_broken(ItemKind::Tensor, &like.value) {
             return Vec::new();
@@ -104,7 +107,7 @@ impl TensorChecker<'_> {
         }
     }
 
-    /// Parses an element type.
+    /// Parses the text of an element type; the error for an unknown one suggests a similar name.
     pub(in crate::check) fn dtype(&self, text: &SpannedText) -> Result<Dtype, Diagnostic> {
         Dtype::parse(&text.value).ok_or_else(|| {
             let message = format!("unknown element type `{}`", text.value.escape_debug());
@@ -127,7 +130,7 @@ impl TensorChecker<'_> {
         })
     }
 
-    /// The symbols in the tensor's texts, in the order of their declarations.
+    /// Symbols that the shape `shape` and the tensor's layout name, in the order of their declarations.
     pub(in crate::check) fn symbols(&self, shape: &ShapeItem) -> Vec<Symbol> {
         let mut words = BTreeSet::new();
         for axis in &shape.axes {
@@ -183,7 +186,8 @@ impl TensorChecker<'_> {
         }
     }
 
-    /// The axes of a shape, and the labels of each.
+    /// Axes of the declared shape, and the labels of the indices of each axis; a list is empty for an axis without
+    /// labels.
     pub(in crate::check) fn axes(
         &self,
         declared: &TensorDeclaration<'_>,
@@ -249,7 +253,8 @@ impl TensorChecker<'_> {
         if is_whole && errors.is_empty() { Ok((axes, labels)) } else { Err(errors) }
     }
 
-    /// Checks that an extent is at least 0 and fits 64 bits for all values of the symbols.
+    /// Checks that an extent is at least 0 and fits 64 bits for all values of the symbols. `bound` is its text, for
+    /// errors.
     fn extent(
         &self,
         extent: &Expr,

@@ -1,4 +1,4 @@
-//! Element types of views.
+//! Checks of the element types of views.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::base::dtype::{Dtype, LANES, Scalar};
 use crate::manifest::syntax::ViewItem;
 use crate::model::Tensor;
 
-/// A view has the scalars of its base, in vectors that are multiples or divisors of the base's; a window has the same
-/// element type.
+/// Checks the element type `dtype` of a view of `seen`: the base's scalar type, in vectors whose lanes are a multiple
+/// or a divisor of the base's. A window must have the base's element type.
 pub(super) fn check(
     item: &ViewItem,
     dtype: Dtype,

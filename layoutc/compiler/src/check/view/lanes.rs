@@ -1,4 +1,4 @@
-//! Views with other elements: scalars joined to vectors, or vectors split into scalars.
+//! Views with other elements: scalars joined to vectors (`f32` to `f32x4`), or vectors split into scalars.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use crate::check::faults::text;
 use crate::manifest::syntax::ViewItem;
 use crate::model::ViewKind;
 
-/// The view of the same memory in elements of `dtype`, whose lanes are a multiple or a divisor of the base's.
+/// Lowers the view `item` of the base `seen` as elements of `dtype`, whose number of lanes is a multiple or a divisor
+/// of the base's.
 pub(super) fn lane_view(
     item: &ViewItem,
     dtype: Dtype,

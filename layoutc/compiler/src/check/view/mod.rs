@@ -1,5 +1,5 @@
-//! Views, each checked after its base: windows, views with other elements, and reinterpretations with their own shape
-//! and layout.
+//! Checks of views of tensors, each after its base: windows (a map into the base), views with wider or narrower
+//! elements, and reinterpretations with another shape and layout. Manifest items → [`View`].
 
 mod elements;
 mod lanes;
@@ -26,7 +26,8 @@ use crate::env::executor::RayonExecutor;
 use crate::manifest::syntax::{ManifestSyntax, ViewItem};
 use crate::model::{Fill, Tensor, TensorSpans, View, ViewKind, ViewTarget};
 
-/// The valid views of a manifest. `builders` are the layout builders of those `tensors` that have views.
+/// Checks the views of a manifest, and returns the valid ones, bases first. `builders` has, for each of `tensors`, the
+/// layout builder if the tensor has views. Adds errors and warnings to `diagnostics`.
 pub(super) fn check(
     place: ManifestContext<'_>,
     tensors: &[Tensor],
@@ -68,15 +69,15 @@ pub(super) fn check(
     views.checked.into_iter().map(|checked| checked.view).collect()
 }
 
-/// Maximum length of a chain of views of views. A longer chain is an error.
+/// Maximum length of a chain of views of views, in views. A longer chain is an error.
 const MAX_CHAIN: usize = 64;
 
-/// View without errors, with intermediate results of its check.
+/// View without errors, and what the check of views based on it needs.
 struct CheckedView {
     view: View,
-    /// Builder of the view's layout; `None` if no view has it as its base.
+    /// Builder of the view's layout; `None` if no view is based on it.
     builder: Option<LayoutBuilder>,
-    /// Number of views on the chain from this one down to the tensor, including this one.
+    /// Number of views on the chain from this view down to the tensor; 1 for a view of a tensor.
     depth: usize,
 }
 
@@ -87,23 +88,25 @@ struct ViewChecker<'a> {
     builders: &'a [Option<LayoutBuilder>],
     /// Positions of the declared views in the manifest, by name.
     named: BTreeMap<&'a str, usize>,
-    /// Valid tensors and views that were checked so far, by name.
+    /// Valid tensors, and the valid views checked so far, by name.
     known: BTreeMap<String, ViewTarget>,
     checked: Vec<CheckedView>,
 }
 
-/// Base of a view with its layout.
+/// Base of a view: a tensor or another view, with the builder of its layout and the position of the tensor that owns
+/// the memory.
 #[derive(Clone, Copy)]
 struct ViewBase<'a> {
     tensor: &'a Tensor,
     builder: &'a LayoutBuilder,
     of: ViewTarget,
     buffer: usize,
-    /// Number of views on the chain from the base down to the tensor, including the base.
+    /// Number of views on the chain from the base down to the tensor; 0 if the base is a tensor.
     depth: usize,
 }
 
-/// Definition of a view after lowering: the builder of its layout, and its relation to the base.
+/// Lowered view: the builder of its layout, its relation to the base, the labels of its axes, and the texts of its
+/// steps.
 struct ViewDefinition {
     builder: LayoutBuilder,
     seeing: ViewKind,
@@ -112,7 +115,8 @@ struct ViewDefinition {
 }
 
 impl<'a> ViewChecker<'a> {
-    /// The view and its bases that were not visited before, outermost first.
+    /// View `start` and its bases that are not in `begun`, which receives them: the view first, its innermost base
+    /// last. A cycle is an error.
     fn chain(&self, start: usize, begun: &mut [bool]) -> Result<Vec<&'a ViewItem>, Diagnostic> {
         let mut chain: Vec<&'a ViewItem> = Vec::new();
         let mut next = Some(start);
@@ -146,7 +150,7 @@ impl<'a> ViewChecker<'a> {
         error.help("make one of them a view of a tensor")
     }
 
-    /// The base of the view; an empty error where an earlier diagnostic covers it.
+    /// Base of a view. `Err` is empty if the base is invalid and has been reported.
     fn base(&self, item: &ViewItem) -> CheckResult<ViewBase<'_>> {
         let name = &item.of.value;
         match self.known.get(name) {
@@ -243,7 +247,7 @@ impl<'a> ViewChecker<'a> {
         overflow(&ExprError::TooLarge, message, self.at(&item.name.span))
     }
 
-    /// The layout, and true if several elements of the view share a slot.
+    /// Layout of a view on the base `seen`, and true if several elements of the view share a slot, as in a broadcast.
     fn finish(
         &self,
         item: &ViewItem,
@@ -268,7 +272,7 @@ impl<'a> ViewChecker<'a> {
     }
 }
 
-/// The view that is the whole base.
+/// View with the axes and the layout of the base `seen`.
 fn identity_view(seen: ViewBase<'_>) -> Result<ViewDefinition, BuildError> {
     let axes = seen.builder.logical();
     let symbols = seen.builder.facts().symbols();
@@ -277,7 +281,7 @@ fn identity_view(seen: ViewBase<'_>) -> Result<ViewDefinition, BuildError> {
     Ok(ViewDefinition { builder, seeing, labels: seen.tensor.labels.clone(), steps: Vec::new() })
 }
 
-/// The symbols of the base, then the view's own that are not among them.
+/// Symbols of the base `seen`, then those of `own` whose names are new.
 fn symbols(seen: &LayoutBuilder, own: Vec<Symbol>) -> Vec<Symbol> {
     let mut all = seen.facts().symbols().to_vec();
     for symbol in own {

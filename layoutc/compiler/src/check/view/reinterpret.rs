@@ -1,5 +1,5 @@
-//! Reinterpretations: views with their own shape and layout of the same bytes, with the same physical extents except
-//! the last.
+//! Reinterpretations: views with another shape and layout of the base's bytes. All physical extents but the last must
+//! be those of the base.
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Layout;
@@ -15,7 +15,8 @@ use crate::manifest::syntax::{LayoutItem, SpannedText, StepItem, StepKind, Tenso
 use crate::model::layout_names;
 use crate::model::{Tensor, View, ViewKind};
 
-/// The view as a tensor item with the same texts; the map of a window becomes the layout.
+/// Tensor item with the texts of the view `item`: the map of a window becomes the layout, and the element type is that
+/// of the base `seen` unless the view gives one.
 pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
     let same =
         SpannedText { value: seen.dtype.to_string(), span: item.of.span.clone(), quoted: false };
@@ -33,14 +34,15 @@ pub(super) fn as_tensor(item: &ViewItem, seen: &Tensor) -> TensorItem {
     }
 }
 
-/// The tensor item with these axes as its shape.
+/// Tensor item with `axes`, whose extents are over the symbols of the base `seen`, as its shape.
 pub(super) fn with_axes(tensor_item: TensorItem, axes: &[Axis], seen: ViewBase<'_>) -> TensorItem {
     let symbols = seen.builder.facts().symbols();
     let shape = tensor::shape_item(axes, symbols, &tensor_item.name.span);
     TensorItem { shape: Some(shape), ..tensor_item }
 }
 
-/// The reinterpretation with the texts of `tensor_item`.
+/// Checks the reinterpretation `item` of the base `seen`. `tensor_item` is the view as a tensor item. Returns the view
+/// and warnings.
 pub(super) fn view(
     tensor_item: &TensorItem,
     place: ManifestContext<'_>,
@@ -71,7 +73,7 @@ pub(super) fn view(
     Ok((CheckedView { view, builder, depth: seen.depth.saturating_add(1) }, warnings))
 }
 
-/// Checks that a view has the same number of bytes and the same physical extents, except the last, as its base.
+/// Checks that a view has as many bytes as its base `seen`, and the same physical extents except the last.
 fn covers(view: &Tensor, seen: &Tensor) -> CheckResult<()> {
     let (own, other) = (&view.layout, &seen.layout);
     let refused = |message: String, notes: [String; 2], help: String| {
@@ -133,7 +135,8 @@ fn axes(count: usize) -> String {
     if count == 1 { "1 physical axis".to_owned() } else { format!("{count} physical axes") }
 }
 
-/// True if two expressions over the symbols of two layouts are equal for all values; symbols match by name.
+/// True if the expressions `a` over the symbols of `of_a` and `b` over those of `of_b` are proven equal for all values.
+/// Symbols with equal names are equal.
 fn same((a, of_a): (&Expr, &Layout), (b, of_b): (&Expr, &Layout)) -> bool {
     let mut symbols: Vec<Symbol> = of_a.symbols().to_vec();
     for symbol in of_b.symbols() {

@@ -1,4 +1,5 @@
-//! Windows: slices, tiles and broadcasts of the base, with every index proven in bounds.
+//! Windows: views that are slices, tiles or broadcasts of the base, given by a map from the window's axes to base
+//! indices. Every index is proven in bounds.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use crate::check::tensor::{TensorChecker, TensorDeclaration};
 use crate::manifest::syntax::{ShapeItem, SpannedText, ViewItem};
 use crate::model::ViewKind;
 
-/// The window of a shape and a map.
+/// Lowers the window `item` of the base `seen` with the map and the shape of the tuple.
 pub(super) fn window_view(
     checker: &TensorChecker<'_>,
     item: &ViewItem,
@@ -60,7 +61,7 @@ pub(super) fn window_view(
     Ok(ViewDefinition { builder, seeing: ViewKind::Window(indices), labels, steps })
 }
 
-/// The first `count` axes as expressions.
+/// Expressions of the first `count` axes: axis 0, axis 1, ….
 pub(super) fn axis_vars(count: usize) -> Vec<Expr> {
     (0..u32::try_from(count).unwrap_or(u32::MAX)).map(|k| Expr::var(Var::Axis(k))).collect()
 }
@@ -75,7 +76,7 @@ struct ViewWindow<'a> {
 }
 
 impl ViewWindow<'_> {
-    /// Refuses separators and extents in the map of a window: the base determines them.
+    /// Checks that the map of a window has neither separators nor extents, which the base determines.
     fn is_indices_alone(&self, parsed: &MapText) -> CheckResult<()> {
         let stated = parsed.items.iter().find_map(|item| match item {
             MapItemText::Expr { extent, .. } => extent.as_ref().map(|extent| &extent.span),
@@ -135,7 +136,7 @@ impl ViewWindow<'_> {
         build_fault(error, &self.item.name.value, self.seen.builder, place)
     }
 
-    /// Text with the extent of a base's axis: `axis h of qkv has extent 12`
+    /// Text with the extent of the base's axis at position `axis`: ``axis `h` of `qkv` has extent 12``.
     fn extent(&self, axis: usize) -> String {
         let seen: &LayoutBuilder = self.seen.builder;
         let Some(axis) = seen.logical().get(axis) else { return String::new() };
@@ -163,7 +164,7 @@ impl ViewWindow<'_> {
             .witness(vec![witness.to_vec()])
     }
 
-    /// Value of an axis of the window at an index; symbols have their least value.
+    /// Value of a window's axis at the index `at`, or of a symbol, which has its least value (at least 1).
     fn value(&self, var: Var, at: &[i128]) -> Option<i128> {
         match var {
             Var::Storage(k) => at.get(usize::try_from(k).ok()?).copied(),

@@ -1,5 +1,5 @@
-//! Text → [`Config`]. It walks the spanned TOML table instead of deserializing, because a deserializer stops at the
-//! first error; all errors of a file are reported in one run.
+//! Parses the text of layoutc.toml into a [`Config`]. The reader walks the spanned TOML table instead of deserializing,
+//! because a deserializer stops at the first error; all errors of a file are reported in one run.
 
 mod targets;
 
@@ -16,7 +16,7 @@ use crate::base::nearest::{near_powers_of_two, nearest};
 /// Maximum number of TOML syntax errors reported for one file.
 const SYNTAX_LIMIT: usize = 20;
 
-/// Parses a configuration; missing keys have their defaults.
+/// Parses the text of the configuration `file`; missing keys have their defaults.
 ///
 /// # Errors
 ///
@@ -37,7 +37,7 @@ pub fn parse(file: &Arc<str>, text: &str) -> Result<Config, Vec<Diagnostic>> {
     Err(found)
 }
 
-/// A value with its span.
+/// TOML value with its byte range in the text.
 type TomlEntry<'t, 'i> = (&'t DeValue<'i>, Range<usize>);
 
 struct ConfigReader<'a> {
@@ -60,7 +60,8 @@ impl ConfigReader<'_> {
         self.found.push_mut(Diagnostic::error(code, message, place, ""))
     }
 
-    /// Reports a TOML syntax error; `message` is the parser's.
+    /// Reports a TOML syntax error at `span`; `message` is the text of the TOML parser, replaced by a clearer one if
+    /// known.
     fn syntax(&mut self, message: &str, span: Range<usize>) {
         let text = self.text;
         let before = text.get(..span.start).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Reads the tables of the targets.
+//! Reads the tables `[target.…]` of layoutc.toml into a [`TargetsConfig`].
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,9 +1,9 @@
-//! Attention operators.
+//! Shape inference for attention operators and causal convolution.
 
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// Shape of an attention operator's operand, with its heads as an axis.
+/// Shape of an attention operator's operand: batch, number of heads, sequence length (`steps`), size of a head.
 struct AttentionShape {
     batch: u64,
     count: u64,
@@ -11,8 +11,8 @@ struct AttentionShape {
     size: u64,
 }
 
-/// Shape of operand `k`, which is given as `[batch, heads, steps, size]`, or as `[batch, steps, heads * size]`
-/// with the number of heads in an attribute.
+/// Shape of operand `k`, which is `[batch, heads, steps, size]`, or `[batch, steps, heads * size]` with the number of
+/// heads in the attribute `attribute`.
 fn heads(call: &OnnxCall<'_>, k: usize, attribute: &str) -> ShapeResult<AttentionShape> {
     match call.shape(k)? {
         [batch, heads, steps, size] => {
@@ -29,7 +29,7 @@ fn heads(call: &OnnxCall<'_>, k: usize, attribute: &str) -> ShapeResult<Attentio
     }
 }
 
-/// Results of `Attention`: the output, keys and values including the past ones, and the scores.
+/// Results of `Attention`: the output, the keys and the values with the past ones prepended, and the scores.
 pub(super) fn attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (query, key) = (heads(call, 0, "q_num_heads")?, heads(call, 1, "kv_num_heads")?);
     let value = heads(call, 2, "kv_num_heads")?;
@@ -65,7 +65,8 @@ pub(super) fn attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     ])
 }
 
-/// Results of `LinearAttention`: the output, and the state `[batch, heads, key, value]`.
+/// Results of `LinearAttention`: the output `[batch, steps, heads * size]`, and the state `[batch, heads, key size,
+/// value size]`.
 pub(super) fn linear_attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (query, key) = (heads(call, 0, "q_num_heads")?, heads(call, 1, "kv_num_heads")?);
     let value = heads(call, 2, "kv_num_heads")?;
@@ -78,7 +79,8 @@ pub(super) fn linear_attention(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTen
     ])
 }
 
-/// Results of a causal convolution: the output, and the last `kernel - 1` elements of each channel.
+/// Results of `CausalConvWithState`: the output, with the shape of the data, and the last `kernel - 1` elements of each
+/// channel.
 pub(super) fn causal_conv(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (data, filter) = (call.input(0)?, call.shape(1)?);
     let length = filter.get(2).and_then(|size| size.checked_sub(1));

@@ -1,11 +1,12 @@
-//! Elementwise operators, which broadcast their operands.
+//! Shape inference for elementwise operators, which broadcast their operands, and for operators that keep the shape of
+//! the first operand.
 
 use super::quantized;
 use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extents};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// Result of an operator that broadcasts its operands.
+/// Result of an elementwise operator that broadcasts all operands: `[4, 1]` and `[3]` give `[4, 3]`.
 pub(super) fn broadcast(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let mut shape = Vec::new();
     if call.opset < 7 && call.integer("broadcast") == Some(1) {
@@ -19,12 +20,12 @@ pub(super) fn broadcast(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(vec![ShapedTensor::new(result_type(call)?, shape)])
 }
 
-/// Result with the element type and shape of the first operand.
+/// Result with the element type and shape of the first operand, and unknown elements.
 pub(super) fn keeping(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     call.input(0).map(ShapedTensor::unknown)
 }
 
-/// Results of an operator on one data operand, with its shape; `Dropout` also returns its mask.
+/// Results of an elementwise operator on one data operand, with its shape. `Dropout` has its mask as a second result.
 pub(super) fn unary(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (first, op) = (call.input(0)?, call.node.op_type.as_str());
     if op == "PRelu"
@@ -42,7 +43,8 @@ pub(super) fn unary(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(results)
 }
 
-/// Element type of the first result of an elementwise operator.
+/// Element type of the first result of an elementwise operator: `bool` for comparisons, the type in `to` for casts,
+/// else that of an operand.
 fn result_type(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     let own = call.input(0)?.dtype;
     Ok(match call.node.op_type.as_str() {
@@ -59,7 +61,8 @@ fn result_type(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     })
 }
 
-/// Shape to which two shapes are broadcast; an error if they do not match.
+/// Shape to which two shapes are broadcast, aligned at the last axis: `[4, 1]` and `[3]` give `[4, 3]`. An error if two
+/// extents differ and neither is 1.
 pub(super) fn broadcast_shapes(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
     let rank = a.len().max(b.len());
     let at = |shape: &[u64], k: usize| {

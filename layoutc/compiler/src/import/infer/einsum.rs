@@ -6,7 +6,8 @@ use super::broadcast::broadcast_shapes;
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch, shown};
 
-/// Letters of an operand or of the result in an `Einsum` equation, before and after its ellipsis.
+/// Letters of an operand or of the result in an `Einsum` equation, before and after its ellipsis; `behind` is `None`
+/// without an ellipsis: `b...ij` gives `b` and `ij`.
 struct EinsumTerm {
     before: Vec<char>,
     behind: Option<Vec<char>>,
@@ -30,11 +31,11 @@ impl EinsumTerm {
     }
 }
 
-/// Extents of the letters and of the ellipsis in an `Einsum` equation.
+/// Extents of the letters, and of the axes of the ellipsis (`outer`), in an `Einsum` equation.
 #[derive(Default)]
 struct LetterExtents {
     of: BTreeMap<char, u64>,
-    /// Number of occurrences of each letter in the operands.
+    /// Number of occurrences of each letter in the operands. A letter that occurs once is in an implicit result.
     counts: BTreeMap<char, usize>,
     outer: Vec<u64>,
 }

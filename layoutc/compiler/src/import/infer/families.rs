@@ -1,5 +1,5 @@
-//! Families of operators in ONNX's standard domain, each with its shape rule, use of axes and parameters. An
-//! operator in no family has the shapes that the model declares, and its operands are row-major.
+//! Families of operators in ONNX's standard domain, each with its shape rule, use of axes and parameters. The results
+//! of an operator in no family have the shapes that the model declares, and its operands are row-major.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -16,43 +16,44 @@ use crate::import::operator::OnnxOperatorKind::{
 };
 use crate::import::operator::WindowKind;
 
-/// Rule that derives the results' shapes and types from the operands.
+/// Rule that derives the shapes and element types of an operator's results from its operands.
 pub(super) enum ShapeRule {
-    /// Function that returns several results.
+    /// Function that returns all results, in order.
     All(fn(&OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>>),
-    /// Function that returns the only result.
+    /// Function that returns the single result.
     One(fn(&OnnxCall<'_>) -> ShapeResult<ShapedTensor>),
-    /// No rule, as the operands are not tensors; the text describes them.
+    /// No rule, as operands or results are not tensors; the text describes them: "sequences of tensors".
     NotTensor(&'static str),
-    /// No rule, as the shapes depend on data; the text names what is unknown.
+    /// No rule, as the shapes depend on data; the text names the unknown: "how many boxes are left".
     DataDependent(&'static str),
 }
 
 use ShapeRule::{All, DataDependent, NotTensor, One};
 
-/// Family of operators with one shape rule.
+/// Family of ONNX operators with a common shape rule, use of axes and list of parameters.
 pub(in crate::import) struct OperatorFamily {
-    /// Names of the operators, separated by white space.
+    /// Names of the operators, separated by spaces.
     names: &'static str,
     pub(super) rule: ShapeRule,
     pub(in crate::import) kind: OnnxOperatorKind,
-    /// Names of the operands from the second on that are parameters, such as shapes, axes and counts, instead of
-    /// data.
+    /// Names of the operands from the second on that are parameters, such as shapes, axes and counts, instead of data;
+    /// empty if there are none.
     pub(in crate::import) parameters: &'static [&'static str],
 }
 
-/// Names of the operators that broadcast several operands.
+/// Names of the elementwise operators that broadcast several operands, separated by spaces.
 const BROADCAST: &str = "Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater \
     GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or Pow Sub Sum SwiGLU Where Xor";
 
-/// Names of the operators with one data operand, whose shape the result has. Their other operands are scalars or
-/// have one value per channel.
+/// Names of the elementwise operators with one data operand, whose shape the result has, separated by spaces. Further
+/// operands are scalars or have one value per channel.
 const UNARY: &str = "Abs Acos Acosh Asin Asinh Atan Atanh BitCast BitwiseNot Cast CastLike Ceil \
     Celu Cos Cosh DequantizeLinear Elu Erf Exp Floor Gelu HardSigmoid HardSwish Identity IsInf \
     IsNaN LeakyRelu Log Mish Neg Not PRelu QuantizeLinear Reciprocal Relu Round Selu Shrink \
     Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Swish Tan Tanh ThresholdedRelu";
 
-/// Names of the operators that work along axes and whose result has the shape of their first operand.
+/// Names of the operators that work along axes and whose result has the shape of the first operand, separated by
+/// spaces.
 const KEEPING: &str = "CumProd GroupNormalization Hardmax InstanceNormalization LRN LogSoftmax \
     LpNormalization MeanVarianceNormalization RMSNormalization Scatter ScatterElements Softmax";
 
@@ -168,17 +169,17 @@ static BY_NAME: LazyLock<BTreeMap<&str, &OperatorFamily>> = LazyLock::new(|| {
     FAMILIES.iter().flat_map(|family| names(family).map(move |name| (name, family))).collect()
 });
 
-/// Family of an operator of the standard domain; `None` if it is in no family.
+/// Family of an operator of the standard domain, by the operator's name; `None` if it is in no family.
 pub(in crate::import) fn family(op: &str) -> Option<&'static OperatorFamily> {
     BY_NAME.get(op).copied()
 }
 
-/// True if the operator broadcasts its operands.
+/// True if the operator is elementwise and broadcasts several operands.
 pub(in crate::import) fn is_broadcast(op: &str) -> bool {
     BROADCAST.split_whitespace().any(|own| own == op)
 }
 
-/// Names of the operators whose use of axes is among `kinds`.
+/// Names of the operators whose [`OnnxOperatorKind`] is among `kinds`, in alphabetical order.
 #[cfg(test)]
 pub(in crate::import) fn names_of(kinds: &[OnnxOperatorKind]) -> Vec<&'static str> {
     let all = BY_NAME.iter().filter(|(_, family)| kinds.contains(&family.kind));

@@ -1,4 +1,4 @@
-//! Operators that generate tensors from shapes and scalars.
+//! Shape inference for operators that generate tensors from shapes, scalars and attributes.
 
 use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, count, extent, extents, signed};
@@ -7,7 +7,7 @@ use crate::import::elements::{
 };
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// `Shape`: extents of the operand from `start` to `end`.
+/// Result of `Shape`: a vector of the extents of the operand from axis `start` to axis `end` (exclusive).
 pub(super) fn shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = call.shape(0)?;
     let rank = i64::try_from(shape.len()).unwrap_or(i64::MAX);
@@ -77,14 +77,14 @@ pub(super) fn constant_of_shape(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor
     Ok(ShapedTensor { dtype, shape, known })
 }
 
-/// `OptionalHasElement`: a scalar that is true if the operand is present.
+/// Result of `OptionalHasElement`: a `bool` scalar that is true if the operand is present.
 #[expect(clippy::unnecessary_wraps, reason = "rules have one signature")]
 pub(super) fn truth(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let truth = i64::from(call.optional(0).is_some());
     Ok(ShapedTensor::integer(Scalar::Bool, truth))
 }
 
-/// `EyeLike`: ones on a diagonal, with the shape of the operand.
+/// Result of `EyeLike`: a matrix with the shape of the operand, ones on a diagonal.
 pub(super) fn eye_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = call.shape(0)?;
     if shape.len() != 2 {
@@ -93,19 +93,19 @@ pub(super) fn eye_like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     like(call)
 }
 
-/// Random numbers: a tensor with the shape in an attribute.
+/// Result of a random generator: a tensor with the shape in the attribute `shape`.
 pub(super) fn random(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = extents(call.integers("shape").unwrap_or_default().iter().copied())?;
     Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(Scalar::F32), shape))
 }
 
-/// Random numbers: a tensor with the shape of the operand.
+/// Result of a random generator: a tensor with the shape of the operand.
 pub(super) fn like(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(input.dtype), input.shape.clone()))
 }
 
-/// `Range`: `ceil((limit - start) / step)` numbers from `start`, excluding `limit`.
+/// Result of `Range`: `ceil((limit - start) / step)` numbers from `start`, excluding `limit`.
 pub(super) fn range(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let dtype = call.input(0)?.dtype;
     let one = |k: usize| match call.input(k)?.known.as_ref() {

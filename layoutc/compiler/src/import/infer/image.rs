@@ -1,9 +1,9 @@
-//! Image operators: sampling, `Col2Im`, regions, cropping.
+//! Shape inference for image operators: sampling, `Col2Im`, regions of interest, cropping.
 
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, extents, signed};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// `GridSample`: one sampled element per grid point.
+/// Result of `GridSample`: `[batch, channels, grid points...]`, one sampled element per grid point.
 pub(super) fn grid_sample(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (data, grid) = (call.input(0)?, call.shape(1)?);
     let shape = match (data.shape.as_slice(), grid) {
@@ -22,7 +22,7 @@ pub(super) fn grid_sample(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// `AffineGrid`: one point per element of an image with the shape (batch, channels, spatial axes).
+/// Result of `AffineGrid`: `[batch, spatial extents..., number of spatial axes]`, one point per element of an image.
 pub(super) fn affine_grid(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let size = extents(call.parameter("size", 1)?.unwrap_or_default())?;
     let [batch, _, space @ ..] = size.as_slice() else {
@@ -32,7 +32,7 @@ pub(super) fn affine_grid(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(call.input(0)?.dtype, [&[*batch], space, &[axes]].concat()))
 }
 
-/// `Col2Im`: an image of the requested extents from its blocks.
+/// Result of `Col2Im`: an image with the requested spatial extents, from its blocks.
 pub(super) fn col2im(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let image = call.parameter("image_shape", 1)?.unwrap_or_default();
@@ -50,19 +50,19 @@ pub(super) fn col2im(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// `MaxRoiPool`: the regions of an image, pooled to a fixed size.
+/// Result of `MaxRoiPool`: the regions of an image, pooled to the size in `pooled_shape`.
 pub(super) fn max_roi_pool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     regions(call, call.integers("pooled_shape").unwrap_or_default())
 }
 
-/// `RoiAlign`: the regions of an image, sampled to a fixed size.
+/// Result of `RoiAlign`: the regions of an image, sampled to `output_height` × `output_width`.
 pub(super) fn roi_align(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let size = |name: &str| call.integer(name).unwrap_or(1);
     regions(call, &[size("output_height"), size("output_width")])
 }
 
-/// Result of an operator with one region of a fixed size per entry of operand 1; `size` has one number per
-/// spatial axis.
+/// Result of an operator on regions of an image: `[regions, channels, size...]`, one region per entry of operand 1.
+/// `size` has one extent per spatial axis.
 fn regions(call: &OnnxCall<'_>, size: &[i64]) -> ShapeResult<ShapedTensor> {
     let (data, regions) = (call.input(0)?, call.shape(1)?);
     let ([_, channels, _, _], [count, _]) = (data.shape.as_slice(), regions) else {
@@ -74,7 +74,8 @@ fn regions(call: &OnnxCall<'_>, size: &[i64]) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// `MaxUnpool`: `(extent - 1) * stride + kernel - pads`, or the requested shape. Source: ONNX, `MaxUnpool`.
+/// Result of `MaxUnpool`: each spatial extent is `(extent - 1) * stride + kernel - pads`, or the requested one. Source:
+/// ONNX, `MaxUnpool`.
 pub(super) fn max_unpool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     if call.optional(2).is_some() {
@@ -101,7 +102,7 @@ pub(super) fn max_unpool(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// `CenterCropPad`: new extents for some axes, or all.
+/// Result of `CenterCropPad`: new extents for the axes in `axes`, or for all axes.
 pub(super) fn center_crop_pad(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let rank = data.shape.len();

@@ -1,9 +1,9 @@
-//! Losses and optimizer steps.
+//! Shape inference for losses and optimizer steps.
 
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// Results of a loss: a loss per target or a single one, then the log probabilities.
+/// Results of a loss: one loss per target if `reduction` is `none`, else a scalar; then the log probabilities.
 pub(super) fn loss(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (scores, targets) = (call.input(0)?, call.shape(1)?);
     let [batch, _, space @ ..] = scores.shape.as_slice() else {
@@ -18,8 +18,8 @@ pub(super) fn loss(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(vec![ShapedTensor::new(scores.dtype, shape), scores.unknown()])
 }
 
-/// Results of an optimizer step: the tensors and their states. The operands are rate, count, the tensors, their
-/// gradients, then `states` states of each tensor.
+/// Results of an optimizer step: the new tensors, then their new states. The operands are the learning rate, the step
+/// count, the tensors, their gradients, and `states` states of each tensor.
 pub(super) fn step(call: &OnnxCall<'_>, states: usize) -> ShapeResult<Vec<ShapedTensor>> {
     let own = call.inputs.get(2..).unwrap_or_default();
     let kinds = states + 2;

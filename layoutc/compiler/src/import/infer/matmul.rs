@@ -1,4 +1,4 @@
-//! Matrix products.
+//! Shape inference for matrix products.
 
 use super::broadcast::broadcast_shapes;
 use crate::import::call::{OnnxCall, ShapedTensor};
@@ -29,7 +29,8 @@ pub(super) fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(call.input(0)?.dtype, matmul_shape(call.shape(0)?, call.shape(1)?)?))
 }
 
-/// Shape of a matrix product as in `NumPy`: a vector is a row on the left and a column on the right.
+/// Shape of a matrix product as in `NumPy`: leading axes broadcast; a vector is a row on the left and a column on the
+/// right. `[5, 2, 3]` times `[3, 4]` gives `[5, 2, 4]`.
 pub(super) fn matmul_shape(a: &[u64], b: &[u64]) -> ShapeResult<Vec<u64>> {
     let (rows, a_inner) = match a {
         [] => return mismatch("an operand of a matrix product is a scalar"),

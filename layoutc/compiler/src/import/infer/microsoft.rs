@@ -1,4 +1,4 @@
-//! Operators of the domain `com.microsoft`, which ONNX Runtime generates when it optimizes a model.
+//! Shape inference for operators of the domain `com.microsoft`, which ONNX Runtime generates when it optimizes a model.
 
 use super::recurrent::{WeightOrder, recurrent};
 use super::{matmul, quantized, window};
@@ -6,7 +6,7 @@ use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// Results of an operator of the domain `com.microsoft`.
+/// Results of an operator of the domain `com.microsoft`; [`ShapeError::Operator`] if there is no shape rule.
 pub(super) fn fused(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let like = |dtype| Ok(vec![ShapedTensor::new(dtype, input.shape.clone())]);
@@ -66,7 +66,7 @@ fn halved(input: &ShapedTensor) -> ShapedTensor {
     ShapedTensor::new(input.dtype, shape)
 }
 
-/// Matrix product with optional transposition of each operand.
+/// Result of a matrix product with optional transposition (`transA`, `transB`) of the last two axes of each operand.
 fn matmul(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let is_set = |name: &str| call.integer(name) == Some(1);
     if is_set("transBatchA") || is_set("transBatchB") {

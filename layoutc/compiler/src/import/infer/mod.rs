@@ -1,4 +1,5 @@
-//! Shapes and element types of results, one file per family of operators.
+//! Shape inference: shapes and element types of an operator's results from its operands, one file per family of
+//! operators.
 
 mod attention;
 mod broadcast;
@@ -30,10 +31,12 @@ pub(super) use families::names_of;
 pub(super) use families::{family, is_broadcast};
 pub(super) use reshape::permutation;
 
-/// Results of an operator, including omitted ones.
+/// Results of an operator: shapes, element types, and elements if they are small and constant. The number of results is
+/// `call.outputs`, including omitted ones.
 ///
 /// # Errors
-/// The operator is unknown, its shapes depend on data that is not constant, or its operands do not match.
+/// There is no shape rule for the operator, its shapes depend on data that is not constant, or its operands do not
+/// match.
 pub(super) fn infer(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let is_own = ["", "ai.onnx"].contains(&call.node.domain.as_str());
     let mut results = match call.node.domain.as_str() {
@@ -62,7 +65,7 @@ pub(super) fn infer(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(results)
 }
 
-/// Results of an operator of the standard domain.
+/// Results of an operator of ONNX's standard domain, by the shape rule of its family.
 fn shapes(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     match family(&call.node.op_type).map(|family| &family.rule) {
         Some(ShapeRule::All(rule)) => rule(call),

@@ -1,14 +1,14 @@
-//! Operators of the domain `ai.onnx.ml`.
+//! Shape inference for operators of the domain `ai.onnx.ml` (classical machine learning).
 
 use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
 use crate::import::elements::element_type;
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// Number of strings among ONNX's element types.
+/// Number of the string type in ONNX's `TensorProto.DataType`, which layoutc does not have.
 const TEXT: i64 = 8;
 
-/// Results of an operator of the domain `ai.onnx.ml`.
+/// Results of an operator of the domain `ai.onnx.ml`; [`ShapeError::Operator`] if there is no shape rule.
 pub(super) fn learned(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let like = |dtype| Ok(vec![ShapedTensor::new(dtype, input.shape.clone())]);
@@ -65,7 +65,8 @@ fn targets(call: &OnnxCall<'_>, dtype: Scalar, name: &str) -> ShapeResult<Vec<Sh
     Ok(vec![ShapedTensor::new(dtype, vec![rows(call.shape(0)?)?, count])])
 }
 
-/// Results of a classifier: a class per row, and a score per row and class.
+/// Results of a classifier: an `i64` class per row, and an `f32` score per row and class. `name` is the attribute with
+/// the labels; string labels are an error.
 fn classes(call: &OnnxCall<'_>, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
     let Some(labels) = call.integers(name).filter(|labels| !labels.is_empty()) else {
         return Err(ShapeError::ElementType(TEXT));
@@ -78,7 +79,7 @@ fn classes(call: &OnnxCall<'_>, name: &str) -> ShapeResult<Vec<ShapedTensor>> {
     ])
 }
 
-/// Element type of a classifier's labels.
+/// Element type of the result of `LabelEncoder`; strings are an error.
 fn label(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     if let Some(own) = call.attribute("values_tensor").and_then(|own| own.t.as_ref()) {
         return element_type(own.data_type);

@@ -1,4 +1,4 @@
-//! Operators on quantized elements: integers with scales and zero points.
+//! Shape inference for operators on quantized elements: integers with scales and zero points.
 
 use super::broadcast::broadcast_shapes;
 use super::{matmul, window};
@@ -6,7 +6,7 @@ use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::error::{ShapeResult, mismatch};
 
-/// Element type of a quantized result: that of the zero point, else the requested one, else `u8`.
+/// Element type of a quantized result: that of the zero point (operand 2), else that in `output_dtype`, else `u8`.
 pub(super) fn quantized(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     if let Some(zero) = call.optional(2) {
         return Ok(zero.dtype);
@@ -14,7 +14,7 @@ pub(super) fn quantized(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     Ok(call.dtype("output_dtype")?.unwrap_or(Scalar::U8))
 }
 
-/// Element type of a dequantized result: the requested one, else that of the scale.
+/// Element type of a dequantized result: that in `output_dtype`, else that of the scale (operand 1).
 pub(super) fn dequantized(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     match call.dtype("output_dtype")? {
         Some(dtype) => Ok(dtype),
@@ -22,7 +22,8 @@ pub(super) fn dequantized(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     }
 }
 
-/// Results of `DynamicQuantizeLinear`: the quantized tensor, its scale and its zero point.
+/// Results of `DynamicQuantizeLinear`: the quantized `u8` tensor, its `f32` scale and its `u8` zero point, both
+/// scalars.
 pub(super) fn dynamic(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(vec![
         ShapedTensor::new(Scalar::U8, call.shape(0)?.to_vec()),

@@ -1,9 +1,9 @@
-//! Recurrent networks: LSTM, GRU, RNN.
+//! Shape inference for recurrent networks: LSTM, GRU, RNN.
 
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// Order of the axes in the weights of a recurrent operator.
+/// Order of the axes in the weight tensor of a recurrent operator.
 pub(super) enum WeightOrder {
     /// `[directions, gates * units, inputs]`, the order of ONNX's own operators.
     UnitsFirst,
@@ -11,8 +11,8 @@ pub(super) enum WeightOrder {
     UnitsLast,
 }
 
-/// Results of a recurrent operator: the output of each step, then `states` final states. The weights of `gates`
-/// gates imply the number of units.
+/// Results of a recurrent operator: the output of each step, then `states` final states. The weights have `gates` gates
+/// (4 for an LSTM), so that the number of rows is `gates` times the number of units.
 pub(super) fn recurrent(
     call: &OnnxCall<'_>,
     gates: u64,

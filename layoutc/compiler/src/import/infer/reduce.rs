@@ -1,4 +1,4 @@
-//! Reductions and normalizations.
+//! Shape inference for reductions and normalizations.
 
 use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
@@ -16,22 +16,22 @@ pub(super) fn reduce(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(input.dtype, reduced_shape(call, &input.shape, &axes)))
 }
 
-/// `ArgMax` and `ArgMin`: positions along the reduced axis.
+/// Result of `ArgMax` or `ArgMin`: `i64` positions along the reduced axis.
 pub(super) fn arg(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let shape = call.shape(0)?;
     let axis = call.own_axis(0, shape.len())?;
     Ok(ShapedTensor::new(Scalar::I64, reduced_shape(call, shape, &[axis])))
 }
 
-/// Shape of a reduction's result: the reduced axes have extent 1, or are removed if the attribute `keepdims` is
-/// 0.
+/// Shape of a reduction's result: reduced axes have extent 1, or are removed if the attribute `keepdims` is 0.
 fn reduced_shape(call: &OnnxCall<'_>, shape: &[u64], axes: &[usize]) -> Vec<u64> {
     let keep_dims = call.integer("keepdims") != Some(0);
     let remaining = shape.iter().enumerate().filter(|(k, _)| keep_dims || !axes.contains(k));
     remaining.map(|(k, extent)| if axes.contains(&k) { 1 } else { *extent }).collect()
 }
 
-/// Results of a layer normalization: the normalized tensor, the means, and the inverse standard deviations.
+/// Results of `LayerNormalization`: the normalized tensor, the means and the inverse standard deviations; the latter
+/// have extent 1 along the normalized axes.
 pub(super) fn layer_normalization(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let axis = call.own_axis(-1, input.shape.len())?;
@@ -42,8 +42,7 @@ pub(super) fn layer_normalization(call: &OnnxCall<'_>) -> ShapeResult<Vec<Shaped
     Ok(vec![input.unknown(), means.clone(), means])
 }
 
-/// Results of a batch normalization: the normalized tensor, and in training the means and variances of the
-/// channels.
+/// Results of `BatchNormalization`: the normalized tensor, and in training the means and variances of the channels.
 pub(super) fn batch_normalization(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let channels = input.shape.get(1).copied().unwrap_or(1);

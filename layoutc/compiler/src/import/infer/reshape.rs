@@ -1,4 +1,4 @@
-//! Operators that preserve the elements and change the axes.
+//! Shape inference for operators that keep the elements and change the axes: `Reshape`, `Transpose`, `Squeeze`.
 
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, count, extent};
 use crate::import::error::{ShapeResult, listed, mismatch};
@@ -76,7 +76,8 @@ pub(super) fn unsqueeze(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(input.dtype, shape.collect()))
 }
 
-/// Permutation of a `Transpose`: axis k of the result is axis `permutation[k]` of the operand.
+/// Permutation of a `Transpose`: axis `k` of the result is axis `permutation[k]` of the operand. By default the axes
+/// are reversed.
 pub(in crate::import) fn permutation(call: &OnnxCall<'_>) -> ShapeResult<Vec<usize>> {
     let rank = call.shape(0)?.len();
     let Some(axes) = call.integers("perm") else { return Ok((0..rank).rev().collect()) };

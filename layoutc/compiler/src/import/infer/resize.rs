@@ -7,7 +7,7 @@ use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extents};
 use crate::import::elements::{ConstantElements, rounded, whole};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// `Resize` by scales or to sizes. Operands: (x, scales) before opset 11, then (x, roi, scales, sizes).
+/// Result of `Resize` by scales or to sizes. Operands: (x, scales) before opset 11, then (x, roi, scales, sizes).
 pub(super) fn resize(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let axes = match call.integers("axes").filter(|axes| !axes.is_empty()) {
@@ -28,7 +28,7 @@ pub(super) fn resize(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     scaled(input, &axes, &floats(scales)?)
 }
 
-/// `Upsample`. The scales are an operand from opset 9 on, an attribute before.
+/// Result of `Upsample`. The scales are an operand from opset 9 on, an attribute before.
 pub(super) fn upsample(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let scales = match call.attribute("scales") {
@@ -48,8 +48,8 @@ fn floats(scales: &ShapedTensor) -> ShapeResult<Vec<f64>> {
     }
 }
 
-/// Extents scaled by one ratio for all axes: the least or the greatest ratio of requested size to extent. Halves
-/// are rounded up.
+/// Result of `Resize` that keeps the aspect ratio: all `axes` are scaled by one ratio, the least (`Less`) or the
+/// greatest (`Greater`) ratio of requested size to extent. Halves are rounded up.
 fn in_ratio(
     input: &ShapedTensor,
     axes: &[usize],

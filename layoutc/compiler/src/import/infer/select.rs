@@ -1,4 +1,4 @@
-//! Operators that select elements, and operators whose result shapes depend on data.
+//! Shape inference for operators that select elements, and for operators whose result shapes depend on data.
 
 use super::fold::non_zeros;
 use crate::base::dtype::Scalar;
@@ -6,7 +6,7 @@ use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, count, extent}
 use crate::import::elements::{ConstantElements, whole};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// `OneHot`: adds an axis with the extent `depth`.
+/// Result of `OneHot`: the shape of the indices with an axis of extent `depth` inserted.
 pub(super) fn one_hot(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let indices = call.shape(0)?;
     let depth = match call.input(1)?.known.as_ref() {
@@ -21,7 +21,7 @@ pub(super) fn one_hot(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(call.input(2)?.dtype, shape))
 }
 
-/// `NonZero`: shape `[rank, number of nonzero elements]`.
+/// Result of `NonZero`: `[rank, number of nonzero elements]`. An error if the elements are not constant.
 pub(super) fn non_zero(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     let Some(known) = &input.known else {
@@ -32,7 +32,7 @@ pub(super) fn non_zero(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(Scalar::I64, vec![rank, found]))
 }
 
-/// Error for a result whose size depends on data; `what` names the size.
+/// Error for a result whose extent depends on data; `what` names the extent.
 pub(super) fn data_dependent<T>(what: &str) -> ShapeResult<T> {
     Err(ShapeError::DataDependent(format!("{what} is known only when the model runs")))
 }
@@ -41,7 +41,8 @@ fn not_constant<T>(name: &str) -> ShapeResult<T> {
     Err(ShapeError::DataDependent(format!("operand 1, `{name}`, is not a constant")))
 }
 
-/// `Compress`: elements selected along an axis, or from the whole tensor without one.
+/// Result of `Compress`: elements selected by a constant condition along `axis`, or from the flattened tensor without
+/// `axis`.
 pub(super) fn compress(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, condition) = (call.input(0)?, call.input(1)?);
     let Some(known) = &condition.known else {
@@ -61,7 +62,7 @@ pub(super) fn compress(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(input.dtype, shape))
 }
 
-/// `Det`: determinants of a batch of matrices.
+/// Result of `Det`: one determinant per matrix of a batch, so the last two axes are removed.
 pub(super) fn det(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let input = call.input(0)?;
     match input.shape.as_slice() {
@@ -72,7 +73,7 @@ pub(super) fn det(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     }
 }
 
-/// `Multinomial`: shape `[batch, sample_size]`.
+/// Result of `Multinomial`: `[batch, sample_size]`.
 pub(super) fn multinomial(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let [batch, _] = call.shape(0)? else {
         return mismatch(format!("{} is not the shape of a matrix", listed(call.shape(0)?)));
@@ -81,7 +82,7 @@ pub(super) fn multinomial(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(call.dtype("dtype")?.unwrap_or(Scalar::I32), vec![*batch, samples]))
 }
 
-/// `TfIdfVectorizer`: one value per n-gram index, for each row.
+/// Result of `TfIdfVectorizer`: one value per n-gram index, for each row.
 pub(super) fn tf_idf(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let last = call.integers("ngram_indexes").unwrap_or_default().iter().max();
     let parts = extent(check_overflow(last.copied().unwrap_or(-1).checked_add(1))?)?;

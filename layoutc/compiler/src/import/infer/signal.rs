@@ -1,17 +1,18 @@
-//! Fourier transforms and window functions.
+//! Shape inference for Fourier transforms and window functions.
 
 use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, extent, signed};
 use crate::import::error::{ShapeError, ShapeResult, listed, mismatch};
 
-/// Value of the constant integer operand `k`; `None` if the operand is omitted.
+/// Value of the constant integer operand `k`; `None` if the operand is omitted, an error if it is not constant.
 fn number(call: &OnnxCall<'_>, k: usize) -> ShapeResult<Option<i64>> {
     let Some(input) = call.optional(k) else { return Ok(None) };
     let message = || ShapeError::DataDependent(format!("operand {k} is not a constant integer"));
     input.number().map(Some).ok_or_else(message)
 }
 
-/// `DFT`. The last axis holds real and imaginary parts: 2, or 1 for the real result of a one-sided inverse.
+/// Result of `DFT`. The last axis holds the real and imaginary parts: its extent is 2, or 1 for the real result of a
+/// one-sided inverse.
 pub(super) fn dft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let axis = match call.opset {
@@ -36,7 +37,7 @@ pub(super) fn dft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// `STFT`: shape `[batch, frames, frequencies, 2]`.
+/// Result of `STFT`: `[batch, frames, frequencies, 2]`, with real and imaginary parts last.
 pub(super) fn stft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     let [batch, whole, ..] = data.shape.as_slice() else {
@@ -62,14 +63,14 @@ pub(super) fn stft(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// Window function, a vector of the size that operand 0 gives.
+/// Result of a window function such as `HannWindow`: a vector whose length is the value of operand 0.
 pub(super) fn window(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let Some(size) = number(call, 0)? else { return mismatch("the size is missing") };
     let dtype = call.dtype("output_datatype")?.unwrap_or(Scalar::F32);
     Ok(ShapedTensor::new(dtype, vec![extent(size)?]))
 }
 
-/// `MelWeightMatrix`: shape `[frequencies, bins]`.
+/// Result of `MelWeightMatrix`: `[frequencies, mel bins]`.
 pub(super) fn mel(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (Some(bins), Some(length)) = (number(call, 0)?, number(call, 1)?) else {
         return mismatch("the number of bins or the length is missing");

@@ -1,4 +1,4 @@
-//! Operators that split or concatenate tensors, or select elements.
+//! Shape inference for operators that split, concatenate, slice, pad, gather or repeat tensors.
 
 use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, extents, signed};
@@ -46,8 +46,8 @@ pub(super) fn split(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(sizes.into_iter().map(part).collect())
 }
 
-/// Range of a slice along one axis, with indices counted from 0. `end` is exclusive, and -1 for a negative step
-/// that includes index 0.
+/// Range of a slice along one axis, with indices counted from 0. `start` is inclusive, `end` exclusive; `end` is -1 for
+/// a negative step that includes index 0.
 pub(super) struct SliceRange {
     pub(super) axis: usize,
     pub(super) start: i64,
@@ -55,7 +55,7 @@ pub(super) struct SliceRange {
     pub(super) step: i64,
 }
 
-/// Ranges of a `Slice`, one for each sliced axis.
+/// Ranges of a `Slice`, one for each sliced axis, in the order of its parameters, clamped to the extents.
 pub(super) fn cuts(call: &OnnxCall<'_>) -> ShapeResult<Vec<SliceRange>> {
     let shape = call.shape(0)?;
     let (Some(starts), Some(ends)) = (call.parameter("starts", 1)?, call.parameter("ends", 2)?)
@@ -130,12 +130,13 @@ pub(super) fn gather(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(input.dtype, shape))
 }
 
-/// `GatherElements`: one element per index.
+/// Result of `GatherElements`: one element per index, with the shape of the indices.
 pub(super) fn gather_elements(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(call.input(0)?.dtype, call.shape(1)?.to_vec()))
 }
 
-/// `GatherND`: the last axis of the indices selects a slice; `batch_dims` axes are batched.
+/// Result of `GatherND`: the last axis of the indices selects a slice of the operand; the first `batch_dims` axes are
+/// batches.
 pub(super) fn gather_nd(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (input, indices) = (call.input(0)?, call.shape(1)?);
     let Some((depth, outer)) = indices.split_last() else {
@@ -151,7 +152,7 @@ pub(super) fn gather_nd(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(input.dtype, [outer, rest].concat()))
 }
 
-/// Results of `TopK`: the selected elements and their positions.
+/// Results of `TopK`: the selected elements, and their `i64` positions along the axis.
 pub(super) fn top(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let input = call.input(0)?;
     let axis = call.own_axis(-1, input.shape.len())?;

@@ -1,15 +1,15 @@
-//! Convolutions and pools: operators with a window that moves over the spatial axes.
+//! Shape inference for convolutions and pooling: operators with a window that moves over the spatial axes.
 
 use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor, check_overflow, extent, signed};
 use crate::import::error::{ShapeResult, listed, mismatch};
 
-/// Parameters of a window along one spatial axis.
+/// Parameters of a window along one spatial axis, in elements.
 struct WindowParams {
     kernel: i64,
     stride: i64,
     dilation: i64,
-    /// Number of padding elements before and after the data.
+    /// Number of padding elements: before, after the data.
     pads: [i64; 2],
 }
 
@@ -21,13 +21,14 @@ impl WindowParams {
     }
 }
 
-/// `Conv`. The shape of its window is that of the filter, operand 1.
+/// Result of `Conv`. Its window is as large as the filter, operand 1.
 pub(super) fn conv(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let data = call.input(0)?;
     Ok(ShapedTensor::new(data.dtype, conv_shape(call, &data.shape, call.shape(1)?)?))
 }
 
-/// Shape of the result of a convolution of `data` with `filter`.
+/// Shape `[batch, features, spatial extents...]` of a convolution of `data` (`[batch, channels, ...]`) with `filter`
+/// (`[features, channels / group, ...]`).
 pub(super) fn conv_shape(
     call: &OnnxCall<'_>,
     data: &[u64],
@@ -51,7 +52,8 @@ pub(super) fn conv_shape(
     Ok(shape)
 }
 
-/// `ConvTranspose`: `stride * (extent - 1) + output_padding + span - pads`. Source: ONNX, `ConvTranspose`.
+/// Result of `ConvTranspose`: each spatial extent is `stride * (extent - 1) + output_padding + span - pads`, or the
+/// requested one. Source: ONNX, `ConvTranspose`.
 pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     let (data, filter) = (call.input(0)?, call.shape(1)?);
     let (batch, channels, space) = call.image(0)?;
@@ -92,7 +94,7 @@ pub(super) fn conv_transpose(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     Ok(ShapedTensor::new(data.dtype, shape))
 }
 
-/// Results of a pooling operator; `MaxPool` also returns the positions of the maxima.
+/// Results of a pooling operator; for `MaxPool` also the `i64` positions of the maxima.
 pub(super) fn pool(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let data = call.input(0)?;
     let (batch, channels, space) = call.image(0)?;
@@ -123,8 +125,8 @@ fn group(call: &OnnxCall<'_>) -> ShapeResult<u64> {
     }
 }
 
-/// Parameters of the window along each spatial axis. `filter` is the shape of the window if no attribute gives
-/// it.
+/// Parameters of the window along each of `rank` spatial axes. `filter` is the spatial shape of the filter, which the
+/// window has if there is no attribute `kernel_shape`.
 fn moves(
     call: &OnnxCall<'_>,
     rank: usize,
@@ -158,7 +160,8 @@ fn moves(
     Ok(moves)
 }
 
-/// Number of window positions: `(extent + pads - span) / stride + 1`, rounded up if `ceil` is 1.
+/// Number of window positions along an axis of extent `size`: `(size + pads - span) / stride + 1`, rounded up if `ceil`
+/// is 1, else down. With `auto_pad=SAME_*`: `size / stride` rounded up.
 fn window_count(
     call: &OnnxCall<'_>,
     size: u64,

@@ -3,7 +3,8 @@
 use super::WIDTH;
 use super::print::{FormatLine, last_width};
 
-/// The text of `rows` after the prefix `start`; each row ends with `line_end`.
+/// Text of the formatted lines `rows`, with `start` (a byte order mark, or empty) before the first line and `line_end`
+/// after every line. Comments after consecutive lines are aligned in one column.
 pub(super) fn text(rows: &[FormatLine], start: &str, line_end: &str) -> String {
     let mut text = start.to_owned();
     for run in rows.chunk_by(|above, below| is_commented(above) && is_commented(below)) {
@@ -27,7 +28,8 @@ pub(super) fn text(rows: &[FormatLine], start: &str, line_end: &str) -> String {
     text
 }
 
-/// The comment column of consecutive rows: that of the first row, or further right if a row is longer.
+/// Column, from 0, of the trailing comments of consecutive lines: the column of the first line's comment, or the first
+/// column to the right of every line's words if that is greater.
 fn column(run: &[FormatLine]) -> usize {
     let own = |row: &FormatLine| last_width(&row.words) + row.gap.max(1);
     let first = run.iter().find(|row| !row.is_below && has_room(row));
@@ -36,7 +38,7 @@ fn column(run: &[FormatLine]) -> usize {
     least.fold(first, usize::max)
 }
 
-/// Returns true if a row takes part in alignment: longer rows than [`WIDTH`] do not.
+/// True if the words of a line are narrower than [`WIDTH`]; comments of wider lines are not aligned.
 fn has_room(row: &FormatLine) -> bool {
     last_width(&row.words) < WIDTH
 }

@@ -1,4 +1,4 @@
-//! Concrete syntax of a manifest: nodes with their words, blocks and comments.
+//! Concrete syntax tree of a manifest: [`CstBlock`] holds nodes with their words, blocks and comments, as written.
 
 /// Comment in a manifest, without trailing spaces.
 #[derive(Debug, Clone, Copy)]
@@ -7,7 +7,7 @@ pub(super) struct Comment<'t> {
     pub(super) text: &'t str,
     /// Byte offset of the comment in the manifest.
     pub(super) start: usize,
-    /// Number of spaces before the comment.
+    /// Number of spaces before the comment in the source.
     pub(super) gap: usize,
 }
 
@@ -27,18 +27,18 @@ pub(super) enum Trivia<'t> {
     Continuation(Vec<Comment<'t>>),
 }
 
-/// Element of a node (a word, a mark or a block), with what precedes it.
+/// Element of a node: a word, a mark such as `=` or `/-`, or a block; with the comments before it.
 #[derive(Debug)]
 pub(super) struct CstElement<'t> {
     /// Comments and line continuations before the element.
     pub(super) before: Vec<Trivia<'t>>,
-    /// Separation of the element from the previous one.
+    /// Separation of the element from the previous element of the node.
     pub(super) joint: Spacing,
     /// Word, mark or block that the element is.
     pub(super) what: CstElementKind<'t>,
 }
 
-/// Separation of an element from the previous one.
+/// Separation of an element from the previous element of its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spacing {
     /// One space.
@@ -47,10 +47,10 @@ pub(super) enum Spacing {
     Adjacent,
 }
 
-/// Kind of a node's element.
+/// Content of a node's element: text or a block.
 #[derive(Debug)]
 pub(super) enum CstElementKind<'t> {
-    /// Word or mark, as written.
+    /// Word or mark, as written: `tensor`, `"2 * k"`, `=`, `/-`.
     Word(&'t str),
     /// Block in braces.
     Block(CstBlock<'t>),
@@ -76,7 +76,7 @@ pub(super) struct CstItem<'t> {
     pub(super) line: CstItemKind<'t>,
 }
 
-/// Kind of a block's item.
+/// Content of a block's item: comments alone, or a node.
 #[derive(Debug)]
 pub(super) enum CstItemKind<'t> {
     /// Comments without a node on their line.

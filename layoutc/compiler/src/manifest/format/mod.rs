@@ -43,7 +43,8 @@ pub fn format(file: &Arc<str>, text: &str) -> Result<String, Vec<Diagnostic>> {
     Ok(align::text(&lines, start, line_end(text, &tokens)))
 }
 
-/// The byte ranges from the first to the last line that differs, in each of two texts; `None` if they are equal.
+/// Byte ranges of the lines from the first to the last that differ between two texts: in `old`, then in `new`; `None`
+/// if the texts are equal.
 pub fn difference(old: &str, new: &str) -> Option<[Range<usize>; 2]> {
     if old == new {
         return None;
@@ -59,7 +60,8 @@ pub fn difference(old: &str, new: &str) -> Option<[Range<usize>; 2]> {
     Some([start..old.len() - after, start..new.len() - after])
 }
 
-/// The diagnostics of the manifest parser, else a generic syntax error at `place`.
+/// Diagnostics for a text that is not valid KDL: those of the manifest parser, or a generic syntax error at byte range
+/// `place` if the parser reports none.
 fn refusal(file: &Arc<str>, text: &str, place: Range<usize>) -> Vec<Diagnostic> {
     let (_, found) = parse_tree(file, text);
     if !found.is_empty() {
@@ -71,14 +73,15 @@ fn refusal(file: &Arc<str>, text: &str, place: Range<usize>) -> Vec<Diagnostic> 
     faults.finish()
 }
 
-/// The first line end outside of strings, comments and continuations.
+/// Line end of the formatted text: `\r\n` if the first line end outside of strings, comments and continuations is one,
+/// else `\n`.
 fn line_end(text: &str, tokens: &[KdlToken]) -> &'static str {
     let ends = tokens.iter().filter(|token| token.kind == KdlTokenKind::End);
     let mut ends = ends.filter_map(|token| text.get(token.span.clone())).filter(|end| *end != ";");
     if ends.next() == Some("\r\n") { "\r\n" } else { "\n" }
 }
 
-/// Width of a line in columns.
+/// Display width of a line in columns; a wide character such as `層` takes two.
 fn width(line: &str) -> usize {
     UnicodeWidthStr::width(line)
 }

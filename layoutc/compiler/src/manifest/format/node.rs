@@ -20,7 +20,7 @@ struct CstNodeBuilder<'t> {
 }
 
 impl<'t> CstParser<'t> {
-    /// Parses the node that begins with the next token.
+    /// Parses the node that begins with the next token; `leading` are the comments before the node on its line.
     pub(super) fn node(&mut self, leading: Vec<Comment<'t>>) -> Result<CstNode<'t>, KdlErrorSpan> {
         let mut parts = CstNodeBuilder::default();
         let start = self.here().start;
@@ -66,7 +66,8 @@ impl<'t> CstParser<'t> {
         Ok(())
     }
 
-    /// Parses a `/-`; returns the trivia before the element that it comments out. Line ends there do not end the node.
+    /// Parses a `/-`; returns the comments and continuations before the element that it comments out. Line ends between
+    /// `/-` and the element do not end the node.
     fn slash_dash(
         &mut self,
         before: Vec<Trivia<'t>>,
@@ -84,7 +85,7 @@ impl<'t> CstParser<'t> {
         Ok(self.gap())
     }
 
-    /// Parses an argument or a property.
+    /// Parses an argument or a property: `10` or `by=4`.
     fn entry(
         &mut self,
         before: Vec<Trivia<'t>>,
@@ -100,7 +101,7 @@ impl<'t> CstParser<'t> {
         Ok(())
     }
 
-    /// Parses a word with its type annotation.
+    /// Parses a word with an optional type annotation: `10` or `(u8)10`.
     fn value(
         &mut self,
         before: Vec<Trivia<'t>>,
@@ -145,7 +146,7 @@ impl<'t> CstParser<'t> {
             .is_some_and(|token| token.kind == KdlTokenKind::Stray && self.spelled(token) == mark)
     }
 
-    /// Appends the next token, of any kind.
+    /// Appends the next token, whatever its kind, to the elements of the node.
     fn token(&mut self, before: Vec<Trivia<'t>>, joint: Spacing, parts: &mut CstNodeBuilder<'t>) {
         if let Some(token) = self.take() {
             parts.pieces.push(CstElement {
@@ -182,8 +183,8 @@ impl<'t> CstParser<'t> {
     }
 }
 
-/// Returns true if tokens form one node: by the manifest parser, or by the `kdl` crate for type annotations and
-/// multi-line strings, which manifests do not use.
+/// True if the tokens `head` form one node: according to the manifest parser, or to the `kdl` crate for type
+/// annotations and multi-line strings, which manifests do not use.
 fn is_one_node(text: &str, head: &[KdlToken]) -> bool {
     if head.iter().any(|token| matches!(token.kind, KdlTokenKind::MultiLine | KdlTokenKind::Stray))
     {
@@ -194,7 +195,7 @@ fn is_one_node(text: &str, head: &[KdlToken]) -> bool {
         && (fast_path::read(text, head).is_some() || kdl::is_one_node(&joined(text, head)))
 }
 
-/// The words of a node, separated by single spaces where needed.
+/// Text of the tokens `head`, with single spaces between words and none around `=` or inside parentheses.
 fn joined(text: &str, head: &[KdlToken]) -> String {
     let mut joined = String::new();
     let mut is_apart = false;

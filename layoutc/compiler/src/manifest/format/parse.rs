@@ -1,6 +1,5 @@
-//! Parses tokens into nodes and comments, by the KDL 2 grammar; each node is also checked by the manifest parser.
-//!
-//! Source: KDL 2.0.0, section "Full Grammar".
+//! Parses tokens into a concrete syntax tree ([`CstBlock`]) by the KDL 2 grammar; each node is also checked by the
+//! manifest parser.
 
 use std::ops::Range;
 
@@ -12,13 +11,13 @@ use super::trivia::{between, by_lines, comments};
 /// Byte range of a syntax error in the text.
 pub(super) type KdlErrorSpan = Range<usize>;
 
-/// Maximum number of bytes before a comment, on its line, up to which its column is computed.
+/// Maximum number of bytes between the start of a line and a comment whose column is computed.
 const FAR: usize = 400;
 
-/// Parses the tokens of a whole text.
+/// Parses `tokens`, all tokens of `text`, to the block of its top-level nodes.
 ///
 /// # Errors
-/// The first span that is not valid KDL 2, or is nested too deep.
+/// The first byte range that is not valid KDL 2, or is nested too deep.
 pub(super) fn document<'t>(
     text: &'t str,
     tokens: &'t [KdlToken],
@@ -65,7 +64,8 @@ struct CstBlockBuilder<'t> {
 }
 
 impl<'t> CstBlockBuilder<'t> {
-    /// Trailing comments of the current line: those of its last node, or of the block's `{`.
+    /// Trailing comments of the current line: those of its last node, or of the block's `{` if `has_brace` is true and
+    /// the line is the first of the block; `None` if the line has neither.
     fn behind(&mut self, has_brace: bool) -> Option<&mut Vec<Comment<'t>>> {
         match self.block.items.last_mut().map(|item| &mut item.line) {
             Some(CstItemKind::Node(node)) if self.is_fresh => Some(&mut node.trailing),
@@ -74,7 +74,8 @@ impl<'t> CstBlockBuilder<'t> {
         }
     }
 
-    /// Handles a `;`: the comments before it belong to the node that it ends.
+    /// Assigns the pending comments at a `;`: those of the first line to the node that the `;` ends, unless that node
+    /// has a trailing `//` comment; the others stay pending.
     fn semicolon(&mut self) {
         if !self.is_fresh {
             return;
@@ -88,7 +89,8 @@ impl<'t> CstBlockBuilder<'t> {
         self.pending = rows.flatten().collect();
     }
 
-    /// Takes the pending comments that are on the line of the next node; earlier ones become items of their own.
+    /// Takes from `pending` the comments that are on the line of the next node; the earlier ones become items without a
+    /// node.
     fn leading(&mut self) -> Vec<Comment<'t>> {
         let mut rows = by_lines(std::mem::take(&mut self.pending));
         let leading = rows.pop_if(|row| row.last().is_some_and(|last| !last.ends_line()));
@@ -130,7 +132,7 @@ impl<'t> CstParser<'t> {
         between(self.text, self.end..self.here().start)
     }
 
-    /// The column of a comment; `None` if it is more than [`FAR`] bytes into its line.
+    /// Column of a comment, from 0; `None` if the comment is more than [`FAR`] bytes into its line.
     fn column(&self, comment: &Comment<'_>) -> Option<usize> {
         let line = self.line_ends.partition_point(|&end| end < comment.start);
         let end = line.checked_sub(1).and_then(|line| self.line_ends.get(line));
@@ -139,13 +141,13 @@ impl<'t> CstParser<'t> {
         (before.len() <= FAR).then(|| super::width(before))
     }
 
-    /// Returns true if a line ends in `span`.
+    /// True if the byte range `span` contains a line end.
     pub(super) fn has_line_end(&self, span: Range<usize>) -> bool {
         let next = self.line_ends.partition_point(|&end| end < span.start);
         self.line_ends.get(next).is_some_and(|&end| end < span.end)
     }
 
-    /// Parses up to the `}` or the end of the text.
+    /// Parses the nodes and comments of a block up to its `}`, which is not consumed, or up to the end of the text.
     pub(super) fn block(&mut self) -> Result<CstBlock<'t>, KdlErrorSpan> {
         let mut lines = CstBlockBuilder::default();
         loop {
@@ -174,7 +176,8 @@ impl<'t> CstParser<'t> {
         Ok(lines.block)
     }
 
-    /// Assigns the pending comments at a line end: to the last node or brace, or to lines of their own.
+    /// Assigns the pending comments at a line end: those of the first line to the last node or brace, the others to
+    /// items without a node.
     fn line_end(&self, lines: &mut CstBlockBuilder<'t>) {
         let mut rows = by_lines(std::mem::take(&mut lines.pending)).into_iter().peekable();
         let above = lines.above.take();

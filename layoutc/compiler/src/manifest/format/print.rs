@@ -1,4 +1,5 @@
-//! Prints nodes and comments as lines: indentation, spaces, and the choice of blocks on one line.
+//! Prints a concrete syntax tree as a list of [`FormatLine`]: indentation, spaces, and the choice of blocks on one
+//! line.
 
 use super::cst::{
     Comment, CstBlock, CstElement, CstElementKind, CstItem, CstItemKind, CstNode, Spacing, Trivia,
@@ -19,7 +20,7 @@ pub(super) struct FormatLine {
     pub(super) is_below: bool,
 }
 
-/// Formatted lines of a manifest.
+/// Lines of the formatted manifest, in order; a blank line has no words.
 pub(super) fn lines(document: &CstBlock<'_>) -> Vec<FormatLine> {
     let mut printer = FormatPrinter { rows: Vec::new(), row: FormatLine::default() };
     printer.items(&document.items, 0);
@@ -83,7 +84,8 @@ impl FormatPrinter {
         self.behind(&node.trailing);
     }
 
-    /// Writes the trivia before an element; returns the separation of the element from them.
+    /// Writes the comments and continuations `before` an element; returns the separation of the last of them from the
+    /// element, or `joint` if there are none. `indent` is the indentation in columns of a line begun in between.
     fn between(&mut self, before: &[Trivia<'_>], joint: Spacing, indent: usize) -> Spacing {
         let mut joint = joint;
         let mut is_begun = true;
@@ -113,7 +115,8 @@ impl FormatPrinter {
         joint
     }
 
-    /// Prints a block, on one line if it was on one and fits.
+    /// Prints a block: on one line if it is on one line in the source and fits in [`WIDTH`] columns, else over several
+    /// lines.
     fn block(&mut self, block: &CstBlock<'_>, indent: usize) {
         let room = WIDTH.saturating_sub(last_width(&self.row.words));
         let mut flat = InlineWriter { text: String::new(), room };
@@ -130,7 +133,8 @@ impl FormatPrinter {
     }
 }
 
-/// Printer of a block on one line, within a remaining width.
+/// Printer of a block on one line. Methods return `None` as soon as the text is wider than the `room` that is left, in
+/// columns.
 struct InlineWriter {
     text: String,
     room: usize,

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::super::lex::{is_space, newline};
 use super::cst::{Comment, Trivia};
 
-/// The comments and continuations in `gap`. Line ends between comments, possible only after `/-`, are dropped.
+/// Comments and continuations in the byte range `gap` between two tokens, in order. Line ends between comments,
+/// possible only after `/-`, are dropped.
 pub(super) fn between(text: &str, gap: Range<usize>) -> Vec<Trivia<'_>> {
     let mut found = Vec::new();
     let mut continued: Option<Vec<Comment<'_>>> = None;
@@ -58,7 +59,7 @@ fn comment(rest: &str) -> Option<usize> {
     Some(at)
 }
 
-/// The comments of the trivia, in order.
+/// Comments of a list of trivia in order, including those inside continuations.
 pub(super) fn comments(between: Vec<Trivia<'_>>) -> Vec<Comment<'_>> {
     let each = between.into_iter().flat_map(|one| match one {
         Trivia::Comment(comment) => vec![comment],
@@ -67,7 +68,8 @@ pub(super) fn comments(between: Vec<Trivia<'_>>) -> Vec<Comment<'_>> {
     each.collect()
 }
 
-/// Comments grouped by line: a `//` comment ends its line.
+/// Comments grouped by output line: each group but the last ends with a `//` comment, which extends to the end of its
+/// line.
 pub(super) fn by_lines(comments: Vec<Comment<'_>>) -> Vec<Vec<Comment<'_>>> {
     let mut lines: Vec<Vec<Comment<'_>>> = Vec::new();
     for comment in comments {

@@ -1,4 +1,4 @@
-//! `backend opencl { default-layout 4 NHWC; op conv { accepts … }; others default=#true }`
+//! Reads `backend` items: `backend opencl { default-layout 4 NHWC; op conv { accepts … }; others default=#true }`.
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
@@ -14,7 +14,7 @@ const BACKEND: &str = "backend opencl { op conv { accepts { in NHWC OHWI; out NH
 const OPERATOR: &str = "op conv { accepts { in NHWC OHWI; out NHWC } }";
 const ACCEPTS: &str = "accepts cost-per-byte=0.5 { in NHWC OHWI; out NHWC }";
 
-/// The rules that need no alternatives, by keyword.
+/// Keywords of the rules for an operator's layouts that replace a list of alternatives.
 const RULES: &[(&str, OperatorRule)] = &[
     ("elementwise", OperatorRule::Elementwise),
     ("by-letter", OperatorRule::ByLetter),
@@ -23,7 +23,7 @@ const RULES: &[(&str, OperatorRule)] = &[
     ("transpose", OperatorRule::Transpose),
 ];
 
-/// Maximum rank of a default layout.
+/// Maximum rank in `default-layout RANK LAYOUT`.
 const MAX_RANK: i128 = 64;
 
 impl ManifestReader<'_, '_> {
@@ -82,7 +82,7 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Reads `op conv { … }`, or `others …`, which has no name.
+    /// Reads `op conv { … }`, or `others …`, which has no name and applies to operators that are not listed.
     fn operator(&mut self, node: &ManifestNode) -> Option<OperatorItem> {
         let args = if node.name == "op" { 1..=1 } else { 0..=0 };
         let props = Some(NodeScope::OPERATOR.props);
@@ -121,7 +121,8 @@ impl ManifestReader<'_, '_> {
         Some(OperatorItem { name, rule, shapes, types, cost, accepts, span: node.head.clone() })
     }
 
-    /// Reads a property whose value is one of a few keywords.
+    /// Value that `words` pairs with the keyword in the property `key`; `None` if the property is absent or has another
+    /// value, which is reported.
     fn one_word<T: Copy>(
         &mut self,
         node: &ManifestNode,
@@ -139,7 +140,9 @@ impl ManifestReader<'_, '_> {
         found.map(|(_, rule)| *rule)
     }
 
-    /// The rule of an operator: one keyword, or alternatives.
+    /// Rule for an operator's layouts: the only one of the keywords `rules`, given with their byte ranges, or
+    /// [`OperatorRule::Accepts`] if there are alternatives. Reports no rule, several rules, and `cost` next to
+    /// alternatives.
     fn one_rule(
         &mut self,
         node: &ManifestNode,
@@ -172,7 +175,7 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Reads an alternative.
+    /// Reads an alternative of an operator, `accepts cost=100352 { in NHWC OHWI; out NHWC }`; `out` is required.
     pub(super) fn accepts(&mut self, node: &ManifestNode) -> Option<AcceptsItem> {
         let props = Some(NodeScope::ACCEPTS.props);
         let before = self.faults.count();
@@ -194,13 +197,14 @@ impl ManifestReader<'_, '_> {
         Some(AcceptsItem { inputs, outputs, cost, when: when.flatten(), span: node.head.clone() })
     }
 
-    /// `in NHWC OHWI`
+    /// Reads the layouts in `in NHWC OHWI` or `out NHWC`; invalid ones are reported and left out.
     fn layouts(&mut self, node: &ManifestNode) -> Vec<SpannedText> {
         self.leaf(node, "in NHWC OHWI", 0..=usize::MAX);
         node.args.iter().filter_map(|entry| self.text_of(entry, "a layout")).collect()
     }
 
-    /// The cost of a node; `None` if it is invalid.
+    /// Cost in a node's `cost=` or `cost-per-byte=`: `Some(None)` if the node has neither, `None` if the cost is
+    /// invalid or both are given.
     #[expect(clippy::option_option, reason = "tells an absent cost from an invalid one")]
     pub(super) fn cost(&mut self, node: &ManifestNode) -> Option<Option<CostItem>> {
         match (Self::prop(node, "cost"), Self::prop(node, "cost-per-byte")) {
@@ -237,7 +241,7 @@ impl ManifestReader<'_, '_> {
         number
     }
 
-    /// `#true` or `#false`.
+    /// Reads `#true` or `#false`; `what` is the noun phrase for the entry in messages.
     pub(super) fn truth(&mut self, entry: &Entry, what: &str) -> Option<bool> {
         if let ManifestValue::Bool(value) = entry.value {
             return Some(value);

@@ -1,4 +1,4 @@
-//! `cache A at=k_outer double=#true { layout { … }; memory shared }`
+//! Reads `cache` nodes of kernels and instances: `cache A at=k_outer double=#true { layout { … }; memory shared }`.
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
@@ -7,12 +7,13 @@ use crate::manifest::tree::ManifestNode;
 
 const CACHE: &str = "cache TENSOR at=LOOP";
 
-/// The keywords for the memory of a staging buffer.
+/// Keywords for the memory in which the buffer of a tile cache is allocated.
 const MEMORIES: &[(&str, CacheMemory)] =
     &[("shared", CacheMemory::Shared), ("local", CacheMemory::Local)];
 
 impl ManifestReader<'_, '_> {
-    /// Reads a `cache` node: the staging of an operand's tile in a buffer.
+    /// Reads a `cache` node, which copies a tile of an operand to a buffer inside a loop. The default memory is
+    /// `shared`.
     pub(super) fn cache(&mut self, node: &ManifestNode) -> Option<CacheItem> {
         let props = Some(&["at", "double"][..]);
         let form = NodeSignature { usage: CACHE, args: 1..=1, props, block: BlockRule::Maybe };

@@ -1,4 +1,4 @@
-//! Reads the block of `convert`: overrides of the planner's choices.
+//! Reads the block of `convert` items: scheduling decisions, such as `order h n`, that override the planner's.
 
 use super::ManifestReader;
 use super::node_signature::NodeScope;
@@ -8,7 +8,7 @@ use crate::manifest::syntax::{
 };
 use crate::manifest::tree::{ManifestNode, ManifestValue};
 
-/// The choices between keywords.
+/// Decisions that are keywords: name of the node, keyword, and decision.
 const WORDS: &[(&str, &str, ConvertScheduleKind)] = &[
     ("inside", "blocks", ConvertScheduleKind::Inside(InnerKernel::Transpose)),
     ("inside", "runs", ConvertScheduleKind::Inside(InnerKernel::CopyRuns)),
@@ -19,11 +19,12 @@ const WORDS: &[(&str, &str, ConvertScheduleKind)] = &[
     ("fill", "borders", ConvertScheduleKind::Fill(FillStrategy::PaddingOnly)),
 ];
 
-/// Maximum edge of a block, in elements.
+/// Maximum extent of a transpose tile along one dimension, in elements.
 const EDGE: i64 = 1 << 30;
 
 impl ManifestReader<'_, '_> {
-    /// Reads the choices of a conversion, in textual order.
+    /// Reads the scheduling decisions in the block of a `convert` item, in textual order; invalid ones are reported and
+    /// left out.
     pub(super) fn choices(&mut self, node: &ManifestNode) -> Vec<ConvertScheduleItem> {
         let mut choices = Vec::new();
         for child in self.parts(node, &NodeScope::CONVERT, |_| true) {

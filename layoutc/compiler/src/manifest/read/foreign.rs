@@ -1,4 +1,5 @@
-//! Reads layouts, and whole tensors, in foreign notations.
+//! Reads layouts in the notations of other tools, `layout tvm="NCHW16c"`, and whole tensors in XLA's,
+//! `xla="f32[8,128]{1,0}"`.
 
 use layoutc_algebra::notation::{Notation, xla};
 
@@ -13,7 +14,8 @@ use crate::manifest::syntax::{
 };
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue, PropertyKey};
 
-/// Properties of other frameworks, with help that names the equivalent notation or step.
+/// Names of other frameworks and of steps that are no notation, each with help that names the equivalent notation or
+/// step.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("torch", STRIDES),
     ("pytorch", STRIDES),
@@ -36,11 +38,11 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("map", "write the map as a step: `layout { map \"{map}\" }`"),
 ];
 
-/// Help for strides in elements.
+/// Help text for strides in elements, such as those of Torch.
 const STRIDES: &str = "write strides in elements as a step: `layout { strides 64 1 }`, or `mdspan=\"layout_stride<64, 1>\"`";
 
-/// A help text with the names of the tensor's axes, or of `n` and `c`: the placeholder `{order}` becomes their
-/// reverse, `{map}` a map that reverses them.
+/// Help text with its placeholders replaced: `{order}` by the reverse of `axes`, `{map}` by a map that reverses `axes`.
+/// Without axes it uses `n` and `c`.
 fn with_axes(help: &str, axes: &[String]) -> String {
     let axes: Vec<&str> = axes.iter().map(String::as_str).collect();
     let axes = if axes.is_empty() { vec!["n", "c"] } else { axes };
@@ -49,12 +51,12 @@ fn with_axes(help: &str, axes: &[String]) -> String {
     help.replace("{order}", &reversed.join(" ")).replace("{map}", &map)
 }
 
-/// Returns true if a property gives a layout in a foreign notation.
+/// True if `word` is a property that gives a layout in the notation of another tool, such as `tvm`.
 pub(super) fn is_foreign(word: &str) -> bool {
     FOREIGN.contains(&word)
 }
 
-/// Element type, shape and layout of a tensor that one text in a foreign notation gives.
+/// Element type, shape and layout of a tensor, read from one XLA text such as `f32[8,128]{1,0}`.
 pub(super) struct ForeignTensor {
     pub(super) dtype: SpannedText,
     pub(super) shape: ShapeItem,
@@ -62,7 +64,8 @@ pub(super) struct ForeignTensor {
 }
 
 impl ManifestReader<'_, '_> {
-    /// Reads a layout in a foreign notation: one property with the text, and sizes if the notation takes some.
+    /// Reads a layout in the notation of another tool, `tvm="NCHW16c"`: one property with the text, and sizes such as
+    /// `c16=16` if the notation takes sizes. `usage` is an example for help texts.
     pub(super) fn foreign(&mut self, node: &ManifestNode, usage: &'static str) -> Option<StepKind> {
         self.form(
             node,
@@ -111,7 +114,8 @@ impl ManifestReader<'_, '_> {
         Some(StepKind::Foreign { notation: word.value.clone(), text, sizes })
     }
 
-    /// Reports a property that is not a known notation.
+    /// Reports a property of a layout that is not a known notation, with the nearest one or the equivalent step as
+    /// help.
     pub(super) fn unknown_notation(&mut self, key: &PropertyKey) {
         let word = key.value.as_str();
         let axes = &self.axes;
@@ -131,7 +135,8 @@ impl ManifestReader<'_, '_> {
         fault.add_note(format!("the notations are {}", list(FOREIGN)));
     }
 
-    /// Reads a tensor whose element type, shape and layout are one XLA text.
+    /// Reads the element type, shape and layout of a tensor from one XLA text, `xla="f32[8,128]{1,0}"`, which is
+    /// `entry`.
     pub(super) fn foreign_tensor(
         &mut self,
         node: &ManifestNode,

@@ -1,6 +1,6 @@
-//! Keywords of other languages and tools, with their equivalents here.
+//! Keywords of other languages and tools, such as `permute`, with their equivalents in manifests, for suggestions.
 
-/// Node names of other languages, with ours.
+/// Node names of other languages, each with the manifest's node of the same meaning.
 const NODES: &[(&str, &str)] = &[
     ("array", "tensor"),
     ("assert", "require"),
@@ -41,7 +41,7 @@ const NODES: &[(&str, &str)] = &[
     ("var", "symbol"),
 ];
 
-/// Property names of other languages: the node, their name, ours.
+/// Property names of other languages: node, foreign name, and the manifest's name of the same meaning.
 const PROPERTIES: &[(&str, &str, &str)] = &[
     ("convert", "into", "to"),
     ("fuse", "into", "as"),
@@ -66,25 +66,28 @@ const PROPERTIES: &[(&str, &str, &str)] = &[
     ("tile", "names", "as"),
 ];
 
-/// Properties of other languages without an equivalent property: the node, their name, help.
+/// Properties of other languages without an equivalent property: node, foreign name, and help text.
 const PROPERTY_HELP: &[(&str, &str, &str)] =
     &[("require", "bijective", "write `require bijective`")];
 
-/// Help for a tile that names its axes.
+/// Help text for a `tile` step with properties, such as `tile h=8`.
 const TILE: &str = "write the tile extents of the last axes, without names: `tile 8 128`";
 
-/// Our name for a node of another language; case is ignored.
+/// Manifest's node for a node name of another language: `tensor` for `buffer`; case is ignored. `None` for an unknown
+/// word.
 pub(super) fn node(word: &str) -> Option<&'static str> {
     NODES.iter().find(|row| row.0.eq_ignore_ascii_case(word)).map(|row| row.1)
 }
 
-/// Our name for a property of another language; case is ignored.
+/// Manifest's property for a property `word` of another language on the node `node`: `by` for `factor` on `split`; case
+/// is ignored. `None` for an unknown word.
 pub(super) fn property(node: &str, word: &str) -> Option<&'static str> {
     let is_it = |row: &&(&str, &str, &str)| row.0 == node && row.1.eq_ignore_ascii_case(word);
     PROPERTIES.iter().find(is_it).map(|row| row.2)
 }
 
-/// Help for a property of another language that has no equivalent property.
+/// Help text for a property `word` of another language that has no equivalent property on the node `node`; `None` for
+/// an unknown word.
 pub(super) fn foreign_usage(node: &str, word: &str) -> Option<&'static str> {
     let help = PROPERTY_HELP.iter().find(|row| row.0 == node && row.1 == word).map(|row| row.2);
     help.or((node == "tile").then_some(TILE))

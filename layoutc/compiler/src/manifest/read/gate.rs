@@ -1,4 +1,4 @@
-//! Reads `require`: conditions on a tensor's layout.
+//! Reads `require` nodes: conditions that a tensor's layout must meet, such as `require bijective vector=4`.
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeSignature};
@@ -6,11 +6,12 @@ use crate::base::codes::Code;
 use crate::manifest::syntax::{GateItem, GateKind};
 use crate::manifest::tree::{Entry, ManifestNode, PropertyKey};
 
-/// The conditions that are arguments: `require bijective`. The others are properties.
+/// Conditions that are arguments, as in `require bijective`; all further ones are properties, as in `require vector=4`.
 const WORDS: &[&str] = &["bijective", "contiguous", "fits"];
 
 impl ManifestReader<'_, '_> {
-    /// Reads the conditions of a node: arguments first, then properties.
+    /// Reads the conditions of a `require` node: those given as arguments first, then those given as properties.
+    /// Invalid ones are reported and left out.
     pub(super) fn gates(&mut self, node: &ManifestNode) -> Vec<GateItem> {
         let form = NodeSignature {
             usage: "require bijective",

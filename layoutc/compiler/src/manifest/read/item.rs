@@ -96,7 +96,8 @@ impl ManifestReader<'_, '_> {
         Some((name?, IntegerLiteral { value, span: entry.span.clone() }))
     }
 
-    /// Reads the key of a property that the user names.
+    /// Reads the key of a property of any name, such as a transform's parameter; reports a key that is not a valid
+    /// name.
     pub(super) fn key(&mut self, key: &crate::manifest::tree::PropertyKey) -> Option<Identifier> {
         let text = self.inside(&key.value, &key.span);
         self.as_name(&text)
@@ -188,7 +189,8 @@ impl ManifestReader<'_, '_> {
         })
     }
 
-    /// Reports an element type in the form `name: type`.
+    /// Reports a tensor written as `tensor NAME: TYPE`, and returns true if it is one; the help is
+    /// `tensor NAME dtype=TYPE`.
     fn is_annotated(&mut self, node: &ManifestNode) -> bool {
         let [name, dtype] = node.args.as_slice() else { return false };
         let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default();
@@ -207,7 +209,8 @@ impl ManifestReader<'_, '_> {
         true
     }
 
-    /// Reads `pack-from=` and `cast=`: the element type that pack reads, if it differs from the tensor's.
+    /// Reads `pack-from=f32 cast=saturate`: the element type that pack reads, and the treatment of values out of range.
+    /// `None` also if neither property is present.
     fn pack_from(&mut self, node: &ManifestNode) -> Option<PackFromItem> {
         let dtype = Self::prop(node, "pack-from");
         let dtype = dtype.and_then(|entry| self.text_of(entry, ELEMENT_TYPE));
@@ -227,7 +230,7 @@ impl ManifestReader<'_, '_> {
         Some(PackFromItem { dtype: dtype?, cast })
     }
 
-    /// Reads `cast=`: the conversion of values out of range for the element type.
+    /// Reads `cast=`: the treatment of values out of range for the destination's element type; `None` also if absent.
     fn cast(&mut self, node: &ManifestNode) -> Option<CastMode> {
         self.keyword("`cast`", Self::prop(node, "cast")?, CastMode::ALL)
     }
@@ -287,7 +290,8 @@ impl ManifestReader<'_, '_> {
     }
 }
 
-/// Returns true if a missing part may be a broken or misspelled part of the tensor.
+/// True if the part `what` of a tensor, which is missing, may be present in a broken or misspelled node or property; it
+/// is then not reported as missing.
 fn hides(tensor: &ManifestNode, what: &str) -> bool {
     let near = |name: &str| crate::base::nearest::nearest(name, ["shape", "dtype"]).is_some();
     let child = |node: &ManifestNode| node.broken || near(&node.name);

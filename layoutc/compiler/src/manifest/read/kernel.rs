@@ -17,7 +17,7 @@ const KERNEL: &str = "kernel copy { compute \"b[i] = a[i]\" }";
 const INSTANCE: &str = "instance NAME of=KERNEL OPERAND=TENSOR";
 const LOCAL: &str = "local T dtype=f32";
 
-/// The nodes that occur at most once in a kernel.
+/// Names of the nodes that occur at most once in a kernel, apart from schedule directives.
 const ONCE: &[&str] = &["operands", "acc", "accumulate"];
 
 impl ManifestReader<'_, '_> {
@@ -43,7 +43,8 @@ impl ManifestReader<'_, '_> {
         Some(KernelItem { name, span: node.span.clone(), ..kernel })
     }
 
-    /// Reports duplicate names; `what` precedes the name in the message: `operand`.
+    /// Reports every name that occurs more than once in `names`; `what` is the noun before the name in the message:
+    /// `operand`.
     pub(super) fn differ<'n>(&mut self, names: impl Iterator<Item = &'n Identifier>, what: &str) {
         let mut seen = std::collections::BTreeMap::new();
         for name in names {
@@ -112,7 +113,7 @@ impl ManifestReader<'_, '_> {
         self.boolean(entry, "`accumulate`")?.then(|| node.span.clone())
     }
 
-    /// Reads `#true` or `#false`.
+    /// Reads `#true` or `#false`; `what` is the noun phrase for the entry in messages.
     pub(super) fn boolean(&mut self, entry: &Entry, what: &str) -> Option<bool> {
         if let ManifestValue::Bool(value) = entry.value {
             return Some(value);

@@ -1,14 +1,14 @@
-//! Keywords of the language: foreign notations and layout steps.
+//! Keywords of layouts: the notations of other tools, and the layout steps with their signatures.
 
 use std::ops::RangeInclusive;
 
 use super::node_signature::{BlockRule, NodeSignature};
 
-/// Properties that give a layout in a foreign notation.
+/// Properties that give a layout in the notation of another tool: `layout tvm="NCHW16c"`.
 pub(crate) const FOREIGN: &[&str] =
     &["xla", "tvm", "glow", "onednn", "cute", "mlir", "einops", "numpy", "mdspan", "triton"];
 
-/// The layout steps with their signatures. `apply` and `notation` take any properties.
+/// Names of the layout steps with their signatures. `apply` and `notation` take properties of any name.
 pub(super) const STEPS: &[(&str, NodeSignature)] = &[
     ("map", NodeSignature::leaf("map \"(n, c) -> (n, c // 4, c % 4)\"", 1..=1)),
     ("apply", any("apply NAME", 1..=1)),
@@ -26,15 +26,15 @@ pub(super) const STEPS: &[(&str, NodeSignature)] = &[
     ("notation", any("notation tvm=\"NCHW16c\"", 0..=0)),
 ];
 
-/// At least one argument.
+/// Range of argument counts with at least one argument.
 const SOME: RangeInclusive<usize> = 1..=usize::MAX;
 
-/// Signature with any properties and no block.
+/// Signature of a node with properties of any name and without a block; `args` is the range of argument counts.
 const fn any(usage: &'static str, args: RangeInclusive<usize>) -> NodeSignature {
     NodeSignature { usage, args, props: None, block: BlockRule::Never }
 }
 
-/// Names of the layout steps.
+/// Names of the layout steps, in the order of [`STEPS`].
 pub(super) const STEP_NAMES: [&str; STEPS.len()] = {
     let mut names = [""; STEPS.len()];
     let mut k = 0;
@@ -45,12 +45,12 @@ pub(super) const STEP_NAMES: [&str; STEPS.len()] = {
     names
 };
 
-/// The signature of a step.
+/// Signature of the layout step `name`; `None` if there is no such step.
 pub(super) fn step(name: &str) -> Option<&'static NodeSignature> {
     STEPS.iter().find(|row| row.0 == name).map(|row| &row.1)
 }
 
-/// The example of a step; empty for an unknown one.
+/// Example of the layout step `name`, such as `split AXIS by=4`; empty if there is no such step.
 pub(super) fn step_usage(name: &str) -> &'static str {
     step(name).map_or("", |step| step.usage)
 }

@@ -1,4 +1,5 @@
-//! Converts the KDL tree to typed syntax, and checks every node against its signature.
+//! Converts the generic KDL tree to typed syntax ([`ManifestSyntax`]), and checks the arguments, properties and block
+//! of every node.
 
 mod backend;
 mod cache;
@@ -36,7 +37,8 @@ use super::diagnostic_sink::DiagnosticSink;
 use super::syntax::{ItemKind, ManifestSyntax};
 use super::tree::{ManifestNode, ManifestTree};
 
-/// Reads the items of a tree, and reports errors to `faults`.
+/// Converts the top-level nodes of `tree`, parsed from `text`, to the items of the manifest; reports errors to
+/// `faults`.
 pub(super) fn manifest(
     file: &Arc<str>,
     text: &str,
@@ -58,15 +60,15 @@ pub(super) fn manifest(
     manifest
 }
 
-/// Reader of nodes into typed syntax. A method that returns `None` has reported the reason.
+/// Converter of nodes to typed syntax. A method that returns `None` has reported the reason, unless the node is broken.
 struct ManifestReader<'t, 'f> {
     text: &'t str,
     faults: &'f mut DiagnosticSink,
-    /// Suggested names for words that are not valid names; computed on first use.
+    /// Suggested names for the words of the file that are not valid names; computed on first use.
     renames: OnceCell<Renames>,
     /// Names of the axes in the shape of the tensor that is being read, for suggestions.
     axes: Vec<String>,
-    /// Text of the tensor that is being read, up to its block, for suggestions.
+    /// Source of the tensor that is being read, without its block, for suggestions; empty outside of a tensor.
     head: String,
 }
 
@@ -127,8 +129,8 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// The item, if reading it reported no error; else its name is added to `broken`: its first argument, or the key in
-    /// `const LANES = 4`.
+    /// Item that `read` returns for `node`, if reading reported no error. Otherwise `None`, and `kind` and the item's
+    /// name are added to `broken`; the name is the first argument, or the first key in `const LANES = 4`.
     fn read_item<T>(
         &mut self,
         kind: ItemKind,

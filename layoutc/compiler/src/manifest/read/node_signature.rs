@@ -1,5 +1,5 @@
-//! Signatures of nodes (number of arguments, properties, block), and the diagnostics for nodes and values that do not
-//! match or are unknown.
+//! Signatures of nodes ([`NodeSignature`]: number of arguments, properties, block) and their contexts ([`NodeScope`]),
+//! and the diagnostics for nodes and values that do not match or are unknown.
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -11,7 +11,7 @@ use crate::base::codes::Code;
 use crate::base::nearest::nearest;
 use crate::manifest::tree::{Entry, ManifestNode, PropertyKey};
 
-/// Whether a node must, may or must not have a block.
+/// Rule for a node's block: forbidden, optional or required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockRule {
     Never,
@@ -22,22 +22,23 @@ pub(super) enum BlockRule {
 /// Signature of a node: the arguments, properties and block that it may have.
 #[derive(Debug)]
 pub(super) struct NodeSignature {
-    /// Example of the node's use, for help texts.
+    /// Example of the node for help texts: `split AXIS by=4`.
     pub(super) usage: &'static str,
     /// Range of the number of arguments that the node may have.
     pub(super) args: RangeInclusive<usize>,
-    /// Names of the properties that the node may have; `None`: any.
+    /// Names of the properties that the node may have; `None`: properties of any name.
     pub(super) props: Option<&'static [&'static str]>,
     pub(super) block: BlockRule,
 }
 
 impl NodeSignature {
-    /// Signature of a node without properties and block.
+    /// Signature of a node without properties and block; `usage` is an example, `args` the range of argument counts.
     pub(super) const fn leaf(usage: &'static str, args: RangeInclusive<usize>) -> Self {
         Self { usage, args, props: Some(&[]), block: BlockRule::Never }
     }
 
-    /// Like [`Self::leaf`], with properties.
+    /// Signature of a node without a block that may have the properties `props`; `usage` and `args` as in
+    /// [`Self::leaf`].
     pub(super) const fn with(
         usage: &'static str,
         args: RangeInclusive<usize>,
@@ -64,7 +65,7 @@ pub(crate) const ITEMS: &[&str] = &[
     "graph",
 ];
 
-/// Context of nodes: the enclosing node, and what may occur in it.
+/// Context in which nodes occur: an enclosing node, such as `tensor`, with the nodes and properties that it may have.
 #[derive(Debug)]
 pub(crate) struct NodeScope {
     /// Noun phrase for the enclosing node in messages: `a manifest`.
@@ -155,12 +156,13 @@ impl NodeScope {
 }
 
 impl NodeScope {
-    /// The nodes allowed in this scope, and the properties of the enclosing node.
+    /// Names of the nodes that may occur in the enclosing node, and names of the properties that it may have.
     pub(crate) fn words(&self) -> (&'static [&'static str], &'static [&'static str]) {
         (self.nodes, self.props)
     }
 
-    /// The scope inside a node of this name.
+    /// Context inside a node called `node`; `None` if the node is not one of `tensor`, `view`, `kernel`, `graph` and
+    /// `convert`.
     pub(crate) fn of(node: &str) -> Option<Self> {
         Some(match node {
             "tensor" => Self::TENSOR,
@@ -172,14 +174,14 @@ impl NodeScope {
         })
     }
 
-    /// Returns true if a node of this name is allowed in this scope.
+    /// True if a node called `node` may occur in the enclosing node.
     pub(super) fn has(&self, node: &str) -> bool {
         self.nodes.contains(&node)
     }
 }
 
 impl ManifestReader<'_, '_> {
-    /// Checks a node against a signature; `None` if it does not match. Every mismatch is reported. A broken node never
+    /// Checks a node against a signature and reports every mismatch; `None` if there is one. A broken node never
     /// matches, and is not reported again.
     pub(super) fn form(&mut self, node: &ManifestNode, form: &NodeSignature) -> Option<()> {
         if node.broken {
@@ -219,7 +221,8 @@ impl ManifestReader<'_, '_> {
         (self.faults.count() == before).then_some(())
     }
 
-    /// Checks that a node has `args` arguments, and neither properties nor a block.
+    /// Checks that the number of a node's arguments is in `args`, and that the node has neither properties nor a block;
+    /// `usage` is an example for help texts.
     pub(super) fn leaf(
         &mut self,
         node: &ManifestNode,
@@ -229,7 +232,8 @@ impl ManifestReader<'_, '_> {
         self.form(node, &NodeSignature::leaf(usage, args))
     }
 
-    /// The argument of a node that has one, and neither properties nor a block.
+    /// Argument of a node that must have exactly one, and neither properties nor a block; `usage` is an example for
+    /// help texts.
     pub(super) fn argument<'n>(
         &mut self,
         node: &'n ManifestNode,
@@ -239,7 +243,7 @@ impl ManifestReader<'_, '_> {
         node.args.first()
     }
 
-    /// Reports an error in place of a value.
+    /// Reports an error with a help text. Always returns `None`, so that a reader can return the result.
     pub(super) fn refuse<T>(
         &mut self,
         code: Code,
@@ -251,14 +255,16 @@ impl ManifestReader<'_, '_> {
         None
     }
 
-    /// Reports the second of two parts that exclude each other, with a label at the first.
+    /// Reports the second of two parts that exclude each other, at byte range `span`, with a label at the first, at
+    /// `first`.
     pub(super) fn duplicate(&mut self, message: String, span: &Range<usize>, first: &Range<usize>) {
         let place = self.faults.place(first.clone());
         let fault = self.faults.error(Code::KdlTwice, message, span.clone(), "");
         fault.add_label(place, "first here").add_help("leave one of the two out");
     }
 
-    /// Reports that a node lacks `what`; `usage` is an example with it.
+    /// Reports that a node lacks the part `what`, such as
+    /// `` `by=` ``; `usage` is an example that has the part. Always returns `None`.
     pub(super) fn lacks<T>(&mut self, node: &ManifestNode, what: &str, usage: &str) -> Option<T> {
         let message = format!("`{}` needs {what}", node.name);
         let words = ExampleWords::of(usage);
@@ -273,7 +279,8 @@ impl ManifestReader<'_, '_> {
         self.refuse(Code::KdlMissing, message, &node.head, help)
     }
 
-    /// Help that shows a node as its signature requires it, with its own arguments and properties.
+    /// Help text that shows the node in the form of its signature: its own arguments and properties where the form
+    /// allows them, parts of the example `form.usage` where it lacks some.
     fn usage(&self, node: &ManifestNode, form: &NodeSignature) -> String {
         // Two examples in one.
         if form.usage.contains('`') {
@@ -297,7 +304,8 @@ impl ManifestReader<'_, '_> {
         format!("write it as `{own}{block}`")
     }
 
-    /// A node with its own arguments, then those of an example up to `least`, and with its allowed properties.
+    /// Text of a node without its block: its name and arguments, arguments of the example from there up to `least`, and
+    /// the properties whose key `is_allowed`.
     fn completed(
         &self,
         node: &ManifestNode,
@@ -315,8 +323,8 @@ impl ManifestReader<'_, '_> {
         words.join(" ")
     }
 
-    /// The children that `scope` allows, without repetitions of those of which a node has `once`; the others are
-    /// reported.
+    /// Children of a node that `scope` allows, in order. Reports the other ones, and repetitions of nodes whose name
+    /// satisfies `once`.
     pub(super) fn parts<'n>(
         &mut self,
         node: &'n ManifestNode,
@@ -393,19 +401,20 @@ impl ManifestReader<'_, '_> {
         });
     }
 
-    /// Value of the node's property with this name; `None` if it has none.
+    /// Value of the node's property called `name`; `None` if the node does not have the property.
     pub(super) fn prop<'n>(node: &'n ManifestNode, name: &str) -> Option<&'n Entry> {
         node.props.iter().find(|(key, _)| key.value == name).map(|(_, entry)| entry)
     }
 
-    /// Byte range of the node's block in the file, including braces.
+    /// Byte range of the node's block in the file, including braces; the whole node if it has no block.
     pub(super) fn block_span(&self, node: &ManifestNode) -> Range<usize> {
         let gap = self.text.get(node.head.end..node.span.end).unwrap_or_default();
         let start = gap.find('{').map_or(node.head.start, |at| node.head.end + at);
         start..node.span.end
     }
 
-    /// Reports a node that is not allowed in `scope`.
+    /// Reports a node that is not allowed in `scope`, with the nearest allowed name or the right place as help. Broken
+    /// nodes are skipped.
     pub(super) fn unknown_node(&mut self, node: &ManifestNode, scope: &NodeScope) {
         if node.broken {
             return;
@@ -465,7 +474,8 @@ impl ManifestReader<'_, '_> {
         fault.add_note(format!("allowed here: {}", list(&others.collect::<Vec<_>>())));
     }
 
-    /// The value of a keyword; an entry that is none is reported with `subject`, what it was given for.
+    /// Value that `words` pairs with the keyword in `entry`; reports any other entry. `subject` is the node or property
+    /// in the message: `` `padding` ``.
     pub(super) fn keyword<T: Clone>(
         &mut self,
         subject: &str,
@@ -480,7 +490,8 @@ impl ManifestReader<'_, '_> {
         found.map(|(_, value)| value.clone())
     }
 
-    /// Reports a value that is not among the keywords `known`; `subject` is what it was given for.
+    /// Reports a value that is not among the keywords `known`; `subject` is the node or property in the message:
+    /// `` `padding` ``.
     pub(super) fn unknown_word(&mut self, subject: &str, entry: &Entry, known: &[&str]) {
         let written = self.text.get(entry.content.clone()).unwrap_or_default();
         let message = format!("unknown value `{}` for {subject}", show(written));
@@ -499,13 +510,14 @@ impl ManifestReader<'_, '_> {
     }
 }
 
-/// A keyword as it is written in a manifest: quoted if it begins with a digit.
+/// Keyword as it is written in a manifest: quoted if it begins with a digit, as in `"128B"`.
 fn as_written(word: &str) -> String {
     let is_number = word.starts_with(|c: char| c.is_ascii_digit());
     if is_number { format!("\"{word}\"") } else { word.to_owned() }
 }
 
-/// A word of the user for a message, cut after 80 characters; a character that is not printable ASCII becomes `U+0430`.
+/// Word of the manifest for a message, cut after 80 characters; a character that is not printable ASCII becomes
+/// `U+0430`.
 pub(super) fn show(word: &str) -> String {
     let ascii = |c: char| c.is_ascii_graphic() || c == ' ';
     let spell = |c: char| if ascii(c) { c.to_string() } else { format!("U+{:04X}", u32::from(c)) };
@@ -516,7 +528,7 @@ pub(super) fn show(word: &str) -> String {
     shown
 }
 
-/// Parts of a node's example: `split AXIS by=4`.
+/// Arguments, properties and block of an example of a node, such as `split AXIS by=4`.
 struct ExampleWords<'e> {
     args: Vec<&'e str>,
     props: Vec<(&'e str, &'e str)>,

@@ -1,4 +1,4 @@
-//! `dtype { x f32; y f32; z f32 }`, `dtype { d f16; q u4 32 }`
+//! Reads record types of tensors: `dtype { x f32; y f32; z f32 }`, `dtype { d f16; q u4 32 }`.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ use crate::manifest::syntax::{FieldItem, RecordItem};
 use crate::manifest::tree::{Entry, ManifestNode};
 
 impl ManifestReader<'_, '_> {
-    /// Reads a record; its fields are nodes with an element type and optional counts.
+    /// Reads a record type. Each node of the block is a field: its name, an element type and optional counts,
+    /// `q u4 32`.
     pub(super) fn record(&mut self, node: &ManifestNode) -> Option<RecordItem> {
         let form = NodeSignature {
             usage: "dtype { x f32; y f32 }",
@@ -98,7 +99,7 @@ impl ManifestReader<'_, '_> {
     }
 }
 
-/// Returns true if an entry in the place of a count is an element type.
+/// True if an entry is the name of an element type, here or in another language, where a count is expected.
 fn is_dtype(entry: &Entry) -> bool {
     let dtype = |word| Dtype::parse(word).or_else(|| Dtype::from_foreign_name(word));
     entry.text().and_then(dtype).is_some()

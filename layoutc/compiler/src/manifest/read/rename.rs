@@ -1,16 +1,16 @@
-//! Suggests valid names for words that are not.
+//! Suggests valid names for words that are not valid names: `in_nchw` for `in-nchw`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::text::{NAME_LIMIT, is_name};
 use crate::manifest::lex::{self, KdlToken, KdlTokenKind};
 
-/// Suggested names of a file: for each word that is no valid name, a valid one that is unique in the file.
+/// Suggested names of a file: for each word that is not a valid name, a valid name that no other word of the file has.
 #[derive(Debug)]
 pub(super) struct Renames(BTreeMap<String, String>);
 
 impl Renames {
-    /// Computes the suggestions for a file.
+    /// Computes the suggestions for all words of the file with the text `text`.
     pub(super) fn of(text: &str) -> Self {
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let parts = text.split(|c| !is_part(c)).filter(|part| is_name(part));
@@ -37,7 +37,7 @@ impl Renames {
         Self(renames)
     }
 
-    /// The suggestion for a word, if there is one.
+    /// Suggested name for a word; `None` if the word is a valid name or resembles none.
     pub(super) fn get(&self, word: &str) -> Option<&str> {
         self.0.get(word).map(String::as_str)
     }
@@ -53,8 +53,9 @@ fn content<'t>(text: &'t str, token: &KdlToken) -> &'t str {
     }
 }
 
-/// The word with `_` in place of every character that a name cannot contain, and before a leading digit. `None` for a
-/// valid name, a word without letters or digits, or one that is not ASCII.
+/// The word with `_` in place of every character that a name cannot contain, and before a leading digit: `in_nchw` for
+/// `in-nchw`. `None` for a valid name, a word without letters or digits, one that is not ASCII, or a result longer than
+/// [`NAME_LIMIT`].
 fn near(word: &str) -> Option<String> {
     if !word.chars().any(|c| c.is_ascii_alphanumeric()) || !word.is_ascii() {
         return None;

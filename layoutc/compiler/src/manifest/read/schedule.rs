@@ -6,13 +6,13 @@ use crate::base::codes::Code;
 use crate::manifest::syntax::{Identifier, ScheduleItem, ScheduleKind};
 use crate::manifest::tree::ManifestNode;
 
-/// Returns true for a schedule node that occurs at most once in a kernel or an instance.
+/// True if at most one node called `word` may occur in the schedule of a kernel or an instance.
 pub(super) fn is_unique(word: &str) -> bool {
     ["loops", "unroll", "vectorize", "parallel"].contains(&word)
 }
 
 impl ManifestReader<'_, '_> {
-    /// Reads one node of a schedule.
+    /// Reads one directive of a loop schedule, such as `unroll r s`.
     pub(super) fn scheduled(&mut self, node: &ManifestNode) -> Option<ScheduleItem> {
         let kind = match node.name.as_str() {
             "loops" => ScheduleKind::Loops(self.loops(node, "loops LOOP…")?),

@@ -1,4 +1,4 @@
-//! `shape { n batch; h 64; field { x; y; z } }`
+//! Reads shapes: `shape { n batch; h 64; field { x; y; z } }`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,10 +13,10 @@ use crate::manifest::syntax::{
 };
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
-/// Marks of other languages for an extent known only at run time.
+/// Words that other languages use for an extent known only at run time.
 const OPEN: &[&str] = &["?", "*", "...", ":"];
 
-/// Help for an extent known only at run time.
+/// Help text for an axis whose extent is known only at run time: a suggestion to declare a symbol.
 fn symbol_help(axis: &str) -> String {
     let axis = show(axis);
     format!(
@@ -24,7 +24,7 @@ fn symbol_help(axis: &str) -> String {
     )
 }
 
-/// Returns true if an argument is an operator of an unquoted expression.
+/// True if an argument is an operator of an unquoted expression, as in `n 2 * k`.
 fn is_operator(entry: &Entry) -> bool {
     !entry.quoted && entry.text().is_some_and(|word| ["*", "+", "-", "%"].contains(&word))
 }
@@ -56,7 +56,7 @@ impl ManifestReader<'_, '_> {
         Some(ShapeItem { axes, conditions, span: node.span.clone() })
     }
 
-    /// Reads `where "j <= i"`.
+    /// Reads `where "j <= i"`, a condition on the indices that are elements.
     fn condition(&mut self, node: &ManifestNode) -> Option<SpannedText> {
         let entry = self.argument(node, "where \"j <= i\"")?;
         let is_text = matches!(entry.value, ManifestValue::String(_)) && entry.quoted;
@@ -69,7 +69,8 @@ impl ManifestReader<'_, '_> {
         self.text_of(entry, "a condition")
     }
 
-    /// Reads a shape without conditions; `takes` names its owner in the message: `a view`.
+    /// Reads a shape that must not have `where` conditions; `takes` is the noun phrase for the shape's owner in the
+    /// message: `a view`.
     pub(super) fn box_shape(&mut self, node: &ManifestNode, takes: &str) -> Option<ShapeItem> {
         let shape = self.shape(node)?;
         if let Some(condition) = shape.conditions.first() {
@@ -80,7 +81,8 @@ impl ManifestReader<'_, '_> {
         Some(shape)
     }
 
-    /// Adds a name to those seen, with its span; reports a name that is already among them.
+    /// Adds a name with its span to `seen`; reports the name instead if `seen` has it. `what` is the plural noun in the
+    /// message: `axes`.
     pub(super) fn unique(
         &mut self,
         what: &str,
@@ -103,8 +105,8 @@ impl ManifestReader<'_, '_> {
         seen.insert(name.value.clone(), name.span.clone());
     }
 
-    /// Returns true if the axes are written as properties, as arguments, or several on one node, and reports it with
-    /// the corrected line.
+    /// Reports a shape whose axes are properties, arguments, or several on one node, with the corrected shape as help;
+    /// returns true if it is one.
     fn misshapen(&mut self, node: &ManifestNode) -> bool {
         let crowded = |axis: &&ManifestNode| {
             axis.name != WHERE && (axis.args.len() > 1 || !axis.props.is_empty())
@@ -135,7 +137,7 @@ impl ManifestReader<'_, '_> {
         true
     }
 
-    /// The shape as one node for each axis, for a help text.
+    /// Text of a misshapen shape in its correct form, with one node for each axis: `shape { n 16; c 4 }`.
     fn corrected(&self, node: &ManifestNode) -> String {
         let of = |entry: &Entry| self.text.get(entry.span.clone()).unwrap_or_default().to_owned();
         // `n:16` and `"16, 64"` are several words.
@@ -216,7 +218,7 @@ impl ManifestReader<'_, '_> {
         Some(AxisItem { name: name?, extent: extent? })
     }
 
-    /// The name of a node as a name of the user.
+    /// Reads the name of a node that declares an axis, a field or a label; reports a word that is not a valid name.
     pub(super) fn node_name(&mut self, node: &ManifestNode) -> Option<Identifier> {
         let text = self.inside(&node.name, &node.name_span);
         self.as_name(&text)

@@ -1,11 +1,11 @@
-//! Sizes in bytes: `4096`, `"64 MiB"`, or an expression of consts.
+//! Reads sizes in bytes, `4096`, `"64 MiB"` or an expression of consts, and decimal fractions.
 
 use super::ManifestReader;
 use crate::base::codes::Code;
 use crate::manifest::syntax::{Decimal, IntegerExpr, IntegerLiteral};
 use crate::manifest::tree::{Entry, ManifestValue};
 
-/// Units of bytes, in lower case; case is ignored.
+/// Units with their numbers of bytes; the units are in lower case, and case is ignored.
 const UNITS: &[(&str, i128)] = &[
     ("b", 1),
     ("kb", 1_000),
@@ -44,7 +44,7 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Reads an exact fraction above 0 and at most 1.
+    /// Reads a decimal fraction above 0 and at most 1, such as `0.10`, exactly.
     pub(super) fn share(&mut self, entry: &Entry, what: &str) -> Option<Decimal> {
         let one = |share: &Decimal| 10_i128.checked_pow(share.places);
         let share = number(entry)
@@ -63,7 +63,7 @@ impl ManifestReader<'_, '_> {
     }
 }
 
-/// The number of an entry; `None` if it is none, or a fraction of more than 18 digits.
+/// Exact value of a number; `None` if the entry is not a number, or is a fraction of more than 18 digits.
 pub(super) fn number(entry: &Entry) -> Option<Decimal> {
     match &entry.value {
         ManifestValue::Integer(value) => Some(Decimal { digits: *value, places: 0 }),
@@ -73,7 +73,8 @@ pub(super) fn number(entry: &Entry) -> Option<Decimal> {
     }
 }
 
-/// The number of bytes of a text with a unit, as `64 MiB`; `None` if it is malformed or not a whole number.
+/// Number of bytes of a text with a unit: 67108864 for `64 MiB`. `None` if the text is malformed or does not give a
+/// whole number of bytes.
 pub fn bytes(text: &str) -> Option<i128> {
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text.get(number.len()..)?;
@@ -84,7 +85,8 @@ pub fn bytes(text: &str) -> Option<i128> {
     (all.checked_rem(parts) == Some(0)).then(|| all.checked_div(parts)).flatten()
 }
 
-/// Parses `1.5` as 15 / 10^1. `None` unless the text is digits with at most one point, 18 digits in all.
+/// Parses a decimal number: `1.5` is `15 / 10^1`. `None` unless the text is digits with at most one point, at most 18
+/// digits in all without trailing zeros of the fraction.
 fn decimal(text: &str) -> Option<Decimal> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let part = part.trim_end_matches('0');

@@ -1,4 +1,4 @@
-//! Reads the memory of a tensor, and declared memory spaces.
+//! Reads `memory` nodes of tensors, `memory image2d access=read`, and `memory-space` items.
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeSignature, list, show};
@@ -10,7 +10,7 @@ use crate::manifest::syntax::{
 };
 use crate::manifest::tree::{ManifestNode, ManifestValue};
 
-/// The built-in memories, by keyword.
+/// Keywords of the built-in memories; `image2d` and `texture` are one memory.
 pub(crate) const MEMORIES: &[(&str, Memory)] = &[
     ("global", Memory::Global),
     ("constant", Memory::Constant),
@@ -81,7 +81,8 @@ impl ManifestReader<'_, '_> {
         Some(MemoryItem { kind, format, access, span: node.span.clone() })
     }
 
-    /// Reports a word that is not a valid name but close to a built-in memory; returns true if it is one.
+    /// Reports a word that resembles a built-in memory, with that one as suggestion; returns false, without a report,
+    /// if it resembles none.
     fn meant_memory(&mut self, text: &SpannedText) -> bool {
         let near = nearest(&text.value, MEMORIES.iter().map(|row| row.0));
         let Some(near) = near else { return false };
@@ -90,7 +91,8 @@ impl ManifestReader<'_, '_> {
         true
     }
 
-    /// Reads a property whose value is one of a few keywords.
+    /// Text of the property `prop`, which must be one of the keywords `known`; `None` if the property is absent or has
+    /// another value, which is reported.
     fn choice(&mut self, node: &ManifestNode, prop: &str, known: &[&str]) -> Option<SpannedText> {
         let entry = Self::prop(node, prop)?;
         let text = self.text_of(entry, &format!("`{prop}`"))?;

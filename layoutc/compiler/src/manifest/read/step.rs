@@ -1,4 +1,4 @@
-//! Reads the steps of a layout.
+//! Reads layouts, `layout nchw4c` or `layout { … }`, and their steps, such as `split c by=4`.
 
 use super::ManifestReader;
 use super::foreign::is_foreign;
@@ -15,10 +15,12 @@ use crate::manifest::syntax::{
 };
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
-/// Terms for dense layouts in other tools that are no names; the help for them depends on the axes.
+/// Terms of other tools for dense layouts. They are accepted as transforms here although they are not valid names, so
+/// that a later stage can give help that depends on the axes.
 const DENSE: &[&str] = &["row-major", "column-major", "col-major"];
 
-/// The property for a text that is a layout in the notation of another tool and not a name.
+/// Property for a text that is a layout in the notation of another tool: `cute` for `(4,8):(8,1)`. `None` for a name,
+/// or a text in no known notation.
 fn notation_of(text: &str) -> Option<&'static str> {
     if is_name(text) {
         return None;
@@ -75,7 +77,7 @@ impl ManifestReader<'_, '_> {
         Some(LayoutItem { steps: self.steps(children), span: node.span.clone() })
     }
 
-    /// Reads steps; the errors of invalid ones are reported.
+    /// Reads layout steps in order; invalid ones are reported and left out.
     pub(super) fn steps(&mut self, nodes: &[ManifestNode]) -> Vec<StepItem> {
         let mut steps = Vec::new();
         for node in nodes.iter().filter(|node| !node.broken) {
@@ -116,14 +118,14 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Reads a map, which must be quoted.
+    /// Reads an index map, `"(n, c) -> (c, n)"`, which must be quoted; it is not parsed yet.
     pub(super) fn map(&mut self, entry: &Entry) -> Option<SpannedText> {
         let text = self.text_of(entry, "a map")?;
         if text.quoted { Some(text) } else { self.unquoted(&text) }
     }
 
-    /// Returns true if a map is given in place of a transform's name, and reports it; `written` is the correct form,
-    /// with `…` for the map.
+    /// Reports an index map in the place of a transform's name, and returns true if there is one; `written` is the
+    /// correct form, with `…` for the map.
     fn is_map(&mut self, entry: Option<&Entry>, written: &str) -> bool {
         let Some(entry) = entry.filter(|entry| entry.quoted && entry.plain) else { return false };
         let Some(map) = entry.text().filter(|map| map.contains("->")) else { return false };
@@ -133,7 +135,7 @@ impl ManifestReader<'_, '_> {
         true
     }
 
-    /// Reads `apply blocked block=8`, or the same on `layout`.
+    /// Reads `apply blocked block=8` or `layout blocked block=8`.
     fn apply(&mut self, node: &ManifestNode) -> Option<StepKind> {
         if let Some(entry) = node.args.first()
             && let Some(word) = entry.text()
@@ -183,7 +185,8 @@ impl ManifestReader<'_, '_> {
         axes.into_iter().collect::<Option<_>>().map(StepKind::Order)
     }
 
-    /// The entries with the names of the axes in place of their positions.
+    /// Names of the axes that `entries` give by position, from 0, or by name, joined by spaces; `c n` if a position is
+    /// out of range. It is for a help text.
     fn by_position(&self, entries: &[Entry]) -> String {
         let axis = |entry: &Entry| match &entry.value {
             ManifestValue::Integer(k) => self.axes.get(usize::try_from(*k).ok()?).cloned(),

@@ -1,4 +1,4 @@
-//! Reads the step `swizzle 3 4 3 unit=bytes`, or `swizzle mode="128B"`.
+//! Reads the layout step `swizzle 3 4 3 unit=bytes`, or `swizzle mode="128B"`.
 
 use super::ManifestReader;
 use super::keywords::step_usage;
@@ -6,7 +6,7 @@ use crate::base::codes::Code;
 use crate::manifest::syntax::{IntegerLiteral, StepKind, SwizzleUnit};
 use crate::manifest::tree::{Entry, ManifestNode, ManifestValue};
 
-/// The swizzle modes of the tensor memory accelerator, with their row width in bytes.
+/// Swizzle modes of NVIDIA's tensor memory accelerator (TMA), with their row widths in bytes.
 const MODES: &[(&str, i128)] = &[("32B", 32), ("64B", 64), ("128B", 128)];
 
 impl ManifestReader<'_, '_> {

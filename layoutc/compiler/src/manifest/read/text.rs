@@ -1,4 +1,4 @@
-//! Reads entries as texts, names, integers and integer expressions.
+//! Reads arguments and property values as texts, names, integers and integer expressions.
 
 use std::ops::Range;
 
@@ -18,16 +18,16 @@ pub(super) const NAME_LIMIT: usize = 128;
 /// Noun phrase of an element type in messages.
 pub(super) const ELEMENT_TYPE: &str = "an element type";
 
-/// Help for an invalid name without a suggestion.
+/// Help text for an invalid name for which no valid one can be suggested.
 const OTHER_NAME: &str = "write a letter or `_`, then letters, digits and `_`, at most 128";
 
-/// Help where an integer expression is expected.
+/// Help text for a value that is not an integer or an integer expression.
 const NUMBER: &str = "write an integer, or an expression in quotes";
 
-/// Maximum number of bytes of a suggested one-line string.
+/// Maximum length in bytes of a string that a help text repeats on one line.
 const SHOWN: usize = 200;
 
-/// Length in bytes of the escape at the start of `rest`.
+/// Length in bytes of the escape sequence, such as `\n` or `\u{41}`, at the start of `rest`.
 fn escape_length(rest: &str) -> usize {
     let mut chars = rest.char_indices().skip(1);
     match chars.next() {
@@ -41,23 +41,24 @@ fn escape_length(rest: &str) -> usize {
     }
 }
 
-/// Returns true if `word` is `[A-Za-z_][A-Za-z0-9_]*`.
+/// True if `word` is `[A-Za-z_][A-Za-z0-9_]*`, of any length.
 pub(super) fn is_name(word: &str) -> bool {
     let mut bytes = word.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
         && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// The names of a comma-separated list, separated by spaces; `None` if the entry is not such a list.
+/// Names of a comma-separated list such as `"a,b"`, joined by spaces; `None` if the entry is not a list of at least two
+/// names.
 fn several_names(entry: &Entry) -> Option<String> {
     let names: Vec<&str> = entry.text()?.split(',').map(str::trim).collect();
     (names.len() > 1 && names.iter().all(|name| is_name(name))).then(|| names.join(" "))
 }
 
-/// Characters that join two parts of an expression.
+/// Characters after which an expression needs another operand: operators and `(`.
 const OPERATORS: [char; 8] = ['+', '-', '*', '/', '%', '&', '^', '('];
 
-/// Returns true if a word is an incomplete expression: `*`, `8*`, `-1)`.
+/// True if a word is an incomplete expression, as in `*`, `8*` or `-1)`: it lacks an operand or a parenthesis.
 fn is_cut_off(word: &str) -> bool {
     let opened = word.matches('(').count();
     word.ends_with(OPERATORS)
@@ -65,7 +66,7 @@ fn is_cut_off(word: &str) -> bool {
         || opened != word.matches(')').count()
 }
 
-/// The text without the spaces around operators.
+/// Text of integer expressions without the spaces around operators: `2*k 4` for `2 * k 4`.
 fn joined(text: &str) -> String {
     let mut joined = String::new();
     for word in text.split_whitespace() {
@@ -80,14 +81,15 @@ fn joined(text: &str) -> String {
     joined
 }
 
-/// The integer that a decimal with zeros alone after its point is: 8 for `8.0`.
+/// Integer part of a decimal number whose fraction is zero: `8` for `8.0`. `None` for other words, or beyond 64 bits.
 fn whole_number(word: &str) -> Option<&str> {
     let (whole, zeros) = word.split_once('.')?;
     let is_whole = !zeros.is_empty() && zeros.bytes().all(|b| b == b'0');
     (is_whole && whole.parse::<i64>().is_ok()).then_some(whole)
 }
 
-/// The numbers in `8x8` or `64B`, with an explanation to append.
+/// Plain numbers for a text such as `8x8` or `64B`, and a suffix that explains them: (`8 8`,
+/// `: spaces separate arguments`). `None` for other texts.
 fn plain_numbers(text: &str) -> Option<(String, String)> {
     let text = text.trim();
     let is_digits = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
@@ -102,7 +104,7 @@ fn plain_numbers(text: &str) -> Option<(String, String)> {
 }
 
 impl ManifestReader<'_, '_> {
-    /// Reads a string without escapes. `what` names it in messages: `an axis`.
+    /// Reads a string without escapes. `what` is the noun phrase for the entry in messages: `an axis`.
     pub(super) fn text_of(&mut self, entry: &Entry, what: &str) -> Option<SpannedText> {
         let ManifestValue::String(value) = &entry.value else {
             if what == ELEMENT_TYPE {
@@ -123,7 +125,8 @@ impl ManifestReader<'_, '_> {
         })
     }
 
-    /// Reports the first escape of a string.
+    /// Reports the first escape sequence of a string, whose value with escapes resolved is `value`; `what` is the noun
+    /// phrase for the string.
     fn escaped(&mut self, entry: &Entry, value: &str, what: &str) {
         let source = self.text.get(entry.content.clone()).unwrap_or_default();
         let message = format!("{what} cannot contain escapes");
@@ -154,7 +157,7 @@ impl ManifestReader<'_, '_> {
         self.faults.error(Code::KdlValue, message, entry.span.clone(), "").add_help(help);
     }
 
-    /// The name of a node or a property as a text; `span` covers the name and its quotes, if any.
+    /// Name of a node or key of a property as a text with its location; `span` is its byte range including quotes.
     pub(super) fn inside(&self, name: &str, span: &Range<usize>) -> SpannedText {
         let quotes = span.len().saturating_sub(name.len()) / 2;
         let content = span.start + quotes..span.end - quotes;
@@ -163,13 +166,13 @@ impl ManifestReader<'_, '_> {
         SpannedText { value: name.to_owned(), span, quoted: exact && quotes > 0 }
     }
 
-    /// Reads a name. `what` names it in messages: `an axis`.
+    /// Reads a name. `what` is the noun phrase for the entry in messages: `an axis`.
     pub(super) fn name(&mut self, entry: &Entry, what: &str) -> Option<Identifier> {
         let text = self.text_of(entry, what)?;
         self.as_name(&text)
     }
 
-    /// Checks that a text is a valid name.
+    /// Converts a text to a name; reports a text that is not `[A-Za-z_][A-Za-z0-9_]*` or is longer than [`NAME_LIMIT`].
     pub(super) fn as_name(&mut self, text: &SpannedText) -> Option<Identifier> {
         let (value, span) = (text.value.clone(), text.span.clone());
         if is_name(&value) && value.len() <= NAME_LIMIT {
@@ -211,7 +214,8 @@ impl ManifestReader<'_, '_> {
         None
     }
 
-    /// Reads an integer, or an expression of consts, symbols and parameters. `code` is raised for any other value.
+    /// Reads an integer, or an expression of consts, symbols and parameters. An entry of another kind is reported with
+    /// `code`; `what` is the noun phrase for the entry in messages.
     pub(super) fn bound(&mut self, entry: &Entry, what: &str, code: Code) -> Option<IntegerExpr> {
         match &entry.value {
             ManifestValue::Integer(value) => Some(IntegerExpr::Integer(IntegerLiteral {
@@ -257,7 +261,7 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Reports an unquoted expression.
+    /// Reports an expression that is not quoted, and suggests quotes. Always returns `None`.
     pub(super) fn unquoted<T>(&mut self, text: &SpannedText) -> Option<T> {
         let message = "an expression must be one quoted string";
         let fault = self.faults.error(Code::ExprUnquoted, message, text.span.clone(), "");
@@ -266,7 +270,8 @@ impl ManifestReader<'_, '_> {
         None
     }
 
-    /// Reads the words of a string, separated by white space: at least one.
+    /// Reads the words of a string, separated by white space, each with its byte range; a string without words is an
+    /// error.
     pub(super) fn words(&mut self, entry: &Entry, what: &str) -> Option<Vec<SpannedText>> {
         let text = self.text_of(entry, what)?;
         let mut words = Vec::new();
@@ -288,7 +293,7 @@ impl ManifestReader<'_, '_> {
         Some(words)
     }
 
-    /// Reads the names in a string, separated by white space.
+    /// Reads the names in a string, separated by white space: `"io ii"`. `None` if one is invalid.
     pub(super) fn names(&mut self, entry: &Entry, what: &str) -> Option<Vec<Identifier>> {
         if let Some(names) = several_names(entry) {
             let written = self.text.get(entry.content.clone()).unwrap_or_default();
@@ -303,7 +308,7 @@ impl ManifestReader<'_, '_> {
         names.into_iter().collect()
     }
 
-    /// Reads the integer expressions in a string, separated by white space, or one unquoted entry.
+    /// Reads the integer expressions in a string, separated by white space, `"4 2*k"`, or one unquoted entry.
     pub(super) fn bounds(&mut self, entry: &Entry, what: &str) -> Option<Vec<IntegerExpr>> {
         if !entry.quoted {
             return self.bound(entry, what, Code::KdlValue).map(|bound| vec![bound]);
@@ -327,21 +332,22 @@ impl ManifestReader<'_, '_> {
         Some(bounds.collect())
     }
 
-    /// Reads all entries as integer expressions; every error is reported.
+    /// Reads all entries as integer expressions; every error is reported, and any makes the result `None`.
     pub(super) fn all_bounds(&mut self, entries: &[Entry], what: &str) -> Option<Vec<IntegerExpr>> {
         let bounds: Vec<Option<IntegerExpr>> =
             entries.iter().map(|entry| self.bound(entry, what, Code::KdlValue)).collect();
         bounds.into_iter().collect()
     }
 
-    /// Reads all entries as names; every error is reported.
+    /// Reads all entries as names; every error is reported, and any makes the result `None`.
     pub(super) fn all_names(&mut self, entries: &[Entry], what: &str) -> Option<Vec<Identifier>> {
         let names: Vec<Option<Identifier>> =
             entries.iter().map(|entry| self.one_name(entry, what)).collect();
         names.into_iter().collect()
     }
 
-    /// Reads a name among several arguments: a comma-separated list gets a suggestion to write separate arguments.
+    /// Reads an argument that must be one name. A comma-separated list, `a,b`, gets a suggestion to write separate
+    /// arguments.
     pub(super) fn one_name(&mut self, entry: &Entry, what: &str) -> Option<Identifier> {
         let Some(names) = several_names(entry) else { return self.name(entry, what) };
         let written = self.text.get(entry.content.clone()).unwrap_or_default();

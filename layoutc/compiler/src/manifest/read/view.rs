@@ -1,4 +1,4 @@
-//! `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`
+//! Reads `view` items: `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`.
 
 use super::ManifestReader;
 use super::node_signature::{BlockRule, NodeScope, NodeSignature};
@@ -58,7 +58,7 @@ impl ManifestReader<'_, '_> {
         self.map(entry)
     }
 
-    /// Checks that a view with a map has a shape and no layout.
+    /// Reports a view that has both a map and a layout, or a map without a shape.
     fn view_goes_together(&mut self, node: &ManifestNode) {
         let child = |name: &str| node.children().iter().find(|child| child.name == name);
         let (map, layout) = (child("map"), child("layout"));

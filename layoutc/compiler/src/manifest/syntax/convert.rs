@@ -1,4 +1,4 @@
-//! Views and conversions.
+//! Typed syntax of `view` and `convert` items.
 
 use std::ops::Range;
 
@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{Identifier, IntegerExpr, LayoutItem, ShapeItem, SpannedText};
 use crate::base::cast::CastMode;
 
-/// `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`
+/// `view` item, which gives a tensor's memory other axes or another element type: `view input_x4 of=input dtype=f32x4`,
+/// `view q of=qkv { shape { … }; map "…" }`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ViewItem {
     /// Name that the view declares.
@@ -16,64 +17,66 @@ pub struct ViewItem {
     pub of: Identifier,
     /// Element type of the view as written; `None`: that of the base.
     pub dtype: Option<SpannedText>,
-    /// Shape of the view; required with a map.
+    /// Shape of the view, required with a map; `None`: the axes of the base, adapted to the element type.
     pub shape: Option<ShapeItem>,
-    /// Layout of the view over the base's memory; excludes a map.
+    /// Layout of the view in the base's memory; `None` if not given. Excludes a map.
     pub layout: Option<LayoutItem>,
-    /// Index map from the axes of the view to those of the base; excludes a layout.
+    /// Index map from the axes of the view to those of the base, `(h, w) -> (0, h, w)`; `None` if not given. Excludes a
+    /// layout.
     pub map: Option<SpannedText>,
     /// Byte range of the `view` node in the file.
     pub span: Range<usize>,
 }
 
-/// Item `convert input to=texture`: copies the elements of one tensor into the layout of another.
+/// `convert` item, which copies the elements of one tensor into the layout of another: `convert input to=texture`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConvertItem {
     /// Name of the source tensor.
     pub from: Identifier,
     /// Name of the destination tensor.
     pub to: Identifier,
-    /// Treatment of values that are out of range for the destination's element type; `None`: the default.
+    /// Treatment of values that are out of range for the destination's element type; `None`: the conversion must be
+    /// lossless.
     pub cast: Option<CastMode>,
     /// Maximum size of the staging buffers in bytes, if devices exchange shards; `None`: no limit.
     pub max_staging: Option<IntegerExpr>,
-    /// Choices that override the planner's, each kind at most once.
+    /// Scheduling decisions that override the planner's, each kind at most once.
     pub choices: Vec<ConvertScheduleItem>,
     /// Byte range of the `convert` node in the file.
     pub span: Range<usize>,
 }
 
-/// Choice of a conversion that overrides the planner's, with its location.
+/// Scheduling decision of a `convert` item, such as `order h n`, with its location; it overrides the planner's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConvertScheduleItem {
-    /// Choice with its arguments.
+    /// Decision with its arguments.
     pub kind: ConvertScheduleKind,
-    /// Byte range of the choice's node in the file.
+    /// Byte range of the decision's node in the file.
     pub span: Range<usize>,
 }
 
-/// Choice of a conversion that overrides the planner's.
+/// Scheduling decision of a `convert` item, which overrides the planner's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConvertScheduleKind {
     /// `order h n`: order of the loops, outermost first.
     Order(Vec<Identifier>),
-    /// `block 32 64`: extents of a transposed block along the destination's and the source's fastest digit, in values
-    /// of the digit.
+    /// `block 32 64`: extents of a transpose tile along the fastest-varying digit of the destination and of the source,
+    /// in that order, counted in values of the digit. A digit is a mixed-radix component of an index, such as `c % 4`.
     Block([i64; 2]),
-    /// `inside blocks`: kernel that moves elements inside all loops.
+    /// `inside blocks`: kernel that copies elements inside all loops.
     Inside(InnerKernel),
-    /// `stores streaming`: policy for streaming stores.
+    /// `stores streaming`: streaming or ordinary stores to the destination.
     Stores(StorePolicy),
-    /// `fill first`: strategy for filling padding.
+    /// `fill first`: strategy for writing the padding of the destination.
     Fill(FillStrategy),
 }
 
-/// Kernel that moves elements inside all loops of a relayout.
+/// Kernel that copies elements inside all loops of a relayout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InnerKernel {
-    /// `blocks`: transposition of a block of elements.
+    /// `blocks`: transposition of a two-dimensional tile of elements.
     Transpose,
-    /// `runs`: copy of several contiguous runs.
+    /// `runs`: copy of several contiguous runs of elements.
     CopyRuns,
     /// `elements`: copy of one element, or of one contiguous run.
     Elementwise,
@@ -82,9 +85,9 @@ pub enum InnerKernel {
 /// Policy for the stores to the destination of a relayout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StorePolicy {
-    /// `streaming`: streaming (non-temporal) stores, for any size of the move.
+    /// `streaming`: streaming (non-temporal) stores, for any size of the tensor.
     Streaming,
-    /// `cached`: ordinary stores, for any size of the move.
+    /// `cached`: ordinary stores, for any size of the tensor.
     Cached,
 }
 

@@ -1,4 +1,4 @@
-//! Backends and graphs of operators.
+//! Typed syntax of `backend` and `graph` items: operators, the layouts that they accept, and graphs of them.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub struct Decimal {
     pub places: u32,
 }
 
-/// Cost of an operator or of one of its alternatives.
+/// Cost of an operator or of one of its alternatives. The solver minimizes the sum of all costs of a graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CostItem {
     /// `cost=100352`: cost in bytes, not negative.
@@ -24,16 +24,17 @@ pub enum CostItem {
     PerByte(Decimal),
 }
 
-/// `backend opencl { … }`
+/// `backend` item, which lists the layouts that the operators of a device or library accept: `backend opencl { … }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackendItem {
     /// Name that the backend declares.
     pub name: Identifier,
-    /// `like=onnx`: name of the backend that provides what is not given here.
+    /// `like=onnx`: name of the backend that provides the operators and default layouts that this item does not give.
     pub like: Option<Identifier>,
-    /// True if graphs for the backend are verified, which is the default.
+    /// True unless the backend says `verify=#false`: graphs whose results all declare a layout are verified, not
+    /// solved.
     pub verify: bool,
-    /// `default-layout 4 NHWC`: default layouts by rank of the tensor; the ranks are distinct.
+    /// `default-layout 4 NHWC`: default layouts, each for tensors of one rank; the ranks are distinct.
     pub defaults: Vec<DefaultLayoutItem>,
     /// Operators of the backend, with distinct names.
     pub operators: Vec<OperatorItem>,
@@ -43,16 +44,16 @@ pub struct BackendItem {
     pub span: Range<usize>,
 }
 
-/// `default-layout 4 NHWC`
+/// Default layout of a backend for the tensors of one rank: `default-layout 4 NHWC`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DefaultLayoutItem {
     /// Rank of the tensors to which the default layout applies, at least 0.
     pub rank: IntegerLiteral,
-    /// Text of the default layout.
+    /// Text of the default layout, such as `NHWC`.
     pub layout: SpannedText,
 }
 
-/// `op conv { … }`
+/// Operator of a backend with the layouts that it accepts: `op conv { … }`, `op relu elementwise=#true`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperatorItem {
     /// Name of the operator; `others` for the rule of unlisted operators.
@@ -63,7 +64,7 @@ pub struct OperatorItem {
     pub shapes: Option<ShapeRule>,
     /// `types=any`: rule for the element types; `None`: the default for `rule`.
     pub types: Option<TypeRule>,
-    /// Cost of the operator in any layout; excludes `accepts`.
+    /// Cost of the operator in any layout, excludes `accepts`; `None`: zero.
     pub cost: Option<CostItem>,
     /// Alternatives of the operator, for [`OperatorRule::Accepts`].
     pub accepts: Vec<AcceptsItem>,
@@ -74,19 +75,19 @@ pub struct OperatorItem {
 /// Rule for the layouts that an operator accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OperatorRule {
-    /// The layouts of one of the listed alternatives.
+    /// `accepts { … }`: the layouts of one of the listed alternatives.
     Accepts,
     /// `elementwise=#true`: any layout, the same one for all operands and results.
     Elementwise,
-    /// `by-letter=#true`: any layout, the same for all operands and results; a tensor of lower rank has the part of
-    /// it for its own axes.
+    /// `by-letter=#true`: any layout, the same for all operands and results; a tensor of lower rank has the part of the
+    /// layout for its own axes.
     ByLetter,
     /// `any=#true`: any layout, chosen for each tensor separately.
     Any,
-    /// `default=#true`: the default layout of the backend for the rank.
+    /// `default=#true`: for each tensor the backend's default layout for the tensor's rank.
     Default,
     /// `transpose=#true`: the result is a transposition of the operand. No operator is called: the result shares the
-    /// operand's memory if the layouts allow it, else it is a conversion.
+    /// operand's memory if the layouts allow it, else layoutc converts the operand.
     Transpose,
 }
 
@@ -99,11 +100,11 @@ pub enum ShapeRule {
     Broadcast,
     /// `first`: the first result has the shape of the first operand.
     First,
-    /// `concat`: the operands are concatenated along an axis of the result.
+    /// `concat`: the operands, concatenated along an axis, have the shape of the result.
     Concat,
-    /// `split`: the results are concatenated along an axis of the operand.
+    /// `split`: the results, concatenated along an axis, have the shape of the operand.
     Split,
-    /// `product`: product of two matrices or of batches of matrices.
+    /// `product`: the result has the shape of the product of two matrices, or of batches of matrices.
     Product,
     /// `convolution`: the batch and channel extents of data, filter and result agree.
     Convolution,
@@ -120,14 +121,14 @@ pub enum TypeRule {
     One,
     /// `first`: the types of the first operand and the first result are equal.
     First,
-    /// `compare`: the types of all operands are equal; the result is a comparison.
+    /// `compare`: the types of all operands are equal; the result, a comparison, may have another type.
     Compare,
-    /// `select`: the types of all operands and results but the first operand, a condition, are equal.
+    /// `select`: the types of all operands and results are equal, except for the first operand, a condition.
     Select,
 }
 
 impl ShapeRule {
-    /// Pairs of a rule's keyword in manifests and the rule.
+    /// Pairs of a rule's keyword in manifests, such as `any`, and the rule.
     pub const WORDS: [(&'static str, Self); 8] = [
         ("any", Self::Any),
         ("broadcast", Self::Broadcast),
@@ -141,7 +142,7 @@ impl ShapeRule {
 }
 
 impl TypeRule {
-    /// Pairs of a rule's keyword in manifests and the rule.
+    /// Pairs of a rule's keyword in manifests, such as `any`, and the rule.
     pub const WORDS: [(&'static str, Self); 5] = [
         ("any", Self::Any),
         ("one", Self::One),
@@ -151,7 +152,8 @@ impl TypeRule {
     ];
 }
 
-/// `accepts cost-per-byte=0.5 when="R <= 3" { in NHWC OHWI; out NHWC }`
+/// Alternative of an operator, one accepted combination of layouts: `accepts cost-per-byte=0.5 when="R <= 3" { in NHWC
+/// OHWI; out NHWC }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptsItem {
     /// Texts of the operands' layouts, in the order of the operands.
@@ -160,22 +162,23 @@ pub struct AcceptsItem {
     pub outputs: Vec<SpannedText>,
     /// Cost of the alternative; `None`: zero.
     pub cost: Option<CostItem>,
-    /// Condition under which the alternative applies; `None`: always.
+    /// Condition on extents under which the alternative applies, such as `C % 16 == 0`; `None`: always.
     pub when: Option<SpannedText>,
     /// Byte range of the alternative's node in the file.
     pub span: Range<usize>,
 }
 
-/// `graph block backend=opencl { … }`
+/// `graph` item, a graph of operators and tensors: `graph block backend=opencl { … }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphItem {
     /// Name that the graph declares.
     pub name: Identifier,
-    /// Name of the backend; `None`: every node needs its own alternatives.
+    /// Name of the backend that lists the layouts of the operators; `None`: every node has its own `accepts`
+    /// alternatives.
     pub backend: Option<Identifier>,
     /// Inputs and constants of the graph, in the order of the text.
     pub tensors: Vec<GraphTensorItem>,
-    /// Operators of the graph, in the order of the text.
+    /// Nodes of the graph, each a call of an operator, in the order of the text.
     pub nodes: Vec<NodeItem>,
     /// Outputs of the graph, in the order of the text.
     pub outputs: Vec<OutputItem>,
@@ -185,7 +188,8 @@ pub struct GraphItem {
     pub span: Range<usize>,
 }
 
-/// `input x dtype=f32 layout=NHWC { shape { … } }`, `constant w …`, or `out y …` in an operator.
+/// Declaration of a graph's tensor: `input x dtype=f32 layout=NHWC { shape { … } }`, `constant w …`, or in a node
+/// `out y …`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GraphTensorItem {
     /// Name that the tensor declares.
@@ -194,7 +198,7 @@ pub struct GraphTensorItem {
     pub constant: bool,
     /// Element type of the tensor as written.
     pub dtype: SpannedText,
-    /// Shape of the tensor.
+    /// Logical axes of the tensor with their extents.
     pub shape: ShapeItem,
     /// Text of the declared layout; `None` if none is declared.
     pub layout: Option<SpannedText>,
@@ -202,14 +206,14 @@ pub struct GraphTensorItem {
     pub span: Range<usize>,
 }
 
-/// `node c1 op=conv stride=2 { in x w; out y … }`
+/// Node of a graph, a call of an operator: `node c1 op=conv stride=2 { in x w; out y … }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeItem {
     /// Name that the node declares.
     pub name: Identifier,
-    /// Name of the node's operator.
+    /// Name of the operator that the node calls, as in the backend.
     pub op: SpannedText,
-    /// Properties of the operator with their values, in the order of the text.
+    /// Attributes of the operator with their values, such as `stride=2`, in the order of the text.
     pub properties: Vec<(Identifier, PropertyItem)>,
     /// Names of the operands, in order.
     pub inputs: Vec<Identifier>,
@@ -231,13 +235,13 @@ impl FiniteFloat {
         value.is_finite().then(|| Self(value.to_bits()))
     }
 
-    /// Value of the float.
+    /// Value as a 64-bit float; never infinite or NaN.
     pub fn get(self) -> f64 {
         f64::from_bits(self.0)
     }
 }
 
-/// Value of a node's property.
+/// Value of an attribute of a node's operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PropertyItem {
     /// Integer: `stride=2`
@@ -248,7 +252,7 @@ pub enum PropertyItem {
     Word(String),
 }
 
-/// `output z layout=NHWC`
+/// Output of a graph with its required layout: `output z layout=NHWC`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputItem {
     /// Name of the tensor that is an output of the graph.
@@ -257,14 +261,16 @@ pub struct OutputItem {
     pub layout: Option<SpannedText>,
 }
 
-/// `keep y layout=NHWC`: the tensor is never converted. `forbid y layout=NCHW`: it never has this layout.
+/// Constraint on a graph's tensor: with `keep y layout=NHWC` the tensor is never converted, with `forbid y layout=NCHW`
+/// it never has this layout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinItem {
     /// True for `forbid`, which has a layout; false for `keep`.
     pub forbid: bool,
     /// Name of the constrained tensor.
     pub tensor: Identifier,
-    /// Text of the layout; `None` for a `keep` without one.
+    /// Text of the layout that the tensor must have or must not have; `None` for a `keep` without one, which allows
+    /// any.
     pub layout: Option<SpannedText>,
     /// Byte range of the constraint's node in the file.
     pub span: Range<usize>,

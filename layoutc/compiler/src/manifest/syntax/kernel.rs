@@ -1,4 +1,4 @@
-//! Kernels and their instances; statements are kept as text.
+//! Typed syntax of `kernel` and `instance` items with their loop schedules; statements are kept as text.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Identifier, IntegerExpr, LayoutItem, SpannedText};
 
-/// `kernel conv { operands A W B; compute "…" }`
+/// `kernel` item, a computation on logical axes: `kernel conv { operands A W B; compute "…" }`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelItem {
     /// Name that the kernel declares.
@@ -16,16 +16,18 @@ pub struct KernelItem {
     pub operands: Option<Vec<Identifier>>,
     /// Texts of the statements, at least one, in order.
     pub computes: Vec<SpannedText>,
-    /// Extents of axes that index no tensor alone, by axis name; the names are distinct.
+    /// Bounds of `range NAME BOUND` nodes: the extent of an axis that indexes no tensor alone, or the exclusive upper
+    /// bound of the elements of an integer operand. The names are distinct.
     pub ranges: Vec<(Identifier, IntegerExpr)>,
-    /// Type of the accumulator as written; `None`: the default.
+    /// Type in which reductions add up, `f64`, `f32` or an integer type, as written; `None`: the type of the reduced
+    /// value.
     pub acc: Option<SpannedText>,
     /// Byte range of the `accumulate #true` node, with which a statement adds to the previous values of its output;
     /// `None` without such a node.
     pub accumulate: Option<Range<usize>>,
-    /// Intermediate tensors with storage of their own; the names are distinct.
+    /// Intermediate tensors that are stored in a buffer; the names are distinct.
     pub locals: Vec<LocalItem>,
-    /// Directives of the loop schedule, for all instances.
+    /// Directives of the loop schedule, which apply to all instances of the kernel.
     pub schedule: Vec<ScheduleItem>,
     /// Operand tiles that are copied to caches; the tensors are distinct.
     pub caches: Vec<CacheItem>,
@@ -33,7 +35,7 @@ pub struct KernelItem {
     pub span: Range<usize>,
 }
 
-/// `local T dtype=f32 { layout { … } }`
+/// Intermediate tensor of a kernel: `local T dtype=f32 { layout { … } }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LocalItem {
     /// Name of the intermediate tensor.
@@ -46,7 +48,8 @@ pub struct LocalItem {
     pub span: Range<usize>,
 }
 
-/// `instance conv_nchw of=conv A=input W=filters B=output { … }`
+/// `instance` item, which binds the operands of a kernel to tensors:
+/// `instance conv_nchw of=conv A=input W=filters B=output { … }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InstanceItem {
     /// Name that the instance declares.
@@ -55,15 +58,17 @@ pub struct InstanceItem {
     pub of: Identifier,
     /// Pairs of a kernel operand's name and the name of the tensor that is bound to it; the operands are distinct.
     pub operands: Vec<(Identifier, Identifier)>,
-    /// Directives of the loop schedule; those of a keyword here replace the kernel's of the same keyword.
+    /// Directives of the loop schedule. If the instance has directives of a keyword, such as `split`, they replace all
+    /// those of the kernel with that keyword.
     pub schedule: Vec<ScheduleItem>,
-    /// Operand tiles that are copied to caches; if there are any, they replace all of the kernel's.
+    /// Operand tiles that are copied to caches; if the instance has any, they replace all caches of the kernel.
     pub caches: Vec<CacheItem>,
     /// Byte range in the file of the `instance` node without its block.
     pub span: Range<usize>,
 }
 
-/// `cache A at=k_outer double=#true { layout { … }; memory shared }`
+/// Copy of an operand's tile in a buffer inside a loop: `cache A at=k_outer double=#true { layout { … }; memory shared
+/// }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CacheItem {
     /// Name of the operand of which tiles are cached.
@@ -80,16 +85,16 @@ pub struct CacheItem {
     pub span: Range<usize>,
 }
 
-/// Memory of the buffer of a tile cache.
+/// Memory in which the buffer of a tile cache is allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CacheMemory {
-    /// Memory shared by a GPU thread block; the stack on a CPU.
+    /// `shared`: memory shared by a GPU thread block; the stack on a CPU.
     Shared,
-    /// Memory of one GPU thread; the stack on a CPU.
+    /// `local`: memory of one GPU thread; the stack on a CPU.
     Local,
 }
 
-/// Directive of a loop schedule, with its location.
+/// Directive of a loop schedule, such as `unroll a b`, with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScheduleItem {
     /// Directive with its arguments.
@@ -98,15 +103,15 @@ pub struct ScheduleItem {
     pub span: Range<usize>,
 }
 
-/// Directive of a loop schedule, with the names of loops.
+/// Directive of a loop schedule, with the names of its loops.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are the keywords of the manifest")]
 pub enum ScheduleKind {
     /// `loops a b c`: order of the loops, outermost first.
     Loops(Vec<Identifier>),
-    /// `split w by=8`: split of a loop into an outer loop and an inner loop of this extent.
+    /// `split w by=8`: splits the loop `w` into `w_outer` and `w_inner`, which has extent 8.
     Split { axis: Identifier, by: IntegerExpr },
-    /// `tile h w by="4 8"`: split of several loops, with one inner extent for each.
+    /// `tile h w by="4 8"`: splits several loops; `by` has the extent of each inner loop, in the order of `axes`.
     Tile { axes: Vec<Identifier>, by: Vec<IntegerExpr> },
     /// `unroll a b`: loops that are unrolled.
     Unroll(Vec<Identifier>),

@@ -1,4 +1,4 @@
-//! Device meshes, and the sharding of tensors over them.
+//! Typed syntax of `mesh` items, and of the `shard` nodes that partition tensors over device meshes.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Identifier, IntegerExpr, SpannedText};
 
-/// `mesh pod { x 2; y 4 }`
+/// `mesh` item, a grid of devices with named axes: `mesh pod { x 2; y 4 }` has 2 × 4 devices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeshItem {
     /// Name that the mesh declares.
@@ -17,12 +17,14 @@ pub struct MeshItem {
     pub span: Range<usize>,
 }
 
-/// `shard pod n=x c="y z"`
+/// Partition of a tensor over a mesh: `shard pod n=x c="y z"` splits axis `n` over mesh axis `x` and `c` over `y` and
+/// `z`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShardItem {
     /// Name of the mesh; `None`: the only one that has the named axes.
     pub mesh: Option<Identifier>,
-    /// Sharded axes of the tensor, each with the text of the mesh axes that partition it.
+    /// Sharded axes of the tensor, each with the names of the mesh axes that partition it, separated by spaces. Empty:
+    /// the tensor is replicated.
     pub cuts: Vec<(Identifier, SpannedText)>,
     /// Byte range of the `shard` node in the file.
     pub span: Range<usize>,

@@ -1,4 +1,5 @@
-//! Ring buffers: tensors of which memory holds only a window of consecutive indices along an axis.
+//! Typed syntax of `ring` nodes: ring buffers are tensors of which memory holds only a window of consecutive indices
+//! along an axis.
 
 use std::ops::Range;
 
@@ -6,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Identifier, IntegerExpr};
 
-/// `ring y=4`
+/// Ring buffer of a tensor: with `ring y=4` memory holds 4 consecutive indices of axis `y`, and index `k` is at
+/// `k % 4`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RingItem {
     /// Name of the axis of which memory holds a window.

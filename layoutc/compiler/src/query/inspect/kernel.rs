@@ -1,4 +1,4 @@
-//! Reports on kernels that are bound to the tensors of an instance: statements and scheduled loops.
+//! Reports on kernel instances: statements, planned loops and pseudo-code.
 
 use layoutc_algebra::expr::Expr;
 use serde_json::{Value, json};
@@ -33,10 +33,10 @@ impl KernelReport {
     }
 }
 
-/// Plans the kernel of an instance for C on the given cores.
+/// Plans the kernel of an instance for C with AVX-512 on the given cores.
 ///
 /// # Errors
-/// The diagnostic of a build if the plan fails.
+/// The diagnostic that a build gives if planning fails.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the error path")]
 pub fn kernel_plan(
     manifest: &Manifest,
@@ -56,7 +56,7 @@ pub fn kernel_plan(
     Ok(KernelReport::Loops(loops, pseudo_code::lines(function.body)))
 }
 
-/// Object of `inspect --format json` for a kernel in `file`, with its plan if there is one.
+/// Object of `inspect --format json` for a kernel instance in `file`. Loops and code are present only with a `plan`.
 pub fn kernel_json(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -111,7 +111,7 @@ fn loop_json(found: &LoopFacts, compute: &KernelInstance) -> Value {
     })
 }
 
-/// Text report on a kernel, one property per line.
+/// Text report on a kernel instance, one property per line. Loops and code are present only with a `plan`.
 pub fn kernel_text(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -153,7 +153,7 @@ pub fn kernel_text(
     format!("{} ({of}, {file})\n{}", compute.name, lines_text(&lines))
 }
 
-/// Text of a loop with its extent and properties: `k 64 (reduced)`.
+/// Text of a loop with its extent and properties: `k 64 (reduced)`, `i 32 (parallel)`.
 fn loop_text(found: &LoopFacts, compute: &KernelInstance) -> String {
     let mut facts = Vec::new();
     if found.is_reduced {

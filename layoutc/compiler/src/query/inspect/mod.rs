@@ -1,4 +1,4 @@
-//! Reports on tensors and views, as JSON and as text.
+//! Reports on tensors, views, kernels, relayouts, shardings and solved graphs, as JSON and as text.
 
 mod graph;
 mod kernel;
@@ -21,8 +21,8 @@ use crate::model::layout_names::{self, variable};
 use crate::model::{Tensor, View};
 use crate::query::notations;
 
-/// Object of `inspect --format json` for a tensor in `file`. Symbolic extents and counts are strings; `pack_from` is
-/// present if pack takes another element type.
+/// Object of `inspect --format json` for a tensor in `file`. Extents and counts are numbers, or strings if they are
+/// symbolic. `pack_from` is present only if pack converts from another element type.
 pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
@@ -84,15 +84,15 @@ pub fn tensor_json(tensor: &Tensor, file: &str) -> Value {
     object
 }
 
-/// Texts of the layout in the notations of other tools, as JSON by notation; `null` for a notation that cannot
-/// express it.
+/// Texts of the layout in the notations of other tools, as a JSON object by notation; `null` for a notation that cannot
+/// express the layout.
 fn notations_json(tensor: &Tensor) -> Value {
     let texts = notations::texts(tensor).into_iter();
     Value::Object(texts.map(|(notation, text)| (notation.word().to_owned(), text.into())).collect())
 }
 
-/// Object of a view: that of a tensor, with its base, `writable`, and origin and strides along its axes if the offset
-/// is affine.
+/// Object of `inspect --format json` for a view: the properties of a tensor, its base (`of`), `writable`, and, if the
+/// offset is affine, `origin` and `axis_strides` in elements.
 pub fn view_json(view: &View, file: &str) -> Value {
     let mut object = tensor_json(&view.tensor, file);
     let text = |expr: &Expr| layout_names::layout_expr(expr, &view.tensor.layout);
@@ -107,7 +107,7 @@ pub fn view_json(view: &View, file: &str) -> Value {
     object
 }
 
-/// JSON object of a record's field: name, element type, extents, offset and size in bytes.
+/// JSON object of a record's field: name, element type, extents of an array field, offset and size in bytes.
 fn field_json(field: &Field) -> Value {
     json!({
         "name": field.name,
@@ -118,12 +118,12 @@ fn field_json(field: &Field) -> Value {
     })
 }
 
-/// Verdict on a view's layout: `bijective`, `padded`, or `broadcast` if several elements share a slot.
+/// Verdict on a view's layout, such as `bijective` or `padded`; `broadcast` if several elements share a slot.
 pub fn view_verdict(view: &View) -> &'static str {
     if view.is_shared { "broadcast" } else { view.tensor.layout.verdict().word() }
 }
 
-/// Subset of [`tensor_json`] used in summaries.
+/// Object with a subset of the properties in [`tensor_json`], for summaries.
 pub fn summary_json(tensor: &Tensor) -> Value {
     let layout = &tensor.layout;
     let text = |expr: &Expr| layout_names::layout_expr(expr, layout);
@@ -142,7 +142,7 @@ pub fn summary_json(tensor: &Tensor) -> Value {
     })
 }
 
-/// JSON value of an expression: a number if it is an integer, otherwise its text.
+/// JSON value of an expression: a number if it is a constant of at most 64 bits, otherwise its `text`.
 fn number(expr: &Expr, text: &dyn Fn(&Expr) -> String) -> Value {
     match expr.as_const().and_then(|value| i64::try_from(value).ok()) {
         Some(value) => Value::from(value),
@@ -150,7 +150,7 @@ fn number(expr: &Expr, text: &dyn Fn(&Expr) -> String) -> Value {
     }
 }
 
-/// Text report on a tensor, one property per line.
+/// Text report on a tensor in `file`, one property per line.
 pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
     if let Some(sharded) = &tensor.sharded {
@@ -170,7 +170,7 @@ pub fn tensor_text(tensor: &Tensor, file: &str) -> String {
     format!("{} ({}, {file})\n{}", tensor.name, tensor.dtype, lines_text(&lines))
 }
 
-/// Text report on a view, one property per line.
+/// Text report on a view in `file`, one property per line.
 pub fn view_text(view: &View, file: &str) -> String {
     let tensor = &view.tensor;
     let text = |expr: &Expr| layout_names::layout_expr(expr, &tensor.layout);
@@ -199,7 +199,7 @@ fn lines_text(lines: &[(&str, String)]) -> String {
     out
 }
 
-/// Pairs of a label and a line of text, of which only the first has the label.
+/// Pairs of a label and a line of text; the label of all lines but the first is empty.
 fn labelled(
     label: &'static str,
     lines: impl IntoIterator<Item = String>,
@@ -271,7 +271,8 @@ fn memory_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// Texts of the layout in the notations of other tools that can express it, with the names of the notations.
+/// Texts of the layout in the notations of other tools, each after the notation's name; notations that cannot express
+/// the layout are omitted.
 fn notations_of(tensor: &Tensor) -> Vec<(&'static str, String)> {
     let texts = notations::texts(tensor).into_iter();
     let texts = texts.filter_map(|(notation, text)| Some(format!("{} {}", notation.word(), text?)));

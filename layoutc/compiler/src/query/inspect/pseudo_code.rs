@@ -1,10 +1,10 @@
-//! Pseudo-code of planned statements, independent of a target language.
+//! Pseudo-code of planned statements, independent of the target language.
 
 use crate::emit::print::{Style, expr, number};
 use crate::emit::syntax::{self, Expr, Gathering, Operand, Stmt, Strided};
 use crate::ir;
 
-/// Pseudo-code of statements, one line each, indented by two blanks per level.
+/// Lines of pseudo-code for statements, indented by two blanks per nesting level.
 pub(super) fn lines(body: Vec<ir::Stmt>) -> Vec<String> {
     let mut lines = Vec::new();
     write(&mut lines, &syntax::stmts(body), 0);
@@ -38,7 +38,7 @@ fn write(lines: &mut Vec<String>, body: &[Stmt], depth: usize) {
     }
 }
 
-/// Line of pseudo-code for a statement without a body; `None` if the statement has no effect on data.
+/// Line of pseudo-code for a statement without nested statements; `None` if the statement has no effect on data.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a function that moves a tensor has no others")]
 fn simple(stmt: &Stmt) -> Option<String> {
     Some(match stmt {
@@ -147,7 +147,7 @@ fn operand(value: &Operand) -> String {
     }
 }
 
-/// Text of a strided access: `logical[p0] (columns 256 bytes apart)`.
+/// Text of a strided access; `of` names the strided items: `logical[p0] (columns 256 bytes apart)`.
 fn strided(places: &Strided, of: &str) -> String {
     let Strided { buffer, index, stride } = places;
     format!("{buffer}[{}] ({of} {} bytes apart)", text(index), text(stride))

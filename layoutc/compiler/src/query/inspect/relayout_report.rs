@@ -1,4 +1,4 @@
-//! Reports on pack, unpack and conversions: digits, loops, inner kernels, pseudo-code.
+//! Reports on relayouts (pack, unpack and conversions): digits, loops, innermost kernels, pseudo-code.
 
 use layoutc_algebra::expr::Expr;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::plan::nest::{Moves, Nest, Part, Ways};
 use crate::plan::transfer::Cut;
 use crate::plan::{self, Move, Naming, Padding};
 
-/// Report on how a relayout (pack, unpack or a conversion) is executed.
+/// Report on the plan of a relayout: pack, unpack or a conversion.
 #[derive(Debug)]
 pub struct RelayoutReport {
     moved: Move,
@@ -28,11 +28,11 @@ impl From<Move> for RelayoutReport {
     }
 }
 
-/// Reports on pack and unpack of a tensor and on the conversions that read it, planned for C on the given cores; empty
-/// for a tensor without memory.
+/// Reports on pack and unpack of a tensor and on the conversions whose source it is, planned for C on the given cores.
+/// A tensor with `memory none` has neither pack nor unpack.
 ///
 /// # Errors
-/// The diagnostic of a build if a plan fails.
+/// The diagnostic that a build gives if planning fails.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the error path")]
 pub fn plans(
     manifest: &Manifest,
@@ -63,7 +63,7 @@ pub fn plans(
 }
 
 impl RelayoutReport {
-    /// JSON form of the report. Strides are in elements, the extent of a block is in values of the digit that it
+    /// JSON form of the report. Strides are in elements. The size of a block is a number of values of the digit that it
     /// tiles.
     pub fn json(&self) -> Value {
         let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
@@ -126,7 +126,8 @@ impl RelayoutReport {
         lines
     }
 
-    /// Kind of stores that the relayout uses: `streaming` or `cached`, or the sizes from which it streams.
+    /// Kind of stores that the relayout uses: `streaming`, `cached`, or the sizes of the destination from which stores
+    /// are streaming.
     fn stores(&self, nest: &Nest) -> &'static str {
         match nest.whole_bytes {
             _ if !plan::past_caches(&self.moved.function.body) => "cached",
@@ -139,7 +140,7 @@ impl RelayoutReport {
         }
     }
 
-    /// Words for how the relayout treats padding.
+    /// Treatment of padding by the relayout, as text: `none`, `not written`, or how padding is filled.
     fn padding(&self) -> &'static str {
         match self.moved.padding {
             Padding::None => "none",
@@ -159,7 +160,7 @@ fn level_text(part: &Part, level: &Level) -> String {
     }
 }
 
-/// Description of the kernel inside all loops.
+/// Description of the innermost kernel: single elements, a transpose tile, or runs.
 fn inside_text(part: &Part) -> String {
     let name = |k| cut_name(part, k);
     match part.schedule.inner {

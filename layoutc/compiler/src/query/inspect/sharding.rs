@@ -1,4 +1,4 @@
-//! Reports on sharded tensors, and on the traffic of conversions between devices.
+//! Reports on sharded tensors, and on the data that conversions between devices exchange.
 
 use layoutc_algebra::symbol::Axis;
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use crate::model::{Manifest, Tensor};
 use crate::plan::reshard::{Traffic, tensors, traffic};
 use crate::query::notations::sharding::texts;
 
-/// Sharding of a tensor as JSON.
+/// Sharding of a tensor as a JSON object: mesh, sharded axes, verdict, texts in other notations.
 pub(super) fn json(tensor: &Tensor, sharded: &DeviceSharding) -> Value {
     let text = |expr: &_| layout_names::layout_expr(expr, &tensor.layout);
     let parts = sharded.sharding.parts(&sharded.mesh).unwrap_or_default();
@@ -41,7 +41,7 @@ pub(super) fn json(tensor: &Tensor, sharded: &DeviceSharding) -> Value {
     })
 }
 
-/// Sharding of a tensor as lines of text, each with its label.
+/// Sharding of a tensor as lines of text, each with its label; an empty label continues the previous one.
 pub(super) fn lines(tensor: &Tensor, sharded: &DeviceSharding) -> Vec<(&'static str, String)> {
     let whole = layout_names::axes(&sharded.whole, tensor.layout.symbols());
     let mesh = sharded.mesh.axes.iter();
@@ -69,13 +69,13 @@ pub(super) fn lines(tensor: &Tensor, sharded: &DeviceSharding) -> Vec<(&'static 
     lines
 }
 
-/// Names of the mesh axes at these positions.
+/// Names of the mesh axes at the given positions in the mesh.
 fn names<'a>(sharded: &'a DeviceSharding, positions: &[usize]) -> Vec<&'a str> {
     let name = |position: &usize| sharded.mesh.axes.get(*position).map(|axis| axis.name.as_str());
     positions.iter().filter_map(name).collect()
 }
 
-/// Amounts of data that a conversion between devices exchanges.
+/// Report on a conversion between devices: messages and bytes that are exchanged.
 #[derive(Debug)]
 pub struct ReshardReport {
     name: String,
@@ -85,7 +85,7 @@ pub struct ReshardReport {
     max_staging: Option<i64>,
 }
 
-/// Reports on all conversions between devices that read a tensor.
+/// Reports on all conversions between devices whose source is the given tensor.
 pub fn exchanges(manifest: &Manifest, tensor: &Tensor) -> Vec<ReshardReport> {
     let exchange = |reshard: &Reshard| {
         let [from, to] = tensors(manifest, reshard)?;
@@ -102,7 +102,8 @@ pub fn exchanges(manifest: &Manifest, tensor: &Tensor) -> Vec<ReshardReport> {
 }
 
 impl ReshardReport {
-    /// JSON form of the report.
+    /// JSON form of the report, with amounts in bytes. `messages`, `sent_bytes` and `devices` are null if there are too
+    /// many devices to count.
     pub fn json(&self) -> Value {
         let Traffic { ranks, least_bytes, sent } = &self.traffic;
         let devices = sent.as_ref().map(|sent| {
@@ -122,7 +123,7 @@ impl ReshardReport {
         })
     }
 
-    /// Text form of the report.
+    /// Text form of the report, one property per line.
     pub fn text(&self) -> String {
         let Traffic { ranks, least_bytes, sent } = &self.traffic;
         let mut lines = vec![("devices", ranks.to_string())];
@@ -172,7 +173,7 @@ impl ReshardReport {
     }
 }
 
-/// JSON number of a count; a string if the count exceeds the range of JSON numbers.
+/// JSON number of a count; a string if the count exceeds 64 bits.
 fn wide(count: i128) -> Value {
     i64::try_from(count).map_or_else(|_| Value::from(count.to_string()), Value::from)
 }

@@ -1,10 +1,11 @@
-//! Messages for layouts that a notation cannot express.
+//! Messages for layouts that a notation of another tool cannot express.
 
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::notation::write::Inexpressible;
 use layoutc_algebra::prove::listed;
 
-/// Description of the layout's feature that the notation cannot express, with axes by name.
+/// Description of the feature of a layout that the notation cannot express, with axes by name: ``two blocks of axis `c`
+/// ``.
 pub fn lack(error: &Inexpressible, layout: &Layout) -> String {
     let name = |axis: &usize| {
         let axis = layout.logical().get(*axis);
@@ -34,7 +35,7 @@ pub fn lack(error: &Inexpressible, layout: &Layout) -> String {
     }
 }
 
-/// Help for a layout that a notation cannot express.
+/// Help text of the diagnostic for a layout that a notation cannot express.
 pub(super) fn help_text(error: &Inexpressible, layout: &Layout) -> &'static str {
     match error {
         Inexpressible::Symbolic => "give the extents: `--shape 2,64,56,56`",

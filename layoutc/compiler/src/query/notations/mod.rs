@@ -1,4 +1,4 @@
-//! Tensors in the notations of other tools: printing of tensors, and translation of texts.
+//! Layouts in the notations of other tools: printing of tensors' layouts, and translation of texts.
 
 mod inexpressible;
 pub mod sharding;
@@ -14,11 +14,12 @@ use crate::env::NoCache;
 use crate::env::executor::RayonExecutor;
 use crate::model::Tensor;
 
-/// Notations that reports show for every tensor.
+/// Notations that reports on tensors show.
 pub const REPORTED: [Notation; 5] =
     [Notation::Tvm, Notation::Xla, Notation::Onednn, Notation::Cute, Notation::Glow];
 
-/// Layout of the tensor in each of [`REPORTED`]; `None` if the notation cannot express the layout or its size.
+/// Text of the tensor's layout in each of [`REPORTED`]; `None` if the notation cannot express the layout or the
+/// buffer's size.
 pub fn texts(tensor: &Tensor) -> [(Notation, Option<String>); REPORTED.len()] {
     // No other tool names record types.
     let dtype = tensor.dtype.record().is_none().then(|| tensor.dtype.to_string());

@@ -1,4 +1,4 @@
-//! Translation of shardings between the forms of XLA and JAX, and the shard of each device.
+//! Translation of shardings between the notations of XLA and JAX, and computation of the shard of each device.
 
 use std::sync::Arc;
 
@@ -13,24 +13,24 @@ pub use layoutc_algebra::sharding::{MeshSharding, TensorShard};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 
-/// Keyword of the notation of shardings that can be read.
+/// Keyword of the only notation of shardings that is parsed.
 pub const READ: &str = "xla-sharding";
-/// Name that stands for the text in diagnostics.
+/// Pseudo-file that diagnostics name for the parsed text.
 const FILE: &str = "<text>";
-/// Maximum number of devices whose shards are listed.
+/// Maximum number of devices whose shards are listed. Beyond it an error message replaces the list.
 const MAX_LISTED_DEVICES: i64 = 4096;
 
 /// Notation of a sharding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShardingFormat {
-    /// XLA's notation in one of its versions.
+    /// XLA's notation, in the given version: `{devices=[2,1]<=[2]}`.
     Xla(ShardingForm),
     /// Python expression that creates the sharding in JAX.
     Jax,
 }
 
 impl ShardingFormat {
-    /// All notations, in the order of listings.
+    /// All notations of shardings, in the order of listings.
     pub const ALL: [Self; 4] = [
         Self::Xla(ShardingForm::V1),
         Self::Xla(ShardingForm::V2),
@@ -38,7 +38,7 @@ impl ShardingFormat {
         Self::Jax,
     ];
 
-    /// Keyword of the notation on the command line.
+    /// Keyword of the notation on the command line, such as `xla-v2`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Xla(ShardingForm::V1) => "xla-v1",
@@ -48,7 +48,7 @@ impl ShardingFormat {
         }
     }
 
-    /// Notation with the given keyword; `None` for any other word.
+    /// Notation with the given keyword; `None` for any other keyword.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|target| target.word() == word)
     }
@@ -59,45 +59,48 @@ impl ShardingFormat {
 pub struct ParsedSharding {
     placed: TensorSharding,
     shape: Option<Vec<i128>>,
-    /// Length of the text in bytes.
+    /// Length of the parsed text in bytes.
     length: usize,
 }
 
-/// Sharding in a target notation.
+/// Sharding printed in a notation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenSharding {
     /// Text of the sharding in the notation.
     pub text: String,
-    /// Notes on information that the text omits or adds.
+    /// Notes on information that the text omits or adds in comparison with the parsed one.
     pub notes: Vec<String>,
 }
 
-/// Properties of a sharding, independent of and for a tensor shape.
+/// Properties of a parsed sharding, and of its shards if the tensor's shape is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardingFacts {
-    /// Number of devices of the sharding; `None` if it fits any number.
+    /// Number of devices of the sharding; `None` if it fits any number of devices.
     pub devices: Option<i64>,
-    /// Number of shards along each axis of the tensor; `None` if unknown.
+    /// Number of shards along each axis of the tensor, in the order of the axes; `None` if unknown.
     pub parts: Option<Vec<i64>>,
-    /// Row-major mesh and the sharding over its axes that give the same shards; `None` if there is no such mesh.
+    /// Mesh with devices in row-major order, and a sharding over its axes, that give the same shards; `None` if there
+    /// is no such mesh.
     pub mesh: Option<MeshSharding>,
-    /// Properties of the shards for the shape in `--shape`; `None` without one.
+    /// Properties of the shards for the shape given to [`read`]; `None` without a shape.
     pub shaped: Option<ShardFacts>,
 }
 
-/// Properties of the shards of a tensor with known extents.
+/// Properties of the shards of a tensor with known shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardFacts {
     /// Extents of the largest shard, in elements; `None` if they are unknown.
     pub part: Option<Vec<i128>>,
-    /// All shards, each with the devices that hold it; an error message if there are too many devices to list.
+    /// All shards, each with the devices that hold the shard; a message if there are more than 4096 devices, or if
+    /// the shards cannot be computed.
     pub shards: Result<Vec<TensorShard>, String>,
 }
 
-/// Parses the sharding of a tensor, with the given extents (each at least 0) if known.
+/// Parses a sharding in XLA's notation: `{devices=[2,1]<=[2]}`. `shape` holds the extents of the tensor's axes, each at
+/// least 0; `None` if unknown.
 ///
 /// # Errors
-/// A diagnostic for the text, or for a rank that differs from the shape's.
+/// A diagnostic for an invalid text, or for a rank that differs from the shape's.
 pub fn read(text: &str, shape: Option<&[i64]>) -> Result<ParsedSharding, Box<Diagnostic>> {
     let placed = parse_one(text).map_err(in_text)?;
     if let (Some(rank), Some(shape)) = (placed.placement.rank(), shape)
@@ -113,8 +116,8 @@ pub fn read(text: &str, shape: Option<&[i64]>) -> Result<ParsedSharding, Box<Dia
     Ok(ParsedSharding { placed, shape, length: text.len() })
 }
 
-/// Sharding in the notation `target`. The result is parsed again, or rebuilt from its mesh, and verified to be the same
-/// on every device.
+/// Prints a sharding in the notation `target`. The printed sharding is read back and proven to give every device the
+/// same shard.
 ///
 /// # Errors
 /// A diagnostic for a feature that the notation cannot express.
@@ -155,7 +158,7 @@ pub fn written(
     Ok(WrittenSharding { text, notes: notes(placed, target) })
 }
 
-/// Texts of a sharding in every format; `None` where the format cannot express it.
+/// Text of a sharding in each of [`ShardingFormat::ALL`]; `None` if the notation cannot express the sharding.
 pub fn texts(mesh: &Mesh, sharding: &Sharding) -> Vec<(ShardingFormat, Option<String>)> {
     let (mesh, sharding) = (mesh.clone(), sharding.clone());
     let meshed = MeshSharding { mesh, sharding, unreduced: Vec::new() };
@@ -168,7 +171,7 @@ pub fn texts(mesh: &Mesh, sharding: &Sharding) -> Vec<(ShardingFormat, Option<St
     ShardingFormat::ALL.into_iter().map(|target| (target, text(target))).collect()
 }
 
-/// Properties of a sharding, and of the shards if the shape is known.
+/// Properties of a parsed sharding, and of its shards if the shape is known.
 pub fn facts(read: &ParsedSharding) -> ShardingFacts {
     let ParsedSharding { placed: TensorSharding { placement, .. }, shape, .. } = read;
     let rank = shape.as_ref().map(Vec::len);
@@ -190,7 +193,7 @@ pub fn facts(read: &ParsedSharding) -> ShardingFacts {
     ShardingFacts { devices: placement.devices(), parts, mesh, shaped }
 }
 
-/// Number of shards along each axis.
+/// Number of shards along each axis of a tensor, in the order of the axes; `None` if unknown, as for a manual sharding.
 fn parts(placement: &DevicePlacement, rank: Option<usize>) -> Option<Vec<i64>> {
     let whole = || rank.map(|rank| vec![1; rank]);
     match placement {
@@ -210,7 +213,7 @@ fn parts(placement: &DevicePlacement, rank: Option<usize>) -> Option<Vec<i64>> {
     }
 }
 
-/// Notes on information that the text omits or adds.
+/// Notes on information that a text in the notation `target` omits or adds.
 fn notes(placed: &TensorSharding, target: ShardingFormat) -> Vec<String> {
     let mut notes = Vec::new();
     let names_axes = matches!(target, ShardingFormat::Xla(ShardingForm::V3) | ShardingFormat::Jax);
@@ -231,7 +234,7 @@ fn notes(placed: &TensorSharding, target: ShardingFormat) -> Vec<String> {
     notes
 }
 
-/// Diagnostic for an error in the text.
+/// Diagnostic for a syntax error in the parsed text.
 fn in_text(fault: NotationFault) -> Box<Diagnostic> {
     let place = FileSpan::new(&Arc::from(FILE), fault.span.clone());
     Box::new(Diagnostic::in_notation(fault, place))

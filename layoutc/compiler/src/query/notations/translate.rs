@@ -1,5 +1,5 @@
-//! Translation between layout notations: a text is parsed on its own axes and proven, printed, and proven to be the
-//! same map.
+//! Translation between layout notations: a text is parsed and its layout proven; the layout is printed, and the printed
+//! text proven to denote the same map.
 
 use std::sync::Arc;
 
@@ -21,45 +21,46 @@ use crate::env::NoCache;
 use crate::env::executor::RayonExecutor;
 use crate::model::layout_names;
 
-/// Name that stands for the text in diagnostics.
+/// Pseudo-file that diagnostics name for the parsed text.
 const FILE: &str = "<text>";
-/// Name that stands for the tensor in diagnostics.
+/// Name of the tensor in diagnostics, as the parsed text has none.
 const TENSOR: &str = "tensor";
-/// Base-2 logarithm of the maximum number of elements of a tensor whose text gives no extents.
+/// Base-2 logarithm of the maximum number of elements for which a text without extents is proven.
 const SIZE_BITS: usize = 54;
 
-/// Text of a layout, with the information that is given besides it.
+/// Text of a layout in a notation, with the options that complete it.
 #[derive(Debug, Clone, Copy)]
 pub struct TranslateRequest<'a> {
     /// Notation of the text.
     pub from: Notation,
     /// Text of the layout.
     pub text: &'a str,
-    /// Extents of the logical axes; `None`: those of the text, or any if it has none.
+    /// Extents of the logical axes, outermost first. `None`: the extents in the text; if it has none, a symbol for each
+    /// axis.
     pub shape: Option<&'a [i64]>,
-    /// Names of the logical axes; `None`: the letters of the text, or `a`, `b`, ….
+    /// Names of the logical axes, in order. `None`: the letters in the text, else `a`, `b`, ….
     pub names: Option<&'a [String]>,
     /// Element type of the tensor; `None` if it is not given.
     pub dtype: Option<Dtype>,
-    /// Sizes that the notation takes besides the text, by name.
+    /// Sizes that the notation needs in addition to the text, as pairs of name and value.
     pub sizes: &'a [(String, i128)],
 }
 
-/// Layout that was parsed from a text.
+/// Layout that was parsed from a text and proven.
 #[derive(Debug, Clone)]
 pub struct ParsedLayout {
-    /// Parsed layout, proven.
+    /// Parsed layout, proven to be injective.
     pub layout: Layout,
     /// Element type of the tensor; `None` if neither the text nor the request gives one.
     pub dtype: Option<Dtype>,
     /// Notes on deviations of the text from the tool that defines its notation, and on limits of the proof.
     pub notes: Vec<String>,
-    /// Length of the text in bytes.
+    /// Length of the parsed text in bytes.
     length: usize,
 }
 
 impl ParsedLayout {
-    /// Extents of the logical axes as JSON numbers; a symbolic extent is the name of its symbol.
+    /// Extents of the logical axes, outermost first, as JSON numbers; a symbolic extent is the text of its expression.
     pub fn shape(&self) -> Value {
         let extent = |axis: &Axis| match axis.extent.as_const().and_then(|n| i64::try_from(n).ok())
         {
@@ -70,12 +71,12 @@ impl ParsedLayout {
     }
 }
 
-/// Error of parsing a layout or of printing it in a notation.
+/// Reason why a layout cannot be parsed or printed in a notation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TranslateError {
-    /// An option of the request is missing or invalid; the message names it.
+    /// An option of the request is missing or invalid; the member is a message that names the option.
     InvalidOption(String),
-    /// The text, or the layout in the notation, has a fault.
+    /// The text has an error, or the notation cannot express the layout; the member is the diagnostic.
     Faulty(Box<Diagnostic>),
 }
 
@@ -90,16 +91,16 @@ impl From<Diagnostic> for TranslateError {
 pub struct WrittenLayout {
     /// Text of the layout in the notation.
     pub text: String,
-    /// Sizes that the notation takes besides the text, by name.
+    /// Sizes that the notation needs in addition to the text, as pairs of name and value.
     pub sizes: Vec<(String, i128)>,
-    /// Notes on information that the text omits or adds.
+    /// Notes on information that the text omits.
     pub notes: Vec<String>,
 }
 
-/// Parses the layout that a text describes.
+/// Parses the layout that a text denotes, and proves it injective.
 ///
 /// # Errors
-/// [`TranslateError`].
+/// [`TranslateError`] for an invalid text, a layout that is not injective, or a missing or invalid option.
 pub fn read(request: TranslateRequest<'_>) -> Result<ParsedLayout, TranslateError> {
     let place = FileSpan::new(&Arc::from(FILE), 0..request.text.len());
     let stated =
@@ -153,13 +154,13 @@ pub fn written(read: &ParsedLayout, to: Notation) -> Result<WrittenLayout, Trans
     Ok(WrittenLayout { text: written.text, sizes: written.sizes, notes })
 }
 
-/// Diagnostic for an error in the text.
+/// Diagnostic for a syntax error in the parsed text.
 fn in_text(fault: NotationFault) -> Diagnostic {
     let place = FileSpan::new(&Arc::from(FILE), fault.span.clone());
     Diagnostic::in_notation(fault, place)
 }
 
-/// Returns an error if the text has figures in bytes and no element type is known.
+/// Checks that an element type is known if the text contains numbers of bytes, as strides of `NumPy` do.
 fn counts_bytes(
     notation: Notation,
     text: &str,
@@ -177,7 +178,8 @@ fn counts_bytes(
     Err(TranslateError::InvalidOption(message))
 }
 
-/// Logical axes that the text or the request gives, and the symbols of their extents.
+/// Logical axes, from the request or the text, and the symbols for unknown extents. An error if rank or extents are
+/// missing.
 fn axes(
     request: TranslateRequest<'_>,
     stated: &NotationAxes,

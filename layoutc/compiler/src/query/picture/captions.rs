@@ -1,16 +1,16 @@
-//! Captions and legend of a picture.
+//! Captions and legend of a picture, as text.
 
 use super::memory::MemorySlot;
 use super::{GridCell, Picture};
 
-/// Axes with their extents: `h 3, w 5`
+/// Names of axes with their extents, outermost first: `h 3, w 5`.
 pub(super) fn extents(axes: &[(String, i128)]) -> String {
     let all: Vec<String> = axes.iter().map(|(name, extent)| format!("{name} {extent}")).collect();
     all.join(", ")
 }
 
 impl Picture {
-    /// Title of the picture: `t: f32 [h 3, w 5]`
+    /// Title of the picture: name, element type, logical axes and values of symbols: `t: f32 [h 3, w 5] where n = 2`.
     pub(super) fn title(&self) -> String {
         let mut text = format!("{}: {} [{}]", self.tensor, self.dtype, extents(&self.logical));
         for (k, (name, value)) in self.symbols.iter().enumerate() {
@@ -20,7 +20,8 @@ impl Picture {
         text
     }
 
-    /// Storage axes with their extents and separators: `n 16, c_outer 32, h 64 | w 64, c_inner 4`
+    /// Storage axes with their extents, outermost first; `|` stands for an axis separator: `n 16, h 64 | w 64, c_inner
+    /// 4`.
     pub(super) fn storage_text(&self) -> String {
         if self.storage.is_empty() {
             return "one slot".to_owned();
@@ -39,7 +40,7 @@ impl Picture {
         Some(self.logical.get(axis?)?.0.as_str())
     }
 
-    /// Axes of the logical grid and fixed indices of the others: `h down, w across, n = 0`.
+    /// Drawn logical axes, and fixed indices of the remaining axes: `h down, w across, n = 0`.
     pub(super) fn frame_text(&self) -> String {
         let drawn =
             [(self.name(self.frame.rows), "down"), (self.name(self.frame.columns), "across")];
@@ -54,7 +55,7 @@ impl Picture {
         if parts.is_empty() { "one element".to_owned() } else { parts.join(", ") }
     }
 
-    /// Names of the axes whose indices are shown in the slots: `h, w`.
+    /// Names of the logical axes whose indices are printed in the slots of memory: `h, w`.
     pub(super) fn indexed_by(&self) -> String {
         let names: Vec<&str> = [self.name(self.frame.rows), self.name(self.frame.columns)]
             .into_iter()
@@ -63,7 +64,7 @@ impl Picture {
         names.join(", ")
     }
 
-    /// Names of the storage axes of each physical axis.
+    /// Names of the storage axes of each physical axis, outermost first: `["n, h", "w, c"]`.
     pub(super) fn groups(&self) -> Vec<String> {
         let groups =
             layoutc_algebra::layout::physical::groups(self.storage.len(), &self.separators);
@@ -74,7 +75,8 @@ impl Picture {
         groups.into_iter().map(names).collect()
     }
 
-    /// Shape of the drawn memory: `24 slots, 6 rows of 4`.
+    /// Shape of the drawn memory: `24 slots, 6 rows of 4`, or for several physical axes the storage axes of rows and
+    /// columns: `n, h down, w across`.
     pub(super) fn memory_text(&self) -> String {
         let memory = &self.memory;
         if memory.is_matrix {
@@ -90,7 +92,7 @@ impl Picture {
         }
     }
 
-    /// Text of an element's index along the drawn axes.
+    /// Index of an element along the drawn axes, row before column: `2,5`; `[]` if no axis is drawn.
     pub(super) fn short(&self, logical: &[i128]) -> String {
         let drawn = [self.frame.rows, self.frame.columns].into_iter().flatten();
         let indices: Vec<String> =
@@ -98,7 +100,7 @@ impl Picture {
         if indices.is_empty() { "[]".to_owned() } else { indices.join(",") }
     }
 
-    /// Kinds of cells that the legend explains.
+    /// Kinds of cells in the picture that the legend has to explain.
     pub(super) fn shown(&self) -> LegendEntries {
         let slots = || self.memory.rows.iter().flat_map(|row| &row.slots);
         let has = |wanted: fn(&MemorySlot) -> bool| slots().any(wanted);
@@ -113,7 +115,7 @@ impl Picture {
     }
 }
 
-/// Kinds of cells that occur in a picture, besides the elements of the slice.
+/// Kinds of cells that occur in a picture, besides elements of the drawn slice. A field is true if the kind occurs.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "independent flags")]
 pub(super) struct LegendEntries {
@@ -123,7 +125,7 @@ pub(super) struct LegendEntries {
     pub(super) unknown: bool,
 }
 
-/// Count with its noun: `1 slot`, `2 slots`
+/// Count with its noun in singular or plural: `1 slot`, `2 slots`.
 fn counted(count: i128, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }

@@ -1,15 +1,15 @@
-//! Layout with constant symbols: extents, strides, and evaluation of the maps.
+//! Layout with values of its symbols: integer extents and strides, and evaluation of the maps.
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Layout;
 
 use crate::query::locate::NamedLocateError;
 
-/// Layout whose symbols have values, so that its extents and strides are integers.
+/// Layout whose symbols have values, so that extents and strides are integers. Lists of axes are outermost first.
 #[derive(Debug)]
 pub(super) struct ConcreteLayout<'a> {
     pub(super) layout: &'a Layout,
-    /// Values of the layout's symbols, in the order of the layout.
+    /// Values of the layout's symbols, in the order of the layout's list of symbols.
     pub(super) symbols: Vec<i128>,
     /// Extents of the logical axes.
     pub(super) logical: Vec<i128>,
@@ -17,7 +17,7 @@ pub(super) struct ConcreteLayout<'a> {
     pub(super) storage: Vec<i128>,
     /// Strides of the storage axes, in slots.
     pub(super) strides: Vec<i128>,
-    /// Extents of the physical axes, in slots along each axis.
+    /// Extents of the physical axes.
     pub(super) physical: Vec<i128>,
     /// Strides of the physical axes, in slots.
     pub(super) pitches: Vec<i128>,
@@ -25,7 +25,7 @@ pub(super) struct ConcreteLayout<'a> {
     pub(super) slots: i128,
 }
 
-/// Storage index, physical index and offset of an element.
+/// Location of an element in memory: index along the storage axes, index along the physical axes, offset in slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ElementAddress {
     pub(super) storage: Vec<i128>,
@@ -55,12 +55,13 @@ impl<'a> ConcreteLayout<'a> {
         self.logical.contains(&0)
     }
 
-    /// Storage index of the element at `logical` along one storage axis; `None` if it cannot be evaluated.
+    /// Index along storage axis `axis` of the element at `logical`; `None` if the map cannot be evaluated.
     pub(super) fn storage_at(&self, axis: usize, logical: &[i128]) -> Option<i128> {
         self.layout.storage_map().get(axis)?.evaluate(&|var| at(var, logical, &self.symbols)).ok()
     }
 
-    /// Location of a logical index, which may be outside the tensor; `None` if it is outside the memory.
+    /// Location that the map gives for a logical index, which may be outside the tensor; `None` if the location is
+    /// outside the memory.
     pub(super) fn spot(&self, logical: &[i128]) -> Option<ElementAddress> {
         let number = |expr: &Expr| expr.evaluate(&|var| at(var, logical, &self.symbols)).ok();
         let all = |exprs: &[Expr]| exprs.iter().map(number).collect::<Option<Vec<_>>>();
@@ -71,19 +72,21 @@ impl<'a> ConcreteLayout<'a> {
         inside.then_some(ElementAddress { storage, physical, offset })
     }
 
-    /// True if an index is an element of the tensor.
+    /// True if `logical` is the index of an element: within the extents, and in the domain.
     pub(super) fn has(&self, logical: &[i128]) -> bool {
         is_inside(logical, &self.logical)
             && self.layout.contains(logical, &self.symbols).unwrap_or(false)
     }
 
-    /// Element at a physical index, by the inverse; `None` for padding, or without a known inverse.
+    /// Logical index of the element at a physical index; `None` for padding, or if the layout has no inverse
+    /// expression.
     pub(super) fn owner(&self, physical: &[i128]) -> Option<Vec<i128>> {
         self.layout.inverse()?;
         self.layout.element_at(physical, &self.symbols).ok()?
     }
 
-    /// True if the slot of an index outside the tensor is padding, and the inverse maps it back to that index.
+    /// True if the location `spot` of an index outside the tensor is padding, and the inverse maps the location back to
+    /// the index.
     pub(super) fn is_padding_of(&self, logical: &[i128], spot: &ElementAddress) -> bool {
         let Some(inverse) = self.layout.inverse() else { return false };
         let value = |var| match var {
@@ -95,7 +98,7 @@ impl<'a> ConcreteLayout<'a> {
         back.as_deref() == Some(logical) && self.owner(&spot.physical).is_none()
     }
 
-    /// Offset of a physical index from the start of the flat buffer, in slots.
+    /// Offset in the flat buffer of the slot at a physical index, in slots.
     pub(super) fn offset(&self, physical: &[i128]) -> i128 {
         let terms = physical.iter().zip(&self.pitches);
         terms.fold(0_i128, |sum, (index, pitch)| sum.saturating_add(index.saturating_mul(*pitch)))

@@ -1,21 +1,21 @@
-//! Slice of a tensor: the two drawn axes, and fixed indices of the others.
+//! Slice of a tensor that a picture draws: selection and errors.
 
 use thiserror::Error;
 
 use crate::base::nearest::nearest;
 
-/// Slice of a tensor that a picture draws: two axes, and fixed indices of the others.
+/// Slice of a tensor that a picture draws: two logical axes, and fixed indices of the remaining axes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SliceFrame {
     /// Position of the logical axis that runs down the rows; `None` if the tensor has fewer than two axes.
     pub rows: Option<usize>,
-    /// Position of the logical axis that runs across the columns; `None` if the tensor has no axis.
+    /// Position of the logical axis that runs across the columns; `None` for a scalar.
     pub columns: Option<usize>,
     /// Logical index of the slice: fixed indices of the axes that are not drawn, and 0 for the drawn ones.
     pub at: Vec<i128>,
 }
 
-/// Error in the selection of a tensor's slice.
+/// Reason why a slice cannot be selected.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FrameError {
     /// No axis has the given name.
@@ -23,24 +23,24 @@ pub enum FrameError {
     Axis {
         /// Name that is given.
         name: String,
-        /// Similar name of an axis; `None` if no axis has one.
+        /// Most similar name of an axis; `None` if no name is similar.
         near: Option<String>,
-        /// Names of all axes, as a list.
+        /// Names of all axes, as a list for the message; empty for a scalar.
         axes: String,
     },
-    /// More than two axes are to be drawn.
+    /// More than two axes are given to be drawn.
     #[error("a picture has two axes, not {given}")]
     Many {
         /// Number of axes that are given.
         given: usize,
     },
-    /// An axis is given twice.
+    /// An axis is given twice, to be drawn or to be fixed.
     #[error("`{name}` is named twice")]
     Twice {
         /// Name of the axis.
         name: String,
     },
-    /// An axis is to be drawn, and has a fixed index.
+    /// An axis is given both to be drawn and to be fixed.
     #[error("`{name}` is drawn, and cannot be fixed too")]
     DrawnAndFixed {
         /// Name of the axis.
@@ -51,7 +51,7 @@ pub enum FrameError {
     Outside {
         /// Name of the axis.
         name: String,
-        /// Index that is given.
+        /// Fixed index that is given.
         value: i128,
         /// Extent of the axis.
         extent: i128,
@@ -66,17 +66,19 @@ fn hint(near: Option<&str>, axes: &str) -> String {
     }
 }
 
-/// Axis and its fixed index, parsed from a text as `h=2`; `None` for any other text.
+/// Name of an axis and its fixed index, parsed from a text such as `h=2`; `None` for any other text.
 pub fn fixed_index(text: &str) -> Option<(String, i128)> {
     let (name, index) = text.split_once('=')?;
     Some((name.trim().to_owned(), index.trim().parse().ok()?))
 }
 
 impl SliceFrame {
-    /// Slice along the named axes, rows then columns, by default the last two. `at` fixes indices of others.
+    /// Selects the slice along the named `axes`: rows then columns, or columns only; by default the last two axes. `at`
+    /// holds fixed indices of further axes, by name; the default index is 0. `logical` holds the logical axes with
+    /// their extents.
     ///
     /// # Errors
-    /// [`FrameError`].
+    /// [`FrameError`] for an unknown or repeated axis, more than two drawn axes, or an index out of bounds.
     pub fn new(
         logical: &[(String, i128)],
         axes: &[String],
@@ -114,7 +116,7 @@ impl SliceFrame {
         Ok(Self { rows, columns, at: first })
     }
 
-    /// Logical index of the element in a row and a column of the slice.
+    /// Logical index of the element in a row and a column of the slice, which may be outside the tensor.
     pub(super) fn index(&self, row: i128, column: i128) -> Vec<i128> {
         let mut index = self.at.clone();
         for (axis, value) in [(self.rows, row), (self.columns, column)] {
@@ -125,7 +127,7 @@ impl SliceFrame {
         index
     }
 
-    /// Row and column of a logical index in the slice; `None` if it is in another slice.
+    /// Row and column of a logical index in the slice; `None` if the index is not in the slice.
     pub(super) fn place(&self, logical: &[i128]) -> Option<(i128, i128)> {
         let drawn = |axis: Option<usize>| match axis {
             Some(axis) => logical.get(axis).copied(),
@@ -135,7 +137,7 @@ impl SliceFrame {
         (self.index(row, column) == logical).then_some((row, column))
     }
 
-    /// Positions of the logical axes that are not drawn.
+    /// Positions of the logical axes that are not drawn, ascending.
     pub(super) fn fixed_axes(&self) -> impl Iterator<Item = usize> {
         (0..self.at.len()).filter(|axis| ![self.rows, self.columns].contains(&Some(*axis)))
     }

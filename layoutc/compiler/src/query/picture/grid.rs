@@ -1,4 +1,4 @@
-//! Logical grid of a picture: the cells of a slice, including the padding around the tensor.
+//! Logical grid of a picture: the cells of a slice in rows and columns, including padding next to the tensor.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::sample::sample;
 use super::tiling::{GridLine, SliceTiling, StorageRun};
 use super::{PictureLimits, PictureSubject};
 
-/// Element of a tensor with its location in memory.
+/// Element of a tensor with its location in memory and its color.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GridElement {
     /// Logical index of the element.
@@ -19,26 +19,26 @@ pub struct GridElement {
     pub physical: Vec<i128>,
     /// Offset of the element from the start of the flat buffer, in slots.
     pub offset: i128,
-    /// Position in the palette of the element's color.
+    /// Position of the element's color in the palette, from 0.
     pub color: usize,
 }
 
 /// Cell of the logical grid at one logical index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GridCell {
-    /// Element of the tensor at the index.
+    /// Element of the tensor.
     Element(GridElement),
-    /// Padding: the index is outside of the tensor, but has a slot.
+    /// Padding: the index is outside the tensor, but the layout has a slot for it.
     Padding {
         /// Offset of the slot from the start of the flat buffer, in slots.
         offset: i128,
     },
-    /// Nothing: the index is outside of the tensor and has no slot.
+    /// Empty cell: the index is outside the tensor, and the layout has no slot for it.
     Outside,
 }
 
 impl GridCell {
-    /// Offset of the cell's slot from the start of the flat buffer, in slots; `None` if it has no slot.
+    /// Offset of the cell's slot in the flat buffer, in slots; `None` for a cell without a slot.
     pub fn offset(&self) -> Option<i128> {
         match self {
             GridCell::Element(element) => Some(element.offset),
@@ -59,15 +59,16 @@ impl GridCell {
 /// Logical grid of a picture: the cells of a slice in rows and columns.
 #[derive(Debug, Clone)]
 pub struct LogicalGrid {
-    /// Logical index of each row; negative or beyond the extent for padding.
+    /// Logical index of each row along the frame's row axis, ascending; negative or at least the extent for padding.
     pub rows: Vec<i128>,
-    /// Logical index of each column; negative or beyond the extent for padding.
+    /// Logical index of each column along the frame's column axis, ascending; negative or at least the extent for
+    /// padding.
     pub columns: Vec<i128>,
-    /// Cells of the grid, as a list of rows.
+    /// Cells of the grid, by row and column.
     pub cells: Vec<Vec<GridCell>>,
-    /// Line drawn above each row.
+    /// Kind of line drawn above each row.
     pub row_rules: Vec<GridLine>,
-    /// Line drawn before each column.
+    /// Kind of line drawn before each column.
     pub column_rules: Vec<GridLine>,
 }
 
@@ -110,7 +111,7 @@ impl LogicalGrid {
         Self { rows, columns, cells, row_rules, column_rules }
     }
 
-    /// Elements of the tensor in the grid.
+    /// Elements of the tensor in the grid, row by row.
     pub fn elements(&self) -> impl Iterator<Item = &GridElement> {
         self.cells.iter().flatten().filter_map(GridCell::element)
     }
@@ -134,8 +135,8 @@ fn extent(figures: &ConcreteLayout<'_>, axis: usize) -> i128 {
     figures.logical.get(axis).copied().unwrap_or(0)
 }
 
-/// Range of indices along an axis, including padding before and after the tensor if it fits, otherwise the nearest
-/// padding.
+/// Range of indices drawn along a logical axis: the extent, and the padding before and after. Padding that does not fit
+/// into `room` indices is cut to a quarter of `room` on each side.
 fn reach(
     figures: &ConcreteLayout<'_>,
     frame: &SliceFrame,
@@ -157,8 +158,8 @@ fn reach(
     -shown(before)..extent.saturating_add(shown(after))
 }
 
-/// Number of consecutive integers from 0 that satisfy a property which holds for no integer after one for which
-/// it fails.
+/// Number of consecutive integers from 0 for which `holds` returns true. If it is false for one integer, it must be
+/// false for all greater ones.
 fn count(holds: &dyn Fn(i128) -> bool) -> i128 {
     if !holds(0) {
         return 0;
@@ -177,7 +178,8 @@ fn count(holds: &dyn Fn(i128) -> bool) -> i128 {
     bad
 }
 
-/// Line before each index of an axis; none before the first index and after a gap.
+/// Line before each of the drawn indices of an axis; [`GridLine::None`] before the first index and after omitted
+/// indices.
 fn rules(
     indices: &[i128],
     runs: &[StorageRun],

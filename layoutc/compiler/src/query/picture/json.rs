@@ -1,11 +1,11 @@
-//! JSON form of a picture.
+//! JSON form of a picture, as `show --format json` prints it.
 
 use serde_json::{Map, Number, Value, json};
 
 use super::memory::MemorySlot;
 use super::{GridCell, GridElement, Picture};
 
-/// Object of `show --format json`.
+/// Object of `show --format json`: the slice, its cells with offsets, and the drawn memory.
 pub fn json(picture: &Picture) -> Value {
     let name =
         |axis: Option<usize>| axis.and_then(|axis| picture.logical.get(axis)).map(|axis| &axis.0);
@@ -87,7 +87,7 @@ pub(super) fn integers(values: &[i128]) -> Value {
     values.iter().map(|value| integer(*value)).collect()
 }
 
-/// Integer as a JSON number; beyond 64 bits as a string.
+/// Integer as a JSON number; as a string if it exceeds 64 bits.
 pub(super) fn integer(value: i128) -> Value {
     Number::from_i128(value).map_or_else(|| Value::from(value.to_string()), Value::Number)
 }

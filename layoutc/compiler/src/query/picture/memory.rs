@@ -1,4 +1,4 @@
-//! Memory part of a picture: a matrix if the physical rank is at least 2, otherwise the flat buffer in rows.
+//! Memory part of a picture: a matrix if there are at least two physical axes, otherwise the flat buffer in rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,59 +10,61 @@ use super::tiling::{GridLine, SliceTiling};
 use super::{PictureLimits, PictureSubject};
 use crate::query::locate::NamedLocateError;
 
-/// Maximum number of elements that are enumerated to find the owners of slots if the layout has no inverse.
+/// Maximum number of elements that are enumerated to find the element of each slot if the layout has no inverse. The
+/// slots of a larger tensor remain unknown.
 const FEW: i128 = 1 << 14;
 
-/// Default maximum number of slots in a row.
+/// Maximum number of slots in a row of the flat buffer, unless a tile is wider.
 const WIDEST: i128 = 16;
 
-/// Content of a drawn slot of memory.
+/// Content of a slot in the drawn memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemorySlot {
     /// Element of the drawn slice.
     Element(GridElement),
-    /// Element of another slice, or of the base outside of a view.
+    /// Element outside of the drawn slice: of another slice, or of the base outside of a view.
     Other {
         /// Logical index of the element; `None` if it does not belong to the drawn tensor or view.
         logical: Option<Vec<i128>>,
     },
     /// Padding, which holds no element.
     Padding,
-    /// Unknown content, an element or padding: the layout has no inverse, and not all elements were located.
+    /// Unknown content, an element or padding: the layout has no inverse, and the tensor is too large to enumerate.
     Unknown,
-    /// Position beyond the end of the memory.
+    /// Position beyond the end of the memory, in the last row of the flat buffer.
     End,
 }
 
 /// Row of the drawn memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryRow {
-    /// Physical index of the first slot of the row, whether it is drawn or not.
+    /// Physical index of the row's first slot, even if the slot is not drawn.
     pub first: Vec<i128>,
     /// Offset of the row's first slot from the start of the flat buffer, in slots.
     pub offset: i128,
-    /// Line drawn above the row.
+    /// Kind of line drawn above the row.
     pub rule: GridLine,
-    /// Drawn slots of the row, one for each drawn column.
+    /// Drawn slots of the row, one for each of [`MemoryGrid::columns`].
     pub slots: Vec<MemorySlot>,
 }
 
 /// Drawn memory of a tensor, as rows of slots.
 #[derive(Debug, Clone)]
 pub struct MemoryGrid {
-    /// True if rows and columns are physical axes; false if rows are chunks of the single physical axis.
+    /// True if the columns are the last physical axis and the rows all others; false if rows are chunks of the single
+    /// physical axis.
     pub is_matrix: bool,
-    /// Number of slots in a row, whether they are drawn or not.
+    /// Number of slots in a row, including omitted ones.
     pub width: i128,
-    /// Stride between neighboring slots of a row, in slots.
+    /// Distance in the flat buffer between neighboring slots of a row, in slots.
     pub step: i128,
-    /// Number of rows, whether they are drawn or not.
+    /// Number of rows, including omitted ones.
     pub row_count: i128,
-    /// Numbers of the drawn rows, counted from 0.
+    /// Numbers of the drawn rows, counted from 0, ascending.
     pub row_numbers: Vec<i128>,
-    /// Numbers of the drawn columns, counted from 0.
+    /// Numbers of the drawn columns, counted from 0, ascending.
     pub columns: Vec<i128>,
-    /// Line drawn before each drawn column.
+    /// Kind of line drawn before each drawn column.
     pub column_rules: Vec<GridLine>,
     /// Drawn rows, in ascending order.
     pub rows: Vec<MemoryRow>,
@@ -138,7 +140,7 @@ impl MemoryShape<'_> {
         index
     }
 
-    /// Row and column of a physical index; `None` if it is not in the memory.
+    /// Row and column of the slot at a physical index; `None` on overflow or for a scalar.
     fn row_and_column(&self, physical: &[i128]) -> Option<(i128, i128)> {
         let (last, leading) = physical.split_last()?;
         if !self.is_matrix {
@@ -151,7 +153,8 @@ impl MemoryShape<'_> {
         Some((row, *last))
     }
 
-    /// Row and column of the slot that a cell of the logical grid has; `None` if it has no slot.
+    /// Row and column of the slot of a cell of the logical grid; `None` for a cell without a slot, and for padding in a
+    /// matrix.
     fn place(&self, cell: &GridCell) -> Option<(i128, i128)> {
         match cell {
             GridCell::Element(element) => self.row_and_column(&element.physical),
@@ -162,8 +165,8 @@ impl MemoryShape<'_> {
     }
 }
 
-/// Numbers of the rows or columns to draw: all `count` if they fit in `room`, otherwise a sample of those that
-/// contain a drawn element.
+/// Numbers of the rows or columns to draw, ascending: all `count` if they fit in `room`, otherwise at most `room` of
+/// `hosts`, which contain a drawn element.
 fn chosen(count: i128, hosts: BTreeSet<i128>, room: usize) -> Vec<i128> {
     match usize::try_from(count) {
         Ok(all) if all <= room => (0..count).collect(),
@@ -171,13 +174,15 @@ fn chosen(count: i128, hosts: BTreeSet<i128>, room: usize) -> Vec<i128> {
     }
 }
 
-/// Separator line if one of the physical indices except the last one differs between two rows, otherwise no line.
+/// Line between two rows with first slots at physical indices `above` and `below`: a separator if an index differs
+/// along any axis but the last two, otherwise none.
 fn outer(above: &[i128], below: &[i128]) -> GridLine {
     let outer = |index: &[i128]| index.get(..index.len().saturating_sub(2)).map(<[i128]>::to_vec);
     if outer(above) == outer(below) { GridLine::None } else { GridLine::Separator }
 }
 
-/// Number of slots in a row of the flat buffer: a tile if it fits, otherwise a multiple of a nested stride.
+/// Number of slots in a row of the flat buffer: a tile (the smallest stride of a coloring storage axis) if it is from 4
+/// to `room`, otherwise a multiple of a stride that is at most [`WIDEST`].
 fn width(figures: &ConcreteLayout<'_>, tiling: &SliceTiling, room: usize) -> i128 {
     let room = i128::try_from(room).unwrap_or(i128::MAX);
     let all = figures.physical.last().copied().unwrap_or(1).max(1);
@@ -200,7 +205,8 @@ fn width(figures: &ConcreteLayout<'_>, tiling: &SliceTiling, room: usize) -> i12
     fits * times
 }
 
-/// Number of slots in a part of a row; `None` if no stride divides the row.
+/// Number of slots in a part of a row: the greatest stride that divides `width`; `None` if no stride between 1 and
+/// `width` does.
 fn inner(figures: &ConcreteLayout<'_>, width: i128) -> Option<i128> {
     let divides = |stride: &&i128| **stride > 1 && **stride < width && width % **stride == 0;
     figures.strides.iter().filter(divides).max().copied()
@@ -216,14 +222,14 @@ fn part_rules(columns: &[i128], part: Option<i128>) -> Vec<GridLine> {
     rules
 }
 
-/// Owners of slots: the element that each slot holds.
+/// Map from slots to the elements that they hold.
 struct SlotOwners<'a> {
     figures: &'a ConcreteLayout<'a>,
     frame: &'a SliceFrame,
     tiling: &'a SliceTiling,
-    /// Logical indices of elements that were found without an inverse, by offset in slots.
+    /// Logical indices of elements found without the inverse, by offset in slots: those of the drawn grid, or all.
     known: BTreeMap<i128, Vec<i128>>,
-    /// True if every element is in `known`, so that all other slots hold none.
+    /// True if `known` contains every element, so that the remaining slots hold none.
     is_complete: bool,
     subject: PictureSubject,
 }
@@ -283,7 +289,7 @@ impl<'a> SlotOwners<'a> {
     }
 }
 
-/// Calls `visit` on every index of a shape, in row-major order.
+/// Calls `visit` on every index of a shape, in row-major order; never if an extent is 0.
 fn for_each_index(shape: &[i128], visit: &mut dyn FnMut(&[i128])) {
     if shape.contains(&0) {
         return;

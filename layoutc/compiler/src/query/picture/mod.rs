@@ -1,7 +1,7 @@
 //! Pictures of layouts: a slice of the logical grid with the offset of each element, next to the memory.
 //!
-//! A picture is computed from the proven layout: its index functions and their inverse. The renderers [`terminal`],
-//! [`svg`], [`page`] and [`json`] do not depend on layouts.
+//! A [`Picture`] is computed from the proven layout: its index functions and their inverse. The renderers [`terminal`],
+//! [`svg`], [`page`] and [`json`] read only the [`Picture`].
 
 mod captions;
 mod concrete_layout;
@@ -42,7 +42,7 @@ pub use tiling::GridLine;
 use concrete_layout::ConcreteLayout;
 use tiling::SliceTiling;
 
-/// Maximum size of a picture. Larger layouts are sampled, with gaps between the drawn blocks.
+/// Maximum size of a picture, in cells. Larger layouts are sampled, with gaps between the drawn blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PictureLimits {
     /// Maximum number of rows of the logical grid.
@@ -51,36 +51,37 @@ pub struct PictureLimits {
     pub columns: usize,
     /// Maximum number of rows of memory.
     pub memory_rows: usize,
-    /// Maximum number of slots in a row of memory.
+    /// Maximum number of drawn slots in a row of memory.
     pub memory_columns: usize,
 }
 
 impl PictureLimits {
-    /// Limits of a figure in a document.
+    /// Limits of a picture in a document.
     pub const FIGURE: Self = Self { rows: 16, columns: 12, memory_rows: 16, memory_columns: 16 };
-    /// Limits of a web page, which can scroll.
+    /// Limits of a picture on a web page, which can scroll.
     pub const PAGE: Self = Self { rows: 64, columns: 64, memory_rows: 256, memory_columns: 64 };
 }
 
-/// Kind of the object that a picture draws.
+/// Object that a picture draws: tensor, shards or view, which determines the meaning of slots without an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureSubject {
-    /// Tensor, whose slots without an element are padding.
+    /// Tensor: slots without an element are padding.
     Tensor,
-    /// Shards of a tensor on many devices, as [`side_by_side`] returns them: that number of leading storage axes
-    /// selects the shard and the color.
+    /// Shards of a sharded tensor, as [`side_by_side`] returns them. The member is the number of leading storage axes,
+    /// which select the shard and the color.
     Parts(usize),
-    /// View, whose other slots hold elements of the base.
+    /// View: slots without an element of the view hold elements of the base.
     View,
-    /// View with several elements that share a slot.
+    /// View with several elements in one slot, such as a broadcast.
     SharedView,
 }
 
 impl PictureSubject {
-    /// Drawn tensor and its kind: all shards of a sharded tensor, else `tensor`, which is that of `view` if given.
+    /// Tensor to draw and its kind: all shards if `tensor` is sharded, else `tensor`. `view` is given if `tensor` is
+    /// the tensor of a view.
     ///
     /// # Errors
-    /// As of [`side_by_side`].
+    /// [`NamedLocateError::Value`] if an expression becomes too large.
     pub fn of<'t>(
         tensor: &'t Tensor,
         view: Option<&View>,
@@ -97,39 +98,39 @@ impl PictureSubject {
     }
 }
 
-/// Picture of a layout, with everything that is drawn.
+/// Picture of a layout: the data that renderers need.
 #[derive(Debug, Clone)]
 pub struct Picture {
     /// Name of the tensor.
     pub tensor: String,
-    /// Element type in manifest syntax.
+    /// Element type in manifest notation: `f32`.
     pub dtype: String,
     /// Values of the layout's symbols, by name.
     pub symbols: Vec<(String, i128)>,
-    /// Logical axes with their extents.
+    /// Names and extents of the logical axes, outermost first.
     pub logical: Vec<(String, i128)>,
-    /// Storage axes with their extents.
+    /// Names and extents of the storage axes, outermost first.
     pub storage: Vec<(String, i128)>,
-    /// Positions of the storage axes that a separator follows.
+    /// Positions of the storage axes that an axis separator follows.
     pub separators: Vec<usize>,
-    /// Extents of the physical axes, in slots along each axis.
+    /// Extents of the physical axes, outermost first.
     pub physical: Vec<i128>,
     /// Number of slots of the flat buffer.
     pub slots: i128,
-    /// Drawn slice: two axes, and fixed indices of the others.
+    /// Drawn slice: two logical axes, and fixed indices of the remaining axes.
     pub frame: SliceFrame,
-    /// Names of the storage axes that determine the color of an element.
+    /// Names of the storage axes whose indices determine the color of an element.
     pub colored_by: Vec<String>,
     /// Logical grid of the drawn slice.
     pub grid: LogicalGrid,
-    /// Drawn memory.
+    /// Drawn part of the memory.
     pub memory: MemoryGrid,
 }
 
-/// Logical axes of a tensor with their extents.
+/// Names and extents of a tensor's logical axes, outermost first. `symbols` holds the values of symbols by name.
 ///
 /// # Errors
-/// As of [`picture`].
+/// [`NamedLocateError`] for symbols without a valid value and for overflows.
 pub fn extents(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
@@ -143,10 +144,11 @@ fn named(axes: &[Axis], extents: &[i128]) -> Vec<(String, i128)> {
     names.zip(extents.iter().copied()).collect()
 }
 
-/// Picture of `tensor` within the limits.
+/// Computes the picture of the slice `frame` of `tensor` within the limits `room`. `symbols` holds the values of
+/// symbols by name.
 ///
 /// # Errors
-/// [`NamedLocateError`] for symbols without a value and for overflows.
+/// [`NamedLocateError`] for symbols without a valid value and for overflows.
 pub fn picture(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,

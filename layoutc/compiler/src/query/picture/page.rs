@@ -1,4 +1,4 @@
-//! Self-contained HTML page of a picture: cells with tooltips, a slider through the steps, a search.
+//! Self-contained HTML page of a picture: cells with tooltips, a slider through the steps of the layout, a search.
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::map::{IndexMap, MapItem};
@@ -17,10 +17,11 @@ const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Renders the page; `steps` are the recorded steps of the tensor, empty for a view.
+/// Renders a picture as an HTML page. `steps` are the recorded layout steps of the tensor; empty for a view, whose map
+/// is then shown as one step.
 ///
 /// # Errors
-/// [`NamedLocateError`], as of [`trace::trace`].
+/// [`NamedLocateError`] as of [`trace::trace`].
 pub fn page(
     picture: &Picture,
     tensor: &Tensor,
@@ -53,8 +54,8 @@ fn colors(of: fn(&TileColor) -> u32) -> String {
     PALETTE.iter().enumerate().map(one).collect()
 }
 
-/// Map of a layout from logical to storage axes as one step; empty if it is the identity. Used if no steps were
-/// recorded.
+/// Map of a layout from logical to storage axes as one step, for a tensor without recorded steps; empty if the map is
+/// the identity.
 fn whole(tensor: &Tensor) -> Vec<StepRecord> {
     let layout = &tensor.layout;
     let is_identity = |(k, index): (u32, &Expr)| index.as_var() == Some(Var::Axis(k));

@@ -3,10 +3,10 @@
 //!
 //! Source: M. Okabe and K. Ito, Color Universal Design, 2008.
 
-/// Number of colors of the palette.
+/// Number of colors in the palette.
 pub(super) const COLORS: usize = 6;
 
-/// Color of a tile, in a variant for each medium.
+/// Color of a tile, in variants for light and dark backgrounds, terminals, and media without colors.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TileColor {
     /// Background color behind dark text: `0xrrggbb`.
@@ -15,11 +15,11 @@ pub(super) struct TileColor {
     pub(super) dark: u32,
     /// Index of the color nearest to `light` among a terminal's 256 colors.
     pub(super) indexed: u8,
-    /// Letter that stands for the color where there are no colors.
+    /// Letter that stands for the color on a medium without colors.
     pub(super) letter: char,
 }
 
-/// Sky blue, orange, bluish green, yellow, vermilion, reddish purple.
+/// Colors of tiles: sky blue, orange, bluish green, yellow, vermilion, reddish purple.
 pub(super) const PALETTE: [TileColor; COLORS] = [
     TileColor { light: 0x8c_cd_f2, dark: 0x28_51_95, indexed: 117, letter: 'A' },
     TileColor { light: 0xf5_b9_4d, dark: 0xb3_33_0d, indexed: 215, letter: 'B' },
@@ -35,14 +35,14 @@ pub(super) fn color(position: usize) -> TileColor {
     PALETTE.get(position % COLORS).copied().unwrap_or(first)
 }
 
-/// Color support of a terminal.
+/// Number of colors that a terminal supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColorDepth {
-    /// No colors: letters stand for them.
+    /// No colors: a letter in each cell stands for the color.
     None,
-    /// Palette of 256 colors.
+    /// 256 indexed colors.
     Indexed,
-    /// True color with 24 bits.
+    /// True color with 24 bits per color.
     True,
 }
 

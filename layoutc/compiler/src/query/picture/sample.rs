@@ -1,9 +1,10 @@
-//! Sampling of the indices along an axis.
+//! Sampling of the indices along an axis, if there are more than can be drawn.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// At most `room` indices of `range`, ascending: whole blocks from both ends, or the ends of blocks that do not fit.
+/// Ascending sample of at most `room` indices of `range` (at least 2). Whole blocks of `block` indices from the start
+/// and the end are preferred; if no two blocks fit, both ends and the first block boundary.
 pub(super) fn sample(range: Range<i128>, block: Option<i128>, room: usize) -> Vec<i128> {
     let room = i128::try_from(room).unwrap_or(i128::MAX).max(2);
     let Range { start, end } = range;
@@ -35,7 +36,7 @@ pub(super) fn sample(range: Range<i128>, block: Option<i128>, room: usize) -> Ve
     all.into_iter().collect()
 }
 
-/// At most `room` of `wanted`, ascending, from both ends.
+/// Ascending sample of at most `room` of the numbers `wanted`: two thirds from the start, one third from the end.
 pub(super) fn thin(wanted: BTreeSet<i128>, room: usize) -> Vec<i128> {
     let count = wanted.len();
     let tail = room / 3;

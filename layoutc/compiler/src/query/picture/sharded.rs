@@ -1,10 +1,10 @@
-//! A sharded tensor as one tensor: the shards of all devices in one memory.
+//! Combination of a sharded tensor's shards into one tensor for pictures.
 
 use crate::model::Tensor;
 use crate::query::locate::NamedLocateError;
 
-/// A whole sharded tensor, each shard once, and the number of leading storage axes that number the shards and are named
-/// like the mesh axes; `None` for any other tensor.
+/// Tensor that contains every shard of a sharded tensor once, and the number of its leading storage axes that number
+/// the shards; these have the names of mesh axes. `None` for a tensor that is not sharded.
 ///
 /// # Errors
 /// [`NamedLocateError::Value`] if an expression becomes too large.

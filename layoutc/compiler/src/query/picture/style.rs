@@ -1,8 +1,8 @@
-//! Style sheets of SVG pictures, with light and dark colors.
+//! Style sheets (CSS) of SVG pictures, with light and dark colors.
 
 use super::palette::{PALETTE, TileColor};
 
-/// Style rules for fonts and line widths.
+/// CSS rules for fonts and line widths.
 const SHAPE: &str = "\
 text{font:13px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}
 .t{font-size:16px;font-weight:bold}.h{font-weight:bold}.s{font-size:9.5px}
@@ -11,21 +11,21 @@ text{font:13px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace}
 .hl{stroke-width:2}
 ";
 
-/// Style rules for light colors.
+/// CSS rules for light colors.
 const LIGHT: &str = "\
 .paper{fill:#ffffff}text{fill:#1a1a1a}.n,.s{fill:#595959}.i{fill:#111111}
 .c{stroke:#ffffff}.o{fill:#ececec}.p{fill:url(#hatch)}.hp{fill:#f6f6f6}.hl{stroke:#d5d5d5}
 .r1,.r2{stroke:#1a1a1a}.r3{stroke:#0072b2}
 ";
 
-/// Style rules for dark colors.
+/// CSS rules for dark colors.
 const DARK: &str = "\
 .paper{fill:#16181c}text{fill:#eaeaea}.n,.s{fill:#b4b8be}.i{fill:#ffffff}
 .c{stroke:#16181c}.o{fill:#2b2f36}.hp{fill:#1d2025}.hl{stroke:#3d434c}
 .r1,.r2{stroke:#eaeaea}.r3{stroke:#56b4e9}
 ";
 
-/// Style sheet of an SVG file, with dark colors if the viewer prefers them.
+/// `<style>` element of an SVG file, with dark colors if the viewer prefers dark.
 pub(super) fn alone() -> String {
     let (light, dark) = (tiles(|color| color.light), tiles(|color| color.dark));
     format!(
@@ -33,8 +33,8 @@ pub(super) fn alone() -> String {
     )
 }
 
-/// Style sheet for the inline pictures of this class in a page, with dark colors inside the selector `dark`. The
-/// pattern of padding has the class with the suffix `-hatch` as its id.
+/// CSS rules for inline pictures with the class `class` in a page; dark colors apply inside elements that match the
+/// selector `dark`. The hatching pattern of padding has the id `class-hatch`.
 pub(super) fn inline(class: &str, dark: &str) -> String {
     let pattern = format!("#{class}-hatch");
     let within = format!("svg.{class}");
@@ -53,7 +53,7 @@ pub(super) fn inline(class: &str, dark: &str) -> String {
     size + &part(&light, "") + &part(&[DARK, &shade].concat(), dark)
 }
 
-/// Rules of a style sheet with rewritten selectors.
+/// CSS rules of a style sheet, with each selector replaced by the result of `change`.
 fn rules(css: &str, change: &dyn Fn(&str) -> String) -> Vec<String> {
     let rules = css.split('}').filter_map(|rule| rule.trim().split_once('{'));
     rules
@@ -64,7 +64,7 @@ fn rules(css: &str, change: &dyn Fn(&str) -> String) -> Vec<String> {
         .collect()
 }
 
-/// Style rules for the colors of the tiles, of which `of` selects the light or the dark variant.
+/// CSS rules for the colors of tiles, `.c0`, `.c1`, …. `of` selects the light or the dark variant.
 fn tiles(of: fn(&TileColor) -> u32) -> String {
     let one = |(k, color): (usize, _)| format!(".c{k}{{fill:#{:06x}}}", of(color));
     PALETTE.iter().enumerate().map(one).collect()

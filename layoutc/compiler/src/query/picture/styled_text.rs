@@ -1,18 +1,18 @@
-//! Styled lines of text for a terminal.
+//! Lines of text with styles, for a terminal.
 
 use super::palette::{ColorDepth, color};
 
-/// Style of a text fragment.
+/// Style of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextStyle {
     Plain,
     Strong,
     Faint,
-    /// Text on the color of a tile, with the color's position in the palette.
+    /// Text on the background of a tile; the member is the color's position in the palette.
     Tile(usize),
 }
 
-/// Line of text fragments, each with its style.
+/// Line of pieces of text, each with its style.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StyledLine(Vec<(TextStyle, String)>);
 
@@ -21,7 +21,7 @@ impl StyledLine {
         self.0.push((paint, text.into()));
     }
 
-    /// Text of the line with escape codes and a line end, without trailing blanks.
+    /// Text of the line with ANSI escape codes and a line end, without trailing blanks.
     pub(super) fn text(&self, depth: ColorDepth) -> String {
         let mut text = String::new();
         for (paint, piece) in &self.0 {

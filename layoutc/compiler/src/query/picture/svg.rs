@@ -4,18 +4,18 @@ use super::style;
 use super::table::{self, CellKind, PictureTable};
 use super::{GridLine, Picture};
 
-/// Distances and heights of the drawing, in pixels.
+/// Lengths of the drawing in pixels: outer margin, cell, gap for omitted cells, distance of the two panels, text line.
 const MARGIN: usize = 24;
 const CELL: usize = 34;
 const GAP: usize = 22;
 const BETWEEN: usize = 48;
 const LINE: usize = 20;
-/// Widths of a character, in pixels: of text in cells, of small text in cells, and of captions.
+/// Widths of a character in pixels: in cells, in small notes in cells, in captions.
 const WIDE: usize = 8;
 const SMALL: usize = 6;
 const PROSE: usize = 8;
 
-/// Picture as an SVG file. Columns are as wide as their widest text.
+/// SVG file with a picture. Columns are as wide as their widest text.
 pub fn svg(picture: &Picture) -> String {
     let SvgDrawing { width, height, body } = drawing(picture);
     let head = format!(
@@ -29,8 +29,8 @@ pub fn svg(picture: &Picture) -> String {
     head + &body + "</svg>\n"
 }
 
-/// Picture as part of a page, on one line. Colors and hatching are in [`inline_style`]; without any `id`, so that a
-/// page may contain several.
+/// SVG element with a picture for an HTML page, on one line. The page must contain [`inline_style`]. The element has no
+/// `id`, so that a page may contain several.
 pub fn inline(picture: &Picture) -> String {
     let SvgDrawing { width, height, body } = drawing(picture);
     let head = format!(
@@ -42,8 +42,8 @@ pub fn inline(picture: &Picture) -> String {
     head + &body.replace('\n', "") + "</svg>"
 }
 
-/// HTML that a page needs once, before pictures from [`inline`], on one line: a `<style>` element, and a hidden SVG
-/// with the hatching. Pictures in elements that match the CSS selector `dark` have dark colors.
+/// HTML that a page with pictures from [`inline`] contains once, on one line: a `<style>` element and a hidden SVG
+/// element with the hatching pattern. Pictures inside elements that match the CSS selector `dark` have dark colors.
 pub fn inline_style(dark: &str) -> String {
     let hatch = hatch(&format!("{INLINE}-hatch"));
     let style = style::inline(INLINE, dark);
@@ -51,10 +51,10 @@ pub fn inline_style(dark: &str) -> String {
     format!("<style>{style}</style>{svg}").replace('\n', "")
 }
 
-/// Class of the pictures in a page.
+/// CSS class of the pictures in a page.
 const INLINE: &str = "layoutc-picture";
 
-/// SVG elements of a picture, and its size in pixels.
+/// SVG elements of a picture as text, and the picture's size in pixels.
 struct SvgDrawing {
     width: usize,
     height: usize,
@@ -122,11 +122,11 @@ fn panels(picture: &Picture) -> Vec<Panel> {
     ]
 }
 
-/// Logical grid or memory of a picture, with its captions.
+/// Panel of a picture: the table of the logical grid or of the memory, with two lines of captions.
 struct Panel {
     table: PictureTable,
     captions: [String; 2],
-    /// Widths of the row labels and of a cell, in pixels.
+    /// Width of the row labels, and width of a cell, in pixels.
     label: usize,
     cell: usize,
 }
@@ -143,7 +143,7 @@ impl Panel {
         Self { table, captions, label, cell }
     }
 
-    /// Left edge of each column and right edge of the last one, in pixels.
+    /// Left edge of each column, and right edge of the last column, in pixels from the left edge of the panel.
     fn columns(&self) -> (Vec<usize>, usize) {
         let mut x = self.label;
         let mut starts = Vec::new();
@@ -247,7 +247,7 @@ fn rule(rule: GridLine, [x1, y1]: [usize; 2], [x2, y2]: [usize; 2]) -> String {
     format!("<path class=\"{class}\" d=\"M{x1} {y1}L{x2} {y2}\"/>\n")
 }
 
-/// SVG elements of the legend, and its bottom edge in pixels.
+/// SVG elements of the legend with its top at `y`, and the legend's right edge in pixels.
 fn legend(picture: &Picture, y: usize) -> (String, usize) {
     let shown = picture.shown();
     let mut out = String::new();
@@ -291,17 +291,17 @@ fn legend(picture: &Picture, y: usize) -> (String, usize) {
     (out, x.saturating_sub(20))
 }
 
-/// SVG element of a text that starts at a point.
+/// SVG text element that starts at the point (x, y), in pixels.
 fn text(class: &str, x: usize, y: usize, text: &str) -> String {
     format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>\n", escaped(text))
 }
 
-/// SVG element of a text that is centered at a point.
+/// SVG text element that is centered at the point (x, y), in pixels; empty for an empty text.
 fn middle(class: &str, x: usize, y: usize, words: &str) -> String {
     if words.is_empty() { String::new() } else { text(&format!("{class} m"), x, y, words) }
 }
 
-/// SVG pattern that hatches padding.
+/// SVG definition of the hatching pattern of padding, with the given id.
 fn hatch(id: &str) -> String {
     format!(
         "<defs><pattern id=\"{id}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\

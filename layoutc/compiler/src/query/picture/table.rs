@@ -1,40 +1,40 @@
-//! Grid and memory of a picture as tables: labels, cells and lines.
+//! Logical grid and memory of a picture as tables of labels, cells and lines, for all renderers.
 
 use super::memory::MemorySlot;
 use super::{GridCell, GridLine, Picture};
 
-/// Kind of a table's cell, which determines its style.
+/// Content of a table's cell, which determines its style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CellKind {
-    /// Element of the slice, with the position of its color in the palette.
+    /// Element of the drawn slice; the member is the position of its color in the palette.
     Tile(usize),
     /// Padding, which holds no element.
     Padding,
-    /// Element of another slice.
+    /// Element of another slice, or of the base outside of a view.
     Other,
     /// Slot whose content is unknown.
     Unknown,
-    /// Cell without a slot.
+    /// Empty cell without a slot.
     Blank,
 }
 
-/// Cell of a picture's table.
+/// Cell of a picture's table, with text and style.
 #[derive(Debug, Clone)]
 pub(super) struct TableCell {
     pub(super) kind: CellKind,
-    /// Main text of the cell.
+    /// Main text of the cell: an offset in the logical grid, an index in the memory.
     pub(super) text: String,
-    /// Smaller text below the main text, drawn if there is room.
+    /// Smaller text below the main text: an offset in the memory; not drawn in terminals.
     pub(super) note: String,
 }
 
-/// Row of a picture's table, with its label.
+/// Row of a picture's table, with its label in front.
 #[derive(Debug, Clone)]
 pub(super) struct TableRow {
     pub(super) label: String,
-    /// Line drawn above the row.
+    /// Kind of line drawn above the row.
     pub(super) rule: GridLine,
-    /// True if rows before this one are omitted.
+    /// True if rows are omitted between the previous row and this row.
     pub(super) is_apart: bool,
     pub(super) cells: Vec<TableCell>,
 }
@@ -43,23 +43,23 @@ pub(super) struct TableRow {
 #[derive(Debug, Clone)]
 pub(super) struct PictureTable {
     pub(super) heads: Vec<String>,
-    /// Line drawn before each column.
+    /// Kind of line drawn before each column.
     pub(super) column_rules: Vec<GridLine>,
-    /// For each column, true if columns before it are omitted.
+    /// True for each column before which columns are omitted.
     pub(super) gaps: Vec<bool>,
     pub(super) lines: Vec<TableRow>,
-    /// True if rows and columns are physical axes, drawn as a separator between labels and cells.
+    /// True if rows and columns are different physical axes; a separator line is then drawn between labels and cells.
     pub(super) is_matrix: bool,
 }
 
-/// For each of the drawn indices, true if indices before it are omitted.
+/// True for each of the ascending `indices` before which indices are omitted: `[0, 1, 5]` gives `[false, false, true]`.
 fn gaps(indices: &[i128]) -> Vec<bool> {
     let first = indices.first().map(|first| *first > 0);
     let between = indices.iter().zip(indices.iter().skip(1)).map(|(a, b)| b - a > 1);
     first.into_iter().chain(between).collect()
 }
 
-/// Table of a picture's logical grid, with the offset of each cell.
+/// Table of a picture's logical grid; the text of a cell is its offset in slots.
 pub(super) fn grid(picture: &Picture) -> PictureTable {
     let grid = &picture.grid;
     let square = |cell: &GridCell| {
@@ -90,7 +90,7 @@ pub(super) fn grid(picture: &Picture) -> PictureTable {
     }
 }
 
-/// Table of a picture's memory, with the index and offset of each slot.
+/// Table of a picture's memory; the text of a slot is the index of its element, the note is its offset in slots.
 pub(super) fn memory(picture: &Picture) -> PictureTable {
     let memory = &picture.memory;
     let square = |(slot, column): (&MemorySlot, &i128), row: i128| {

@@ -1,4 +1,4 @@
-//! Terminal rendering of a picture: the logical grid with offsets, then the memory with indices.
+//! Terminal rendering of a picture: the logical grid with offsets, then the memory with indices of elements.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,16 @@ use super::{GridLine, Picture, PictureLimits, SliceFrame};
 use crate::model::Tensor;
 use crate::query::locate::{self, NamedLocateError};
 
-/// Maximum number of rows of the logical grid, and of memory.
+/// Maximum number of drawn rows of the logical grid, and of the memory.
 const ROWS: usize = 24;
 /// Text that stands for omitted columns.
 const GAP: &str = " … ";
 
-/// Limits of a picture that fits a terminal of `width` columns.
+/// Limits for a picture that fits a terminal of `width` characters per line. `symbols` holds the values of symbols by
+/// name.
 ///
 /// # Errors
-/// [`NamedLocateError`], as of [`super::picture`].
+/// [`NamedLocateError`] for symbols without a valid value and for overflows.
 pub fn room(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
@@ -49,7 +50,7 @@ pub fn room(
     })
 }
 
-/// Picture as lines of text.
+/// Renders a picture as lines of text, with escape codes for colors unless `depth` is [`ColorDepth::None`].
 pub fn terminal(picture: &Picture, depth: ColorDepth) -> String {
     let mut out = Vec::new();
     let mut head = StyledLine::default();
@@ -92,14 +93,14 @@ fn plain(text: &str) -> StyledLine {
     line
 }
 
-/// Printer of a table with box characters.
+/// Printer of a picture's table with box-drawing characters.
 struct TerminalTable<'a> {
     table: &'a PictureTable,
     /// Width of the row labels, in characters.
     label: usize,
     /// Width of the text in a cell, in characters.
     width: usize,
-    /// Width of the letter after a cell's text, in characters; 0 with colors.
+    /// Width of the color's letter after the text of a cell, in characters: 1 without colors, 0 with colors.
     letter: usize,
 }
 
@@ -166,7 +167,7 @@ impl<'a> TerminalTable<'a> {
         line
     }
 
-    /// Line of box characters above a row.
+    /// Line of box-drawing characters above a row.
     fn across(&self, rule: GridLine) -> StyledLine {
         let (dash, plain_cross, double_cross) = match rule {
             GridLine::Separator => ("═", "╪", "╬"),
@@ -186,7 +187,8 @@ impl<'a> TerminalTable<'a> {
         plain(&text)
     }
 
-    /// Box character on the border between the row labels and the cells.
+    /// Box-drawing character between the row labels and the cells, on a line of kind `rule`; empty unless the table is
+    /// a matrix.
     fn border(&self, rule: GridLine) -> &'static str {
         match (self.table.is_matrix, rule) {
             (false, _) => "",

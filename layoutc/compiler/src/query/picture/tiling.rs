@@ -1,4 +1,4 @@
-//! Tile boundaries along the drawn axes, and the storage axes that determine colors.
+//! Tile boundaries along the drawn axes, and the storage axes that determine the colors of tiles.
 
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::layout::Layout;
@@ -7,39 +7,40 @@ use super::concrete_layout::ConcreteLayout;
 use super::frame::SliceFrame;
 use super::palette::COLORS;
 
-/// Number of indices that are searched linearly for the end of a run of equal storage indices.
+/// Number of indices along an axis that are searched linearly for a change of the storage index. Beyond it a binary
+/// search is used.
 const NEAR: i128 = 4096;
 
-/// Storage axis whose index changes along a logical axis.
+/// Storage axis whose index depends on a logical axis, with the length of its first run of equal indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StorageRun {
-    /// Position of the storage axis.
+    /// Position of the storage axis in the layout.
     pub(super) storage: usize,
-    /// Number of first indices of the logical axis that have the same storage index.
+    /// Number of indices of the logical axis, from 0, that have the same storage index: 4 for `c // 4`.
     pub(super) length: i128,
 }
 
-/// Kind of the line between two neighboring cells.
+/// Kind of the line between two neighboring cells, in ascending order of weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GridLine {
     /// No line.
     None,
-    /// Line at the end of a part of a tile.
+    /// Line at the end of a part of a tile: a storage index changes, but not that with the longest run.
     Part,
-    /// Line at the end of a tile.
+    /// Line at the end of a tile: the storage index with the longest run changes.
     Tile,
-    /// Line at an axis separator, where the index along another physical axis changes.
+    /// Line at the end of a tile or part where also the index along a physical axis other than the last one changes.
     Separator,
 }
 
-/// Tiles of the drawn slice, and the storage axes that color them.
+/// Tile boundaries of the drawn slice, and the storage axes that color the tiles.
 #[derive(Debug)]
 pub(super) struct SliceTiling {
-    /// Storage axes whose index changes down the rows.
+    /// Storage axes whose index changes down the rows, with their runs.
     pub(super) rows: Vec<StorageRun>,
-    /// Storage axes whose index changes across the columns.
+    /// Storage axes whose index changes across the columns, with their runs.
     pub(super) columns: Vec<StorageRun>,
-    /// Positions of the storage axes that determine the color of an element, major to minor.
+    /// Positions of the storage axes that determine the color of an element, outermost first.
     pub(super) colors: Vec<usize>,
 }
 
@@ -62,7 +63,7 @@ impl SliceTiling {
         Self { rows, columns, colors }
     }
 
-    /// Position in the palette of the color of an element with this storage index; adjacent tiles have different
+    /// Position in the palette of the color of an element at the storage index `storage`. Adjacent tiles have different
     /// colors.
     pub(super) fn color(&self, storage: &[i128]) -> usize {
         let count = i128::try_from(COLORS).unwrap_or(1);
@@ -74,19 +75,19 @@ impl SliceTiling {
         usize::try_from(sum).unwrap_or(0)
     }
 
-    /// Names of the storage axes that determine the color.
+    /// Names of the storage axes that determine the color of an element, outermost first.
     pub(super) fn colored_by(&self, layout: &Layout) -> Vec<String> {
         let name = |axis: &usize| layout.storage().get(*axis).map(|axis| axis.name.clone());
         self.colors.iter().filter_map(name).collect()
     }
 
-    /// Length of a tile along an axis, in indices; `None` if it is 1.
+    /// Length of a tile along an axis, in indices: the longest run. `None` if it is 1, that is, without tiles.
     pub(super) fn block(runs: &[StorageRun]) -> Option<i128> {
         let longest = runs.iter().map(|run| run.length).max().unwrap_or(1);
         (longest > 1).then_some(longest)
     }
 
-    /// Line between neighbors along an axis, given the storage index and the physical index of both.
+    /// Kind of the line between two neighbors along an axis, given their storage indices and their physical indices.
     pub(super) fn rule(
         runs: &[StorageRun],
         storage: [&[i128]; 2],
@@ -105,7 +106,7 @@ impl SliceTiling {
     }
 }
 
-/// Position of the storage axis with the longest runs along a logical axis; `None` if the axis is not split.
+/// Position of the storage axis with the longest runs along a logical axis; `None` if no run is longer than 1.
 fn coarsest(runs: &[StorageRun]) -> Option<usize> {
     let longest = SliceTiling::block(runs)?;
     runs.iter().find(|run| run.length == longest).map(|run| run.storage)
@@ -124,8 +125,8 @@ fn runs(figures: &ConcreteLayout<'_>, frame: &SliceFrame, axis: Option<usize>) -
     along.filter_map(run).collect()
 }
 
-/// Length of the first run of equal indices of a storage axis along a logical axis; `None` if its index never
-/// changes.
+/// Length of the first run of equal indices of a storage axis along a logical axis with `extent` indices; `None` if the
+/// storage index never changes.
 fn run_length(
     figures: &ConcreteLayout<'_>,
     frame: &SliceFrame,

@@ -1,16 +1,16 @@
-//! Cost function network: variables, unary costs and pair costs. Only data.
+//! Cost function network (weighted constraint network): variables, unary costs and pair costs. Only data.
 
 use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-/// A cost in bytes, or [`INFINITE`].
+/// Cost in bytes, or [`INFINITE`].
 pub type Cost = u64;
 
-/// Cost of a forbidden value. Additions saturate at it.
+/// Cost of a forbidden value or combination of values. Sums of costs saturate at it.
 pub const INFINITE: Cost = u64::MAX;
 
-/// Maximum sum of the finite costs of a network, 2^62 - 1 bytes, so that sums of a few tables fit `u64`.
+/// Largest allowed sum of the finite costs of a network, 2^62 - 1 bytes, so that sums of a few tables fit `u64`.
 pub const LARGEST: Cost = (1 << 62) - 1;
 
 /// Variable of a [`CostNetwork`], identified by its number in the order of addition.
@@ -24,13 +24,13 @@ impl Variable {
     }
 }
 
-/// Reason why an addition to a network was rejected. The network is unchanged then.
+/// Reason why an addition to a [`CostNetwork`] is rejected. A rejected addition leaves the network unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum NetworkError {
     /// The variable has no values.
     #[error("a variable has no values")]
     Empty,
-    /// The variable does not exist.
+    /// The variable is not part of the network.
     #[error("unknown variable {variable}")]
     Unknown {
         /// Number of the unknown variable.
@@ -69,27 +69,29 @@ pub(super) struct PairCosts {
 }
 
 impl PairCosts {
-    /// Cost of a value of `first` with a value of `second`.
+    /// Cost in bytes of value `first` of the first variable with value `second` of the second variable; [`INFINITE`]
+    /// beyond the table.
     pub(super) fn cost(&self, first: usize, second: usize) -> Cost {
         let place = first.checked_mul(self.width).and_then(|row| row.checked_add(second));
         place.and_then(|place| self.costs.get(place)).copied().unwrap_or(INFINITE)
     }
 
-    /// Cost of a value of `variable`, one of the two, with the value `other` of the other one.
+    /// Cost in bytes of `value` of the pair's variable `variable`, with the value `other` of the pair's second member.
     pub(super) fn cost_from(&self, variable: usize, value: usize, other: usize) -> Cost {
         if variable == self.first { self.cost(value, other) } else { self.cost(other, value) }
     }
 
-    /// The other variable of the pair.
+    /// Number of the pair's variable that is not `variable`.
     pub(super) fn other(&self, variable: usize) -> usize {
         if variable == self.first { self.second } else { self.first }
     }
 }
 
 /// Cost function network: variables with finite domains, a cost for each value, and cost tables for some pairs of
-/// variables. The cost of an assignment is the sum of all applicable costs, in bytes.
+/// variables. The cost of an assignment is the sum of all applicable costs, in bytes. Values are numbered from 0.
 ///
-/// Two variables of costs `[0, 5]` and `[3, 0]` with the table `[9, 9, 0, 9]` cost 5 + 3 + 0 = 8 at the values 1 and 0.
+/// Two variables with costs `[0, 5]` and `[3, 0]` and the row-major table `[9, 9, 0, 9]`: the values 1 and 0 cost 5 + 3
+/// + 0 = 8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CostNetwork {
     pub(super) constant: Cost,
@@ -100,7 +102,7 @@ pub struct CostNetwork {
 }
 
 impl CostNetwork {
-    /// Creates a network without variables, of cost 0.
+    /// Creates a network without variables; its cost is 0.
     pub fn new() -> Self {
         Self::default()
     }
@@ -115,7 +117,7 @@ impl CostNetwork {
         self.pairs.len()
     }
 
-    /// Adds a constant to the cost of every assignment, in bytes; [`INFINITE`] forbids all.
+    /// Adds a constant to the cost of every assignment, in bytes; [`INFINITE`] forbids all assignments.
     ///
     /// # Errors
     /// [`NetworkError::TooLarge`].
@@ -127,8 +129,8 @@ impl CostNetwork {
 
     /// Adds a variable with one value for each cost, in bytes. [`INFINITE`] forbids a value.
     ///
-    /// [`NetworkError::Empty`] without values, [`NetworkError::TooLarge`].
-    /// [`NetworkError::Empty`] where there is no value, [`NetworkError::TooLarge`].
+    /// # Errors
+    /// [`NetworkError::Empty`] if `costs` is empty, [`NetworkError::TooLarge`].
     pub fn add_variable(&mut self, costs: Vec<Cost>) -> Result<Variable, NetworkError> {
         if costs.is_empty() {
             return Err(NetworkError::Empty);
@@ -138,7 +140,7 @@ impl CostNetwork {
         Ok(Variable(self.unaries.len() - 1))
     }
 
-    /// Adds to the costs of the values of a variable, in bytes.
+    /// Adds `costs`, one per value in bytes, to the costs of a variable.
     ///
     /// # Errors
     /// [`NetworkError::Unknown`], [`NetworkError::Entries`], [`NetworkError::TooLarge`].
@@ -153,8 +155,8 @@ impl CostNetwork {
         Ok(())
     }
 
-    /// Adds costs for the values of two variables, in bytes: row-major, one row per value of `a`. A second table for
-    /// the same pair is added to the first one entry by entry.
+    /// Adds a cost for each combination of values of two variables, in bytes: row-major, one row per value of `a`. A
+    /// second table for the same pair is added to the first one entry by entry.
     ///
     /// # Errors
     /// [`NetworkError::Unknown`], [`NetworkError::Same`], [`NetworkError::Entries`], [`NetworkError::TooLarge`].
@@ -187,7 +189,8 @@ impl CostNetwork {
         Ok(())
     }
 
-    /// Cost of an assignment in bytes, one value per variable; [`INFINITE`] if it is forbidden or malformed.
+    /// Cost in bytes of an assignment, which has one value per variable, in the order of the variables; [`INFINITE`] if
+    /// it is forbidden, has the wrong length or a value out of range.
     pub fn cost(&self, values: &[usize]) -> Cost {
         if values.len() != self.unaries.len() {
             return INFINITE;
@@ -201,7 +204,7 @@ impl CostNetwork {
         alone.chain(together).fold(self.constant, Cost::saturating_add)
     }
 
-    /// Numbers of the pairs that contain each variable, by the variable's number.
+    /// Numbers of the pairs that contain each variable, in the order of the variables.
     pub(super) fn pairs_of(&self) -> Vec<Vec<usize>> {
         let mut of = vec![Vec::new(); self.unaries.len()];
         for (number, pair) in self.pairs.iter().enumerate() {
@@ -219,8 +222,8 @@ impl CostNetwork {
         self.unaries.get(variable.0).map(Vec::len).ok_or(unknown)
     }
 
-    /// Sum of the greatest finite costs of all tables after adding one with these costs; an error if it exceeds
-    /// [`LARGEST`].
+    /// Sum of the greatest finite costs of all tables, if a table with `costs` is added; [`NetworkError::TooLarge`] if
+    /// it exceeds [`LARGEST`].
     fn grown(&self, costs: &[Cost]) -> Result<Cost, NetworkError> {
         let most = costs.iter().copied().filter(|&c| c != INFINITE).max().unwrap_or(0);
         let sum = self.largest.checked_add(most).filter(|&sum| sum <= LARGEST);
@@ -228,7 +231,7 @@ impl CostNetwork {
     }
 }
 
-/// Transposed copy of a table whose rows have `width` entries.
+/// Transposed copy of a row-major table whose rows have `width` entries.
 fn transposed(table: &[Cost], width: usize) -> Vec<Cost> {
     let columns = (0..width).flat_map(|c| table.iter().skip(c).step_by(width.max(1)));
     columns.copied().collect()

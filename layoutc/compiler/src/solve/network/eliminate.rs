@@ -1,4 +1,4 @@
-//! Bucket elimination of a part of the network, as an elimination plan prescribes.
+//! Bucket elimination of a part of the network, as an [`EliminationPlan`] prescribes.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,22 @@ use super::data::{Cost, INFINITE};
 use super::elimination_plan::EliminationPlan;
 use super::table::{LevelTable, capped, sum_rows};
 
-/// Tables of a part after its elimination, including those that the elimination produced, and the shifts of its
-/// buckets.
+/// Result of a bucket elimination: the cost tables of a part, consumed and produced, and the shifts of its buckets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BucketTables {
-    /// Tables of the part and those that the elimination produced, by number.
+    /// Tables of the part before the elimination, and tables that the elimination produced, by table number.
     pub(super) tables: BTreeMap<usize, LevelTable>,
-    /// Numbers of the tables that the elimination of each level produced.
+    /// Numbers of the tables that the elimination of each level produced, level 0 first.
     pub(super) made: Vec<Vec<usize>>,
-    /// Shift of each value, in bytes, for each level and each group of its bucket.
+    /// Shifts in bytes, indexed by level, group of the level's bucket, and value of the level; empty for a group
+    /// without shifts.
     pub(super) shifts: Vec<Vec<Vec<i64>>>,
-    /// Sum of the tables without variables after all eliminations, which is a lower bound on every assignment.
+    /// Sum of the tables without variables after all eliminations: a lower bound on the cost of every assignment.
     pub(super) bound: Cost,
 }
 
-/// Executes a plan from the last level to level 0. New tables are numbered from `first_made` on. `None` if stopped.
+/// Executes an elimination plan from the last level to level 0. `sizes` holds the number of values of each level; new
+/// tables are numbered from `first_made` on. `None` if `stop` returned true.
 pub(super) fn eliminate(
     plan: &EliminationPlan,
     originals: BTreeMap<usize, LevelTable>,
@@ -72,7 +73,8 @@ pub(super) fn eliminate(
     Some(done)
 }
 
-/// Least sum of the tables for each value of the innermost level.
+/// Minimum of the tables' sum for each value of the innermost level, over all values of the `outer` levels. `width` is
+/// the number of values of the innermost level. `None` if stopped.
 fn marginals(
     tables: &[&LevelTable],
     outer: &[usize],
@@ -89,8 +91,8 @@ fn marginals(
     Some(least.into_iter().map(capped).collect())
 }
 
-/// Shifts that equalize the min-marginals of all groups: `[6, 2]` and `[0, 4]` become `[3, 3]` and `[3, 3]`, which
-/// raises the bound from 2 + 0 to 3 + 3. A value that a group forbids is not shifted.
+/// Shifts for each group and value that equalize the min-marginals (`least`) of all groups: `[6, 2]` and `[0, 4]`
+/// become `[3, 3]` and `[3, 3]`, which raises the bound from 2 + 0 to 3 + 3. A value that a group forbids has shift 0.
 fn equalizing_shifts(least: &[Vec<Cost>], width: usize) -> Vec<Vec<i64>> {
     let mut shifts = vec![vec![0i64; width]; least.len()];
     let groups = u64::try_from(least.len()).unwrap_or(u64::MAX).max(1);
@@ -113,7 +115,8 @@ fn equalizing_shifts(least: &[Vec<Cost>], width: usize) -> Vec<Vec<i64>> {
     shifts
 }
 
-/// Minimum over the innermost level of the tables' sum, for every assignment of the `outer` levels.
+/// Minimum over the innermost level of the tables' sum plus `shift`, for every assignment of the `outer` levels, in
+/// row-major order. `None` if stopped.
 fn least_sums(
     tables: &[&LevelTable],
     outer: &[usize],

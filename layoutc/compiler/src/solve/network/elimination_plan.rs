@@ -1,35 +1,39 @@
-//! Elimination plan: the partition of each bucket into groups whose resulting tables fit the limits.
+//! Elimination plan: the partition of the bucket of each variable into groups of tables whose sums fit the memory
+//! limit.
 
 use std::collections::BTreeSet;
 
 use super::SolverLimits;
 
-/// Number of a table, and the levels of its variables in ascending order.
+/// Number of a table, and the levels of its variables in ascending order. Level 0 is the variable eliminated last.
 pub(super) type TableScope = (usize, Vec<usize>);
 
-/// Group of a bucket: the numbers of the tables that are added, and the levels of the resulting table.
+/// Group of tables in a bucket: the numbers of the tables that are summed, and the levels of the resulting table in
+/// ascending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MiniBucket {
     pub(super) tables: Vec<usize>,
     pub(super) outer: Vec<usize>,
 }
 
-/// Groups of the bucket of every level.
+/// Elimination plan: the groups of the bucket of every level, level 0 first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct EliminationPlan {
     pub(super) levels: Vec<Vec<MiniBucket>>,
-    /// Number of entries of all resulting tables together.
+    /// Total number of entries of the tables that all groups produce.
     entries: u128,
 }
 
 impl EliminationPlan {
-    /// Number of levels up to the last one with more than one group; later levels are exact.
+    /// Number of levels up to and including the last one whose bucket has more than one group. Costs of prefixes that
+    /// assign these levels are exact.
     pub(super) fn inexact_levels(&self) -> usize {
         self.levels.iter().rposition(|groups| groups.len() > 1).map_or(0, |level| level + 1)
     }
 }
 
-/// Plan with the largest groups whose tables fit the limits. New tables are numbered from `made` on.
+/// Elimination plan with the largest groups for which all produced tables fit `limits.table`. `scopes` are the tables
+/// of the part, `sizes` the numbers of values by level; new tables are numbered from `made` on.
 pub(super) fn plan(
     scopes: &[TableScope],
     sizes: &[usize],
@@ -47,12 +51,14 @@ pub(super) fn plan(
     }
 }
 
-/// Cheapest plan: tables are grouped only if that does not enlarge the result.
+/// Elimination plan of least effort: tables share a group only if the produced table is not larger than for one of
+/// them.
 pub(super) fn quick_plan(scopes: &[TableScope], sizes: &[usize], made: usize) -> EliminationPlan {
     grouped(scopes, sizes, made, 1)
 }
 
-/// Plan in which each group produces at most `cap` entries, or no more than its largest table alone.
+/// Elimination plan in which each group produces at most `cap` entries, or no more entries than its largest table alone
+/// does.
 fn grouped(scopes: &[TableScope], sizes: &[usize], mut made: usize, cap: u128) -> EliminationPlan {
     let mut buckets: Vec<Vec<TableScope>> = vec![Vec::new(); sizes.len()];
     for scope in scopes {
@@ -74,14 +80,15 @@ fn grouped(scopes: &[TableScope], sizes: &[usize], mut made: usize, cap: u128) -
     plan
 }
 
-/// Adds a table to the bucket of its innermost level; a table without levels is ignored.
+/// Adds a table to the bucket of its innermost level, the last one in its list. A table without levels is ignored.
 fn put(buckets: &mut [Vec<TableScope>], scope: TableScope) {
     if let Some(bucket) = scope.1.last().and_then(|&level| buckets.get_mut(level)) {
         bucket.push(scope);
     }
 }
 
-/// Partition of a bucket into groups, by first fit of the largest tables first.
+/// Partition of a bucket into groups by first fit, tables with the most levels first. A group produces at most `cap`
+/// entries, unless a single table produces more.
 fn groups(
     mut bucket: Vec<TableScope>,
     level: usize,

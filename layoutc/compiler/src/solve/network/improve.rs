@@ -1,12 +1,13 @@
-//! Local improvement of an assignment, one variable at a time.
+//! Local search that improves an assignment by changing one variable at a time.
 
 use super::data::{Cost, CostNetwork, INFINITE};
 
-/// Maximum number of passes over all variables. Further improvements are not searched.
+/// Maximum number of passes over all variables; the search ends then.
 const SWEEPS: usize = 100;
 
-/// Assigns each of `variables`, in order, the cheapest of its `left` values with all others fixed, the smallest on a
-/// tie. Repeats until nothing changes.
+/// Sets each of `variables`, in order, to the cheapest of its remaining values (`left`) with all other variables fixed;
+/// the smallest value wins a tie. Repeats until no value changes or [`SWEEPS`] passes are made. `values` is the
+/// assignment by variable number.
 pub(super) fn improve(
     network: &CostNetwork,
     pairs_of: &[Vec<usize>],
@@ -31,7 +32,8 @@ pub(super) fn improve(
     }
 }
 
-/// Cost of a value of `variable`, with the current values of the variables that share a pair with it.
+/// Cost of one value of `variable`: its unary cost, plus the costs of its pairs at the current `values` of their second
+/// members.
 fn neighbor_cost(
     network: &CostNetwork,
     pairs_of: &[Vec<usize>],

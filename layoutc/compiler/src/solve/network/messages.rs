@@ -1,20 +1,20 @@
-//! Block-coordinate ascent on the bound by the minima of all tables: shifts costs between pairs and variables of a
-//! part. The cost of every assignment is exactly preserved.
+//! Message passing that raises the lower bound of a part: shifts costs between pairs and variables, so that the minima
+//! of the tables grow. The cost of every assignment is exactly preserved.
 //!
 //! Source: Tourani, Shekhovtsov, Rother, Savchynskyy, "MPLP++: fast, parallel dual block-coordinate ascent for dense
 //! graphical models" (ECCV 2018), the handshake operation, here in integers.
 
 use super::data::{Cost, INFINITE, LARGEST};
 
-/// Number of consecutive sweeps with a gain below 0.1% after which the ascent ends.
+/// Number of consecutive sweeps that raise the bound by less than 0.1% after which the message passing ends.
 const PATIENCE: usize = 6;
 
 /// Pair of variables with its costs over their remaining values, row-major, one row per value of `a`.
 #[derive(Debug, Clone)]
 pub(super) struct PairEdge {
-    /// Position of the pair's first variable among the unary costs.
+    /// Index of the pair's first variable in the list of unary costs.
     pub(super) a: usize,
-    /// Position of the pair's second variable among the unary costs.
+    /// Index of the pair's second variable in the list of unary costs.
     pub(super) b: usize,
     pub(super) costs: Vec<Cost>,
     /// Costs shifted from the pair to `a` so far, for each value of `a`.
@@ -23,7 +23,8 @@ pub(super) struct PairEdge {
     pub(super) to_b: Vec<i128>,
 }
 
-/// Runs at most `sweeps` sweeps over all edges. Costs stay nonnegative, and forbidden entries stay forbidden.
+/// Runs at most `sweeps` passes of message passing over all edges, alternately forwards and backwards, and changes
+/// `unaries` and `edges`. Costs stay nonnegative, and infinite costs stay infinite.
 pub(super) fn sweep(
     unaries: &mut [Vec<Cost>],
     edges: &mut [PairEdge],
@@ -47,14 +48,15 @@ pub(super) fn sweep(
     }
 }
 
-/// Sum of the least unary costs of all variables.
+/// Lower bound of the unary costs: sum over the variables of the least cost.
 fn bound(unaries: &[Vec<Cost>]) -> Cost {
     let least = unaries.iter().map(|costs| costs.iter().copied().min().unwrap_or(INFINITE));
     least.fold(0, Cost::saturating_add)
 }
 
-/// Handshake: shifts the costs of both variables to the edge, then half of the row minima to `a`, the remaining column
-/// minima to `b`, and the remaining row minima to `a`. Leaves an edge whose sums exceed [`LARGEST`] unchanged.
+/// Shifts costs of one edge (the handshake of MPLP++): the unary costs of `a` and `b` to the edge, then half of the row
+/// minima to `a`, the column minima to `b`, and the remaining row minima to `a`. Does nothing if a sum exceeds
+/// [`LARGEST`].
 fn handshake(unaries: &mut [Vec<Cost>], edge: &mut PairEdge) {
     let (Some(of_a), Some(of_b)) = (unaries.get(edge.a), unaries.get(edge.b)) else { return };
     let (mut of_a, mut of_b) = (of_a.clone(), of_b.clone());
@@ -86,7 +88,8 @@ fn handshake(unaries: &mut [Vec<Cost>], edge: &mut PairEdge) {
     }
 }
 
-/// Subtracts the minimum of each row, divided by `share`, from the row. A row without a finite cost is unchanged.
+/// Subtracts from each row its minimum divided by `share`, rounded down, and stores the subtrahend of each row in
+/// `taken`. A row without a finite cost is unchanged, with subtrahend 0.
 fn take_rows(costs: &mut [Cost], taken: &mut [Cost], width: usize, share: Cost) {
     for (row, taken) in costs.chunks_mut(width.max(1)).zip(taken) {
         *taken = row.iter().copied().min().filter(|&c| c != INFINITE).unwrap_or(0) / share;
@@ -94,7 +97,8 @@ fn take_rows(costs: &mut [Cost], taken: &mut [Cost], width: usize, share: Cost) 
     }
 }
 
-/// Subtracts the minimum of each column from the column. A column without a finite cost is unchanged.
+/// Subtracts from each column its minimum, and stores the subtrahend of each column in `taken`. A column without a
+/// finite cost is unchanged, with subtrahend 0.
 fn take_columns(costs: &mut [Cost], taken: &mut [Cost]) {
     let width = taken.len().max(1);
     taken.fill(INFINITE);

@@ -8,7 +8,7 @@
 //!    `improve`).
 //! 4. [`verify`] checks the proof in exact integers and shares no code with the solver.
 //!
-//! It is independent of tensors and layouts, and reads no clock: `stop` ends the search.
+//! The solver is independent of tensors and layouts. It reads no clock: the closure `stop` ends the search.
 //!
 //! Source: Dechter, "Bucket elimination" (1999); Dechter and Rish, "Mini-buckets" (2003); Kask and Dechter, "A general
 //! scheme for automatic generation of search heuristics from specification dependencies" (2001).
@@ -39,29 +39,30 @@ pub use self::proof::{
     BoundProof, Bucket, BucketGroup, CostMessage, DroppedValue, ProofPart, Solution,
 };
 
-/// Limits on memory and time of the solver.
+/// Limits on the memory and work of the solver. Beyond them the result is a proven bound instead of an optimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SolverLimits {
-    /// Maximum number of entries of all tables that a part produces, 8 bytes each. The tables of the network itself are
-    /// not counted, and the smallest possible plan is executed whatever it needs.
+    /// Maximum number of entries, 8 bytes each, of all tables that the elimination of a part produces. The tables of
+    /// the network are not counted. The smallest possible elimination is executed even beyond the limit.
     pub table: usize,
-    /// Maximum number of prefixes stored by the search, about 40 bytes each; the last step may exceed it by one domain.
+    /// Maximum number of prefixes that the search stores, about 40 bytes each; exceeded by at most one domain (the
+    /// values of one variable).
     pub nodes: usize,
-    /// Maximum number of message sweeps over the pairs of a part that is too dense for its tables.
+    /// Maximum number of passes of message passing over the pairs of a part whose tables do not fit `table`.
     pub sweeps: usize,
 }
 
 impl Default for SolverLimits {
-    /// Limits of 32 MiB of tables, about 40 MiB of search, 200 sweeps.
+    /// Limits of 32 MiB of tables, about 40 MiB of prefixes, and 200 passes of message passing.
     fn default() -> Self {
         Self { table: 1 << 22, nodes: 1 << 20, sweeps: 200 }
     }
 }
 
-/// Finds an assignment of least cost. If the limits or `stop` end the search early, the result is the best assignment
-/// found with a lower bound that is nevertheless proven; see [`Solution::is_proven`].
+/// Finds an assignment of least cost. If the limits or `stop` (true: end now) end the search early, the result is the
+/// best assignment found and a lower bound that is nevertheless proven; see [`Solution::is_proven`].
 ///
-/// Two variables of costs `[0, 5]` and `[3, 0]` with the table `[9, 9, 0, 9]`: values `[1, 0]`, cost and bound 8.
+/// Two variables with costs `[0, 5]` and `[3, 0]` and the table `[9, 9, 0, 9]`: values `[1, 0]`, cost and bound 8.
 ///
 /// Deterministic as long as `stop` is. Ties prefer small values: no single variable can take a smaller value at the
 /// same cost.
@@ -94,8 +95,8 @@ pub fn solve(network: &CostNetwork, limits: &SolverLimits, stop: &dyn Fn() -> bo
     Solution { cost: network.cost(&values), values, bound, proof }
 }
 
-/// Solves a part of the network, and writes the values of its variables to `values`. Returns the proof of the
-/// part's bound.
+/// Solves one part (`group`: numbers of its variables), and writes the values of its variables to `values`. Returns the
+/// proof of the part's bound.
 fn solve_part(
     reduced: ReducedNetwork<'_>,
     group: &[usize],
@@ -136,7 +137,8 @@ fn solve_part(
     part_proof(&part.variables, plan, done, sent, &found)
 }
 
-/// Stores the values of a part's variables, which are given as positions among the remaining values.
+/// Writes the values of a part's variables to `values`, indexed by variable number. `chosen` holds their positions
+/// among the remaining values.
 fn write(reduced: ReducedNetwork<'_>, variables: &[usize], chosen: &[usize], values: &mut [usize]) {
     for (&variable, &place) in variables.iter().zip(chosen) {
         let value = reduced.left_of(variable).get(place);
@@ -146,7 +148,7 @@ fn write(reduced: ReducedNetwork<'_>, variables: &[usize], chosen: &[usize], val
     }
 }
 
-/// Values of a part's variables as positions among the remaining values.
+/// Positions of the values of a part's variables among their remaining values; 0 for a value that was dropped.
 fn read(reduced: ReducedNetwork<'_>, variables: &[usize], values: &[usize]) -> Vec<usize> {
     let place = |&variable: &usize| {
         let value = values.get(variable)?;
@@ -155,7 +157,7 @@ fn read(reduced: ReducedNetwork<'_>, variables: &[usize], values: &[usize]) -> V
     variables.iter().map(|variable| place(variable).unwrap_or(0)).collect()
 }
 
-/// Proof of the bound of a part.
+/// Proof of the bound of a part, from its elimination plan, the shifts of its tables, its messages and the search.
 fn part_proof(
     variables: &[usize],
     plan: EliminationPlan,

@@ -1,13 +1,13 @@
-//! Greedy elimination order: always the variable whose elimination produces the smallest table.
+//! Greedy elimination order of the variables: next is always the one whose elimination produces the smallest table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each variable the variables that share a table with it, directly or through eliminated variables.
+/// For each variable, by number, the variables that share a table with it, directly or after eliminations.
 pub(super) type NeighborMap = BTreeMap<usize, BTreeSet<usize>>;
 
-/// Greedy order in which to eliminate all variables: next always the one whose elimination produces the table with the
-/// fewest entries, then the one with fewest neighbors, then the smallest number. `size` returns the number of values of a
-/// variable.
+/// Greedy order in which to eliminate all variables: next is always the one whose elimination produces the table with
+/// the fewest entries, then the one with the fewest neighbors, then the smallest number. `size` returns the number of
+/// values of a variable.
 pub(super) fn elimination_order(
     mut neighbours: NeighborMap,
     size: &dyn Fn(usize) -> usize,
@@ -29,8 +29,8 @@ pub(super) fn elimination_order(
     order
 }
 
-/// Rank of the elimination of a variable: the number of entries of the table that it produces, the number of
-/// variables in it, and the number of the variable.
+/// Sort key of an elimination candidate: number of entries of the table that its elimination produces, number of
+/// variables of that table, number of the eliminated variable.
 fn rank(
     variable: usize,
     near: &BTreeSet<usize>,

@@ -1,4 +1,5 @@
-//! Pruning of values that an optimal assignment does not need: forbidden and dominated ones.
+//! Pruning of the domains of variables: removes forbidden and dominated values, which an optimal assignment does not
+//! need.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +10,11 @@ use super::proof::DroppedValue;
 /// dropped.
 const COMPARISONS: usize = 1 << 27;
 
-/// Values of each variable that are not dropped, ascending, by the variable's number.
+/// Remaining values of each variable, ascending, in the order of the variables.
 pub(super) type LiveValues = Vec<Vec<usize>>;
 
-/// Drops values that an optimal assignment does not need. Returns the remaining values, and the dropped ones with
-/// the reason. Stops if a variable has no value left, as there is no assignment then.
+/// Drops values that an optimal assignment does not need. Returns the remaining values, and the dropped values with the
+/// reason, in order. Ends early if a variable has no value left, as no assignment exists then.
 pub(super) fn reduce(network: &CostNetwork) -> (LiveValues, Vec<DroppedValue>) {
     let mut state = ValuePruner {
         network,
@@ -76,7 +77,7 @@ impl ValuePruner<'_> {
         }
     }
 
-    /// True if the value is forbidden together with every remaining value of the pair's other variable.
+    /// True if `value` of `variable` is forbidden together with every remaining value of the pair's second member.
     fn is_alone(&self, pair: &PairCosts, variable: usize, value: usize) -> bool {
         let mut others = self.left_of(pair.other(variable)).iter();
         others.all(|&other| pair.cost_from(variable, value, other) == INFINITE)
@@ -95,8 +96,8 @@ impl ValuePruner<'_> {
         }
     }
 
-    /// True if the value `by` costs at most as much as `value` for all values of the variables that share a pair with
-    /// `variable`.
+    /// True if value `by` of `variable` costs at most as much as `value`, for all remaining values of the variables
+    /// that share a pair with `variable`. False once the limit on comparisons is reached.
     fn is_dominated(&mut self, variable: usize, value: usize, by: usize) -> bool {
         if self.comparisons == 0 {
             return false;

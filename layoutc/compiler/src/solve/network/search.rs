@@ -1,8 +1,9 @@
-//! Best-first search over the levels whose costs are not exact, with the eliminated tables as bounds.
+//! Best-first search over the levels whose tables are not exact. The tables of the bucket elimination give the lower
+//! bounds.
 //!
-//! A prefix assigns values to the levels 0, 1, …. Its cost is the sum of its own tables and of the tables that later
-//! levels produced over its levels: a lower bound on every continuation, and exact if no later bucket has more than one
-//! group. The cost of a prefix is at least that of a shorter one.
+//! A prefix assigns values to the levels 0, 1, …. Its cost is a lower bound on every completion: the sum of the
+//! original tables over the prefix and of the tables that the elimination of later levels produced over it. The bound
+//! is exact if no later bucket has more than one group. Extending a prefix never lowers its cost.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,34 +13,35 @@ use super::eliminate::BucketTables;
 use super::elimination_plan::EliminationPlan;
 use super::table::{LevelTable, capped};
 
-/// Number of prefixes that are expanded between two greedy completions.
+/// Number of prefixes that are expanded between two greedy completions of the best prefix.
 const BETWEEN_DIVES: usize = 128;
 
-/// Number of prefixes that are expanded between two calls of `stop`.
+/// Number of prefixes that are expanded between two calls of the closure `stop`.
 const BETWEEN_STOPS: usize = 256;
 
-/// Result of a best-first search.
+/// Result of a best-first search over a part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SearchResult {
-    /// Value of each level in the best assignment found, and its cost; `None` if none was found.
+    /// Best assignment found, one value per level, and its cost in bytes; `None` if none of finite cost was found.
     pub(super) best: Option<(Vec<usize>, Cost)>,
-    /// Lower bound on the cost of every assignment.
+    /// Lower bound on the cost of every assignment of the part, in bytes.
     pub(super) bound: Cost,
-    /// Maximum number of prefixes that cost less than the bound.
+    /// Number of stored prefixes, an upper bound on the number of prefixes that cost less than `bound`.
     pub(super) nodes: usize,
 }
 
-/// Prefix in the search tree: its last value, and the position of the prefix without it.
+/// Node of the search tree: the last value of a prefix, and the position of its parent in the list of nodes.
 struct SearchNode {
     before: usize,
     value: usize,
 }
 
-/// Best-first search over a part, with the part's tables by the level at which they take effect.
+/// Best-first search over the levels of a part, with the tables that each level consumes and produces.
 pub(super) struct BestFirstSearch<'a> {
-    /// For each level, the tables whose innermost level it is.
+    /// Tables whose innermost level is the index: they are added to the cost when the level gets a value.
     ins: Vec<Vec<&'a LevelTable>>,
-    /// For each level, the tables that its elimination produced.
+    /// Tables that the elimination of each level produced: they are subtracted from the cost when the level gets a
+    /// value.
     outs: Vec<Vec<&'a LevelTable>>,
     sizes: &'a [usize],
     inexact_levels: usize,
@@ -62,7 +64,7 @@ impl<'a> BestFirstSearch<'a> {
         }
     }
 
-    /// Costs of a prefix that is extended by each value of the next level.
+    /// Costs of `prefix`, whose cost is `cost`, extended by each value of the next level.
     fn next(&self, prefix: &[usize], cost: Cost) -> Vec<Cost> {
         let level = prefix.len();
         let outs = self.outs.get(level).map_or(&[][..], Vec::as_slice);
@@ -76,7 +78,8 @@ impl<'a> BestFirstSearch<'a> {
         costs.into_iter().map(capped).collect()
     }
 
-    /// Completion of a prefix by the cheapest value of each further level; ties take the smallest value.
+    /// Greedy completion of a prefix by the cheapest value of each further level, the smallest value on a tie, and its
+    /// cost; `None` if at some level every value is forbidden.
     fn dive(&self, mut prefix: Vec<usize>, mut cost: Cost) -> Option<(Vec<usize>, Cost)> {
         while prefix.len() < self.sizes.len() {
             let costs = self.next(&prefix, cost);
@@ -90,8 +93,8 @@ impl<'a> BestFirstSearch<'a> {
         Some((prefix, cost))
     }
 
-    /// Searches the best values. `improve` improves an assignment in place and returns its cost. At most `nodes`
-    /// prefixes are stored.
+    /// Searches for the cheapest assignment. `improve` improves an assignment in place and returns its cost. The search
+    /// stores about `nodes` prefixes at most, and ends when `stop` returns true.
     pub(super) fn run(
         &self,
         nodes: usize,
@@ -138,7 +141,7 @@ impl<'a> BestFirstSearch<'a> {
     }
 }
 
-/// The assignment of lower cost of two; `a` on a tie.
+/// Assignment of lower cost among two, each with its cost; `a` on a tie.
 fn better(
     a: Option<(Vec<usize>, Cost)>,
     b: Option<(Vec<usize>, Cost)>,
@@ -149,7 +152,8 @@ fn better(
     }
 }
 
-/// Values of the prefix at a position of the search tree, those of level 0 first.
+/// Values of the prefix that ends at node `at` of the search tree, level 0 first; empty if `at` is out of range (the
+/// root).
 fn values(arena: &[SearchNode], mut at: usize) -> Vec<usize> {
     let mut values = Vec::new();
     while let Some(node) = arena.get(at) {

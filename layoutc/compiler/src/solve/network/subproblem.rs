@@ -1,4 +1,5 @@
-//! Connected component of a network: variables with at least two values, and their tables by level.
+//! Connected component of a network as a separate problem: variables with at least two remaining values, ordered by
+//! level, and their tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use super::proof::CostMessage;
 use super::reduce::LiveValues;
 use super::table::LevelTable;
 
-/// Network whose variables are restricted to their remaining values.
+/// Cost function network whose variables are restricted to their remaining values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReducedNetwork<'a> {
     pub(super) network: &'a CostNetwork,
@@ -39,13 +40,14 @@ impl<'a> ReducedNetwork<'a> {
         self.left_of(variable).iter().map(at).collect()
     }
 
-    /// Costs of a pair in row-major order, one row per remaining value of its first variable.
+    /// Costs of a pair in row-major order: one row per remaining value of its first variable, one column per remaining
+    /// value of its second variable.
     fn pair_costs(&self, pair: &PairCosts) -> Vec<Cost> {
         let (rows, columns) = (self.left_of(pair.first), self.left_of(pair.second));
         rows.iter().flat_map(|&a| columns.iter().map(move |&b| pair.cost(a, b))).collect()
     }
 
-    /// Cost of all variables with a single value, including the pairs among them.
+    /// Cost of all variables with a single remaining value, of the pairs among them, and of the network's constant.
     pub(super) fn base(&self) -> Cost {
         let closed = (0..self.network.variables()).filter(|&variable| !self.is_open(variable));
         let alone = closed.flat_map(|variable| self.unary_costs(variable));
@@ -55,7 +57,7 @@ impl<'a> ReducedNetwork<'a> {
         alone.chain(together).fold(self.network.constant, Cost::saturating_add)
     }
 
-    /// Connected components of the variables with more than one remaining value.
+    /// Connected components of the variables with more than one remaining value, as ascending variable numbers.
     pub(super) fn groups(&self) -> Vec<Vec<usize>> {
         let variables = 0..self.network.variables();
         let mut waiting: BTreeSet<usize> = variables.filter(|&v| self.is_open(v)).collect();
@@ -75,25 +77,25 @@ impl<'a> ReducedNetwork<'a> {
     }
 }
 
-/// Part of the network: its variables by level, and its tables before the elimination.
+/// Part of a network: its variables by level, and its tables before the elimination. Level 0 is eliminated last.
 #[derive(Debug, Clone)]
 pub(super) struct Subproblem {
     /// Number of the variable at each level.
     pub(super) variables: Vec<usize>,
     /// Number of remaining values of the variable at each level.
     pub(super) sizes: Vec<usize>,
-    /// Unary costs of the variable at each level, for its remaining values.
+    /// Unary costs of the variable at each level, one per remaining value.
     pub(super) unaries: Vec<Vec<Cost>>,
-    /// Pairs of two variables of the part, by number of the pair; `a` and `b` are their levels.
+    /// Pairs of two variables of the part; `a` and `b` of an edge are levels.
     pub(super) edges: Vec<PairEdge>,
     numbers: Vec<usize>,
-    /// Pairs of a variable of the part with one of a single value: number of the pair, level, and costs for the
-    /// values at the level.
+    /// Pairs of a variable of the part with a variable of a single value: number of the pair, level of the part's
+    /// variable, and a cost for each remaining value of that variable.
     halves: Vec<(usize, usize, Vec<Cost>)>,
 }
 
 impl Subproblem {
-    /// Creates the part of a group of variables, with levels in reverse elimination order.
+    /// Creates the part of the variables in `group`, with levels in reverse elimination order.
     pub(super) fn new(reduced: ReducedNetwork<'_>, group: &[usize]) -> Self {
         let near = |v: usize| {
             let others = reduced.pairs(v).map(move |(_, pair)| pair.other(v));
@@ -132,7 +134,8 @@ impl Subproblem {
         part
     }
 
-    /// Number and levels of all tables of the part.
+    /// Number and levels of every table of the part. `variables` is the number of variables of the network, after which
+    /// pairs are numbered.
     pub(super) fn scopes(&self, variables: usize) -> Vec<TableScope> {
         let alone = self.variables.iter().enumerate().map(|(level, &v)| (v, vec![level]));
         let edges = self.edges.iter().zip(&self.numbers);
@@ -141,7 +144,7 @@ impl Subproblem {
         alone.chain(edges).chain(halves).collect()
     }
 
-    /// Tables of the part, by number.
+    /// Tables of the part by number, as in [`scopes`](Self::scopes).
     pub(super) fn tables(&self, variables: usize) -> BTreeMap<usize, LevelTable> {
         let table = |levels, costs| LevelTable::new(levels, &self.sizes, costs);
         let alone = self.variables.iter().zip(&self.unaries).enumerate();
@@ -162,7 +165,8 @@ impl Subproblem {
         alone.chain(edges).chain(halves).collect()
     }
 
-    /// Messages of the proof that shift the costs of the pairs as `edges` records; `None` if a cost exceeds `i64`.
+    /// Messages of the proof for the costs that message passing shifted, as `edges` records them; `None` if a shift
+    /// exceeds `i64`.
     pub(super) fn messages(&self) -> Option<Vec<CostMessage>> {
         let mut messages = Vec::new();
         for (edge, &pair) in self.edges.iter().zip(&self.numbers) {

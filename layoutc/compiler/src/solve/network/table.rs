@@ -1,26 +1,27 @@
-//! Cost tables over levels of a part, and their sums. Level 0 is the variable eliminated last. The levels of a table
-//! ascend, so that the variable eliminated first is the innermost one.
+//! Cost tables over the levels of a part, and row-wise sums of tables. Level 0 is the variable eliminated last. The
+//! levels of a table ascend, so that the variable eliminated first is innermost.
 
 use super::data::{Cost, INFINITE, LARGEST};
 
-/// Number of table entries that are computed between two calls of `stop`.
+/// Number of table entries that are computed between two calls of the closure `stop`.
 const ENTRIES: usize = 1 << 22;
 
-/// Cost table over the values of some levels.
+/// Cost table over the values of some levels, dense.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LevelTable {
     /// Levels of the table, ascending.
     levels: Vec<usize>,
-    /// Stride of each of `levels`, in table entries.
+    /// Stride of each level of the table, in entries.
     strides: Vec<usize>,
-    /// Number of values of the innermost level; the length of a row.
+    /// Number of values of the innermost level, which is the length of a row.
     width: usize,
-    /// Costs in row-major order, the smallest level outermost.
+    /// Costs in row-major order, the smallest level outermost, in bytes.
     pub(super) costs: Vec<Cost>,
 }
 
 impl LevelTable {
-    /// Creates a table over levels in ascending order. `sizes` holds the number of values of every level of the part.
+    /// Creates a table over ascending `levels` with row-major `costs`. `sizes` holds the number of values of every
+    /// level of the part.
     pub(super) fn new(levels: Vec<usize>, sizes: &[usize], costs: Vec<Cost>) -> Self {
         let mut strides = vec![1; levels.len()];
         let mut stride = 1usize;
@@ -37,18 +38,18 @@ impl LevelTable {
         self.levels.last().copied()
     }
 
-    /// Cost at the values of all levels of the part, in the order of levels.
+    /// Cost at `values`, which holds the value of every level of the part, level 0 first.
     pub(super) fn at(&self, values: &[usize]) -> Cost {
         self.costs.get(self.offset(values)).copied().unwrap_or(INFINITE)
     }
 
-    /// Costs for all values of the innermost level, given the values of the levels before.
+    /// Costs for all values of the table's innermost level, given `values` of all levels before it.
     pub(super) fn row(&self, values: &[usize]) -> &[Cost] {
         let start = self.offset(values);
         self.costs.get(start..start.saturating_add(self.width)).unwrap_or(&[])
     }
 
-    /// Offset of a table entry at the values of the first levels; levels beyond `values` have value 0.
+    /// Offset in `costs` of the entry at `values`, level 0 first; levels beyond the end of `values` have value 0.
     fn offset(&self, values: &[usize]) -> usize {
         let places = self.levels.iter().zip(&self.strides);
         places.map(|(&l, &stride)| values.get(l).copied().unwrap_or(0).saturating_mul(stride)).sum()
@@ -60,8 +61,8 @@ impl LevelTable {
     }
 }
 
-/// Cost with values above [`LARGEST`] replaced by [`INFINITE`]: as costs are nonnegative, no assignment of finite cost
-/// contains them.
+/// Cost in a table: costs above [`LARGEST`] become [`INFINITE`], as no assignment of finite cost contains such an
+/// entry.
 pub(super) fn capped(cost: Cost) -> Cost {
     if cost > LARGEST { INFINITE } else { cost }
 }
@@ -70,16 +71,15 @@ fn size_of(sizes: &[usize], level: usize) -> usize {
     sizes.get(level).copied().unwrap_or(1)
 }
 
-/// Level of an odometer over table entries: its current value, its number of values, and its stride in each
-/// table.
+/// Digit of a mixed-radix counter over table entries: value, number of values, and stride in each of the tables.
 struct OdometerLevel {
     at: usize,
     extent: usize,
     steps: Vec<usize>,
 }
 
-/// Adds tables with the same innermost level, and calls `show` with one row of sums over that level for every
-/// assignment of the `outer` levels, in row-major order. `None` if stopped.
+/// Adds tables with the same innermost level, and calls `show` with one row of sums over the innermost level for every
+/// assignment of the `outer` levels, in row-major order. `None` if `stop` returned true.
 pub(super) fn sum_rows(
     tables: &[&LevelTable],
     outer: &[usize],
@@ -120,7 +120,8 @@ fn wheel(tables: &[&LevelTable], level: usize, sizes: &[usize]) -> OdometerLevel
     OdometerLevel { at: 0, extent: size_of(sizes, level), steps }
 }
 
-/// Advances an odometer to the next row; returns `false` after the last one.
+/// Increments a mixed-radix counter, last digit fastest, and updates the offset in each table; false after the last
+/// value.
 fn advance(wheels: &mut [OdometerLevel], offsets: &mut [usize]) -> bool {
     for wheel in wheels.iter_mut().rev() {
         wheel.at += 1;

@@ -1,9 +1,8 @@
-//! Syntax of a statement, `B[n, h, w, k] += A[n, h + r, w + s, c] * W[k, r, s, c]`: tokens, and trees with the span of
-//! every part. Names are not resolved here.
+//! Syntax of a statement, `B[n, h, w, k] += A[n, h + r, w + s, c] * W[k, r, s, c]`: [`statement`] parses a text into a
+//! [`StatementAst`] with the byte range of every part. Names are not resolved here.
 //!
-//! Spans are UTF-8 bytes of the text. Trees are at most [`MAX_DEPTH`] deep, so that no text exhausts the stack. An
-//! index in brackets is an expression of the algebra's parser (integers, axes, `+ - * // % & ^`), or a value if it
-//! reads an element.
+//! Byte ranges are UTF-8 bytes of the text. Trees are at most [`MAX_DEPTH`] deep, so that no text exhausts the stack.
+//! An index in brackets is an index expression (integers, axes, `+ - * // % & ^`), or a value if it reads an element.
 
 mod parse;
 mod token;
@@ -16,10 +15,10 @@ use crate::model::compute::{Arithmetic, ComparePredicate, Reduction};
 
 pub(in crate::check) use parse::statement;
 
-/// Maximum depth of a statement's tree, and of nested parentheses. A deeper statement is an error.
+/// Maximum depth of a statement's syntax tree and of nested parentheses, in levels. A deeper statement is an error.
 pub(in crate::check) const MAX_DEPTH: usize = 256;
 
-/// Description of the tokens that may follow a value in an index.
+/// Description, for error messages, of the tokens that may follow a value in an index.
 pub(in crate::check) const IN_AN_INDEX: &str = "an operator, `,` or `]`";
 
 /// Byte range in the text of a statement.
@@ -36,7 +35,7 @@ pub(in crate::check) struct StatementAst {
     pub(in crate::check) scatter: Option<Vec<IndexText>>,
     /// Byte range of the target with its axes.
     pub(in crate::check) left: StatementSpan,
-    /// Reduction that combines the values of one written element.
+    /// Assignment operator: `=`, or the reduction that combines the values of one target element, such as `+=`.
     pub(in crate::check) op: Reduction,
     pub(in crate::check) op_span: StatementSpan,
     pub(in crate::check) value: ValueAst,
@@ -48,17 +47,17 @@ pub(in crate::check) struct NameToken {
     pub(in crate::check) span: StatementSpan,
 }
 
-/// Value in a statement's tree, with the byte range of every part.
+/// Node of a statement's syntax tree: a value.
 #[derive(Debug, Clone)]
 pub(in crate::check) struct ValueAst {
     /// Byte range of the value in the text, including its parentheses.
     pub(in crate::check) span: StatementSpan,
     pub(in crate::check) kind: ValueAstKind,
-    /// Number of nodes on the longest path from the value to a leaf.
+    /// Number of nodes on the longest path from this node to a leaf; 1 for a leaf.
     depth: usize,
 }
 
-/// Infix operator between two values.
+/// Infix operator between two values: arithmetic such as `a + b`, or a comparison such as `a < b`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::check) enum InfixOperator {
     Arithmetic(Arithmetic),
@@ -75,16 +74,16 @@ pub(in crate::check) enum ValueAstKind {
     /// Name of an axis, const or symbol.
     Name(String),
     Read(ReadAst),
-    /// Read with a value for out-of-bounds elements: `read ?? value`
+    /// Read with a value for out-of-bounds elements: `A[i - 1] ?? 0`.
     Guarded(Box<ReadAst>, Box<ValueAst>),
     Negate(Box<ValueAst>),
     Not(Box<ValueAst>),
-    /// Infix operator with its own byte range, and its left and right operands.
+    /// Infix operator with the byte range of its sign, and its left and right operands: `a + b`.
     Binary(InfixOperator, StatementSpan, Box<ValueAst>, Box<ValueAst>),
     Call(NameToken, Vec<ValueAst>),
 }
 
-/// Read of an element: `A[n, h + r]`
+/// Read of an element: `A[n, h + r]`.
 #[derive(Debug, Clone)]
 pub(in crate::check) struct ReadAst {
     pub(in crate::check) tensor: NameToken,
@@ -92,20 +91,21 @@ pub(in crate::check) struct ReadAst {
     pub(in crate::check) span: StatementSpan,
 }
 
-/// Index of a read or a target, which begins at byte `start` of the text.
+/// Index of a read or a target: the text between two commas or brackets. `start` is the byte offset of the text after
+/// the comma or bracket.
 #[derive(Debug, Clone)]
 pub(in crate::check) struct IndexText {
     pub(in crate::check) kind: IndexKind,
     pub(in crate::check) start: usize,
-    /// Length of the index's text between the commas, in bytes.
+    /// Length of the text between the commas or brackets, in bytes.
     pub(in crate::check) length: usize,
 }
 
 #[derive(Debug, Clone)]
 pub(in crate::check) enum IndexKind {
-    /// Arithmetic on axes; byte ranges in it are relative to the start of the index.
+    /// Arithmetic on axes, `h + r`; byte ranges in it are relative to the start of the index.
     Axes(index::IndexAst),
-    /// Value that reads elements; byte ranges in it are relative to the start of the text.
+    /// Value that reads elements, `ids[t] + 1`; byte ranges in it are relative to the start of the statement.
     Data(Box<ValueAst>),
 }
 
@@ -118,7 +118,7 @@ impl IndexText {
         }
     }
 
-    /// Name that the index is, if it is a single axis, const or symbol; `None` otherwise.
+    /// Name of the axis, const or symbol if the index is a single name; `None` otherwise.
     pub(in crate::check) fn lone_name(&self) -> Option<&str> {
         match &self.kind {
             IndexKind::Axes(index::IndexAst { kind: index::IndexAstKind::Name(name), .. }) => {
@@ -128,7 +128,7 @@ impl IndexText {
         }
     }
 
-    /// Value that the index is, if it reads elements; `None` otherwise.
+    /// Value of an index that reads elements; `None` for arithmetic on axes.
     pub(in crate::check) fn data(&self) -> Option<&ValueAst> {
         match &self.kind {
             IndexKind::Axes(_) => None,
@@ -138,12 +138,12 @@ impl IndexText {
 }
 
 impl ReadAst {
-    /// Values of the indices that read elements, in order.
+    /// Values of the indices that read elements (data-dependent indices), in textual order.
     pub(in crate::check) fn data(&self) -> impl Iterator<Item = &ValueAst> {
         self.index.iter().filter_map(IndexText::data)
     }
 
-    /// True if an index of the read reads elements itself.
+    /// True if an index of the read reads an element: `table[ids[t], d]`.
     pub(in crate::check) fn is_gather(&self) -> bool {
         self.data().next().is_some()
     }
@@ -165,26 +165,25 @@ impl StatementAst {
 /// Kind of a syntax error in a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::check) enum StatementErrorKind {
-    /// Token other than the expected one.
+    /// Token other than the expected one. `found` is its text in backticks, or "the end".
     Unexpected { expected: &'static str, found: String },
-    /// Character that no token contains.
+    /// Character that no token contains, such as `$`.
     Character(char),
-    /// Literal that does not fit 64 bits, or overflows a float.
+    /// Literal that does not fit 64 bits or overflows a float, at most 40 bytes of it.
     TooBig(String),
-    /// Literal with a leading zero, a `_`, letters, or a trailing point.
+    /// Malformed literal, at most 40 bytes of it: a leading zero, a `_`, letters, or a trailing point.
     Literal(String),
-    /// Access `.d` to a field of a record, after a name.
+    /// Text `.d` after a name, an access to a record's field, which statements do not support.
     Field(String),
-    /// Statement that is nested too deeply or too long.
+    /// Statement that is nested deeper than [`MAX_DEPTH`], or longer than 65536 bytes.
     TooDeep,
-    /// Two comparisons in a row: the byte ranges of the first one, of its right operand, and of the rest from the
-    /// second operator on.
+    /// Chained comparison, `a < b < c`, as byte ranges: `first` is `a < b`, `middle` is `b`, `rest` is `< c`.
     Chained { first: StatementSpan, middle: StatementSpan, rest: StatementSpan },
-    /// Operator `??` after a value that is not a read.
+    /// Operator `??` after a value that is not a read: `(a + b) ?? 0`.
     Guard,
-    /// Keyword in the position of a name.
+    /// Keyword such as `and` in the position of a name.
     Keyword(String),
-    /// Statement without an assignment operator.
+    /// Statement without an assignment operator: `B[i] A[i]`.
     NoOperator,
     /// Syntax error of an index, with the byte range of the index.
     Index(index::ParseError, StatementSpan),

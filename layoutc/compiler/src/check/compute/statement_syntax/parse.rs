@@ -1,4 +1,4 @@
-//! Parser of statements into trees.
+//! Parser of the text of a statement into a [`StatementAst`], by recursive descent.
 
 use layoutc_algebra::expr::parse as index;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::model::compute::{Arithmetic, ComparePredicate, Reduction};
 
-/// Precedences of the infix operators, the loosest first.
+/// Precedences of the operators: a greater number binds tighter.
 const OR: u8 = 1;
 const AND: u8 = 2;
 const NOT: u8 = 3;
@@ -52,7 +52,7 @@ impl StatementParser<'_> {
         self.tokens.get(self.at).map_or(end..end, |token| token.span.clone())
     }
 
-    /// Byte offset of the end of the previous token.
+    /// Byte offset of the end of the token before the current one; 0 at the first token.
     fn end_before(&self) -> usize {
         let before = self.at.checked_sub(1).and_then(|k| self.tokens.get(k));
         before.map_or(0, |token| token.span.end)
@@ -100,7 +100,8 @@ impl StatementParser<'_> {
         }
     }
 
-    /// Parses the left side of a statement: returns its axes, or its indices if one of them reads an element.
+    /// Parses the brackets after the target's name. Returns (axes, `None`), or (no axes, indices) if an index reads an
+    /// element.
     fn left(&mut self) -> Result<(Vec<NameToken>, Option<Vec<IndexText>>), StatementError> {
         let is_open = self.is_sign("[");
         let behind = self.tokens.get(self.at + usize::from(is_open)..).unwrap_or_default();
@@ -155,7 +156,7 @@ impl StatementParser<'_> {
         Ok((op, start.start..end))
     }
 
-    /// Parses with `inner` one level of nesting deeper; an error beyond [`MAX_DEPTH`](super::MAX_DEPTH).
+    /// Calls `inner` with the nesting depth increased by 1; an error beyond [`MAX_DEPTH`](super::MAX_DEPTH).
     fn deeper<T>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, StatementError>,
@@ -178,7 +179,7 @@ impl StatementParser<'_> {
         Ok(ValueAst { depth, ..node })
     }
 
-    /// Parses a value with an optional `?? value`.
+    /// Parses a value, with an optional `?? value` after a read.
     fn value(&mut self) -> Result<ValueAst, StatementError> {
         self.deeper(|parser| {
             let left = parser.operators(OR)?;
@@ -216,7 +217,7 @@ impl StatementParser<'_> {
         })
     }
 
-    /// Parses operators of at least precedence `least`, by precedence climbing.
+    /// Parses a chain of infix operators of at least precedence `least`, by precedence climbing.
     fn operators(&mut self, least: u8) -> Result<ValueAst, StatementError> {
         let mut left = self.prefixed(least)?;
         let mut compared = false;
@@ -238,7 +239,7 @@ impl StatementParser<'_> {
         Ok(left)
     }
 
-    /// Error for a second comparison after `left`, at the current token.
+    /// Error for a second comparison after the comparison `left`. The current token is the second operator.
     fn chained(&mut self, left: &ValueAst) -> StatementError {
         let span = self.span();
         self.at += 1;
@@ -297,7 +298,7 @@ impl StatementParser<'_> {
         self.node(span, kind)
     }
 
-    /// Parses what begins with the name `word`: a read, a call, or the name alone.
+    /// Parses a read `word[…]`, a call `word(…)` or the name `word` alone. The current token is the one after the name.
     fn named(&mut self, word: NameToken) -> Result<ValueAst, StatementError> {
         let start = word.span.start;
         if self.take("[") {
@@ -319,7 +320,8 @@ impl StatementParser<'_> {
         self.node(start..self.end_before(), ValueAstKind::Call(word, arguments))
     }
 
-    /// Parses indices up to the closing bracket: each is an index expression, or a value if it reads an element.
+    /// Parses indices up to and including the closing bracket: each is an index expression, or a value if it reads an
+    /// element.
     fn index(&mut self) -> Result<Vec<IndexText>, StatementError> {
         let mut index = Vec::new();
         if self.take("]") {
@@ -360,7 +362,7 @@ impl StatementParser<'_> {
         false
     }
 
-    /// Skips to the `,` or `]` that ends an index.
+    /// Advances to the `,` or `]` that ends the current index, outside of parentheses; an error if there is none.
     fn skip_index(&mut self) -> Result<(), StatementError> {
         let mut open = 0_usize;
         loop {

@@ -1,14 +1,14 @@
-//! Tokenizer of statements.
+//! Tokenizer of statements: text → tokens with byte ranges.
 
 use super::{StatementError, StatementErrorKind, StatementSpan};
 
 /// Maximum length of a statement, in bytes. A longer one is an error.
 const MAX_BYTES: usize = 1 << 16;
 
-/// Words that cannot be names.
+/// Words that are keywords or literals, and thus cannot be names.
 const KEYWORDS: &[&str] = &["and", "or", "not", "true", "false", "inf", "nan"];
 
-/// Operators and brackets, each before those that are prefixes of it.
+/// Operators and brackets. A sign comes before every sign that is a prefix of it: `//` before `/`.
 const SIGNS: &[&str] = &[
     "??", "+=", "*=", "==", "!=", "<=", ">=", "//", "(", ")", "[", "]", ",", "=", "<", ">", "+",
     "-", "*", "/", "%", "&", "^",
@@ -72,7 +72,8 @@ pub(super) fn tokenize(text: &str) -> Result<Vec<StatementToken>, StatementError
     Ok(tokens)
 }
 
-/// Name of the field that `rest` accesses: `d` for `.d` directly after a name; `None` otherwise.
+/// Text `.d` at the start of `rest` if it directly follows a name, whose token is `before` and ends at byte `at`;
+/// `None` otherwise.
 fn field<'t>(rest: &'t str, before: Option<&StatementToken>, at: usize) -> Option<&'t str> {
     let name = rest.strip_prefix('.')?;
     let is_behind = before.is_some_and(|token| {
@@ -83,8 +84,8 @@ fn field<'t>(rest: &'t str, before: Option<&StatementToken>, at: usize) -> Optio
     if is_behind && is_name { rest.get(..length.checked_add(1)?) } else { None }
 }
 
-/// Length in bytes of the number at the start of `rest`, including adjacent letters so that an error covers all
-/// of it.
+/// Length in bytes of the number at the start of `rest`, with adjacent letters and `_`, so that an error covers them
+/// too.
 fn number_length(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     let mut length = 0;
@@ -127,7 +128,7 @@ fn number(word: &str) -> Result<StatementTokenKind, StatementErrorKind> {
     }
 }
 
-/// The word, cut after 40 bytes.
+/// First 40 bytes of a word, followed by `…` if it is longer.
 fn shown(word: &str) -> String {
     match word.get(..40) {
         Some(start) if word.len() > 40 => format!("{start}…"),

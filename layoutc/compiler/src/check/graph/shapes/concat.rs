@@ -1,10 +1,10 @@
-//! Shape rules of concatenation and split.
+//! Shape rules of concatenation and split: the whole has the sum of the parts' extents along one axis.
 
 use super::super::tensor_types::GraphTensorType;
 use super::{OperatorSignature, by_name, by_position};
 use crate::manifest::syntax::PropertyItem;
 
-/// The reason why the concatenation of the operands is not the result.
+/// Reason why the concatenation of the operands is not the first result; `None` if it is.
 pub(super) fn concat(operation: &OperatorSignature<'_>) -> Option<String> {
     let whole = *operation.results.first()?;
     let parts = &operation.operands;
@@ -20,7 +20,8 @@ pub(super) fn concat(operation: &OperatorSignature<'_>) -> Option<String> {
     Some(format!("the concatenation of {}{along} is not {whole}", parts.join(" and ")))
 }
 
-/// The reason why the concatenation of the results is not a prefix of the operand; unused results may be omitted.
+/// Reason why the results are not consecutive parts of the first operand from its start; `None` if they are. Unused
+/// results at the end may be omitted.
 pub(super) fn split(operation: &OperatorSignature<'_>) -> Option<String> {
     let whole = *operation.operands.first()?;
     let parts = &operation.results;
@@ -35,13 +36,14 @@ pub(super) fn split(operation: &OperatorSignature<'_>) -> Option<String> {
     Some(format!("{} are not a split of {whole}{}", parts.join(" and "), along(whole, &axes)))
 }
 
-/// `` along `C` ``, if there is one candidate axis.
+/// Text `` along `C` `` if `axes` has one candidate axis, otherwise empty.
 fn along(whole: &GraphTensorType, axes: &[usize]) -> String {
     let [axis] = axes else { return String::new() };
     whole.axes.get(*axis).map(|axis| format!(" along `{}`", axis.name)).unwrap_or_default()
 }
 
-/// Candidate axes of the whole: that of the property `axis`, by letter or by number, else all.
+/// Positions of the candidate axes of `whole`: the axis that the property `axis` gives, as a letter (of `first` or
+/// `whole`) or a number, which counts from the end if negative; without one, all.
 fn axes(
     operation: &OperatorSignature<'_>,
     whole: &GraphTensorType,
@@ -63,8 +65,8 @@ fn axes(
     if meant.is_empty() { (0..rank).collect() } else { meant }
 }
 
-/// Sum of the parts' extents along an axis of the whole; `None` if they differ from the whole along another axis, or on
-/// overflow. Axes are matched by name if that gives the whole's extent, else by position.
+/// Sum of the parts' extents along `axis` of `whole`; `None` if the parts differ from `whole` along another axis, or on
+/// overflow. Axes are matched by name if that gives the whole's extent, otherwise by position.
 fn joined(parts: &[&GraphTensorType], whole: &GraphTensorType, axis: usize) -> Option<i128> {
     let along = |places: fn(&GraphTensorType, &GraphTensorType) -> Option<Vec<usize>>| {
         let mut sum = 0_i128;

@@ -1,9 +1,10 @@
-//! Shape rule of matrix products.
+//! Shape rule of matrix products: two operands and a result, by position as in `NumPy`, or by axis names.
 
 use super::super::tensor_types::GraphTensorType;
 use super::OperatorSignature;
 
-/// The reason why two operands and a result are not a product: neither by position as in `NumPy`, nor by axis names.
+/// Reason why the result is not the product of the first two operands, neither by position as in `NumPy` (with the
+/// properties `transA` and `transB`) nor by axis names; `None` if it is.
 pub(super) fn clash(operation: &OperatorSignature<'_>) -> Option<String> {
     let ([a, b, ..], result) = (operation.operands.as_slice(), operation.results.first()?) else {
         return None;
@@ -35,7 +36,8 @@ pub(super) fn clash(operation: &OperatorSignature<'_>) -> Option<String> {
     Some(format!("the product of {a} and {b} is not {result}: {figures}"))
 }
 
-/// Extent of the reduced axis of the second operand.
+/// Extent of the reduced axis of a product's second operand: its last axis but one, or the only one; `None` for a
+/// scalar.
 fn inner(extents: &[i128]) -> Option<i128> {
     match extents {
         [] => None,
@@ -44,7 +46,8 @@ fn inner(extents: &[i128]) -> Option<i128> {
     }
 }
 
-/// Shape of a product: a vector is a row on the left and a column on the right.
+/// Extents of the product of operands with extents `a` and `b`: a vector is a row on the left and a column on the
+/// right. `None` if the batch axes do not broadcast.
 fn multiplied(a: &[i128], b: &[i128]) -> Option<Vec<i128>> {
     let outer = |extents: &[i128]| {
         extents.get(..extents.len().saturating_sub(2)).unwrap_or_default().to_vec()
@@ -55,7 +58,7 @@ fn multiplied(a: &[i128], b: &[i128]) -> Option<Vec<i128>> {
     Some(shape)
 }
 
-/// Broadcast of two shapes, aligned at the last axis.
+/// Extents of the broadcast of two shapes, aligned at the last axis; `None` if two extents differ and neither is 1.
 fn together(a: &[i128], b: &[i128]) -> Option<Vec<i128>> {
     let rank = a.len().max(b.len());
     let at = |extents: &[i128], k: usize| {
@@ -88,7 +91,7 @@ fn is_named(a: &GraphTensorType, b: &GraphTensorType, result: &GraphTensorType) 
     has_one_extent && is_given && count > 0 && first && second
 }
 
-/// `(4, 3)`
+/// Text of extents: `(4, 3)`.
 fn listed(extents: &[i128]) -> String {
     let extents: Vec<String> = extents.iter().map(ToString::to_string).collect();
     format!("({})", extents.join(", "))

@@ -1,4 +1,4 @@
-//! Constant folding of elementwise operators, with broadcasting.
+//! Constant folding of elementwise ONNX operators, with broadcasting.
 
 use std::cmp::Ordering;
 
@@ -7,11 +7,11 @@ use crate::base::dtype::Scalar;
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::elements::{ConstantElements, MAX_KNOWN, float, whole};
 
-/// Maximum number of operands of a folded operator.
+/// Maximum number of operands of an operator that is folded; operators with more are left unfolded.
 const MAX_OPERANDS: usize = 64;
 
-/// Elements of an elementwise operator's result, `all` in number. `None` for other operators, or if a value is
-/// not exact.
+/// Elements of an elementwise operator's result, which has `all` elements. `None` for all other operators, if an
+/// operand is not constant, or if a value is not representable.
 pub(super) fn elementwise(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,
@@ -59,7 +59,8 @@ pub(super) fn elementwise(
     }
 }
 
-/// Elements of `And` and `Or` if one constant operand determines the result: all false, or all true.
+/// Elements of the result of `And` or `Or` if one constant operand determines them: `And` with all false, `Or` with all
+/// true. `None` otherwise.
 pub(super) fn decided(call: &OnnxCall<'_>, result: &ShapedTensor) -> Option<ConstantElements> {
     let deciding = match call.node.op_type.as_str() {
         "And" => 0,
@@ -177,7 +178,8 @@ fn cast(values: &ConstantElements, to: Scalar) -> Option<ConstantElements> {
     })
 }
 
-/// Applies a binary operator to operands of equal length.
+/// Elements of a binary operator's result, for operands of equal length; `None` if the operator is not supported or a
+/// value overflows.
 fn binary(
     call: &OnnxCall<'_>,
     op: &str,

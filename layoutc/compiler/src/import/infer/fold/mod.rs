@@ -1,4 +1,4 @@
-//! Constant folding of small tensors, as computed from shapes and constants.
+//! Constant folding: elements of small result tensors that follow from shapes and constant operands.
 
 mod elementwise;
 mod movement;
@@ -10,8 +10,8 @@ use crate::import::elements::{ConstantElements, MAX_KNOWN, represents, rounded};
 
 pub(super) use movement::non_zeros;
 
-/// Elements of the results of a call, row-major; `None` for a result that is not constant. The cost of a result is
-/// linear in the number of elements of operands and result, at most [`MAX_KNOWN`].
+/// Elements of the results of a call, row-major; `None` for a result that is not constant or has more than
+/// [`MAX_KNOWN`] elements. The work is linear in the number of elements of operands and result.
 pub(super) fn fold(call: &OnnxCall<'_>, results: &[ShapedTensor]) -> Vec<Option<ConstantElements>> {
     // `CastLike` uses only the element type of its second operand.
     let is_read = |k: usize| k != 1 || call.node.op_type != "CastLike";
@@ -58,8 +58,8 @@ fn one(call: &OnnxCall<'_>, k: usize, result: &ShapedTensor) -> Option<ConstantE
     }
 }
 
-/// Elements of a strided view of a tensor, by their positions in row-major order of the view: the first position
-/// and the stride of each axis.
+/// Strided view of a row-major tensor: shape of the view, position of its first element, and stride of each axis in
+/// elements, which may be 0 or negative.
 struct StridedView<'a> {
     shape: &'a [u64],
     start: i64,
@@ -86,12 +86,12 @@ impl StridedView<'_> {
     }
 }
 
-/// Number of elements of a shape; `None` on overflow.
+/// Number of elements of a shape; `None` if it is 2^63 or more.
 fn size(shape: &[u64]) -> Option<usize> {
     count(shape).ok().and_then(|size| usize::try_from(size).ok())
 }
 
-/// Row-major strides of a shape, in elements; `None` if one exceeds 63 bits.
+/// Row-major strides of a shape, in elements, outermost first: `[2, 3]` gives `[3, 1]`. `None` if one exceeds 63 bits.
 fn strides(shape: &[u64]) -> Option<Vec<i64>> {
     let mut strides = Vec::new();
     let mut step = 1_i64;
@@ -103,7 +103,7 @@ fn strides(shape: &[u64]) -> Option<Vec<i64>> {
     Some(strides)
 }
 
-/// Elements of a tensor broadcast to a shape; `None` if they are unknown.
+/// Elements of a tensor broadcast to a shape, row-major; `None` if they are unknown or the rank is too small.
 fn spread(input: &ShapedTensor, shape: &[u64]) -> Option<ConstantElements> {
     let before = shape.len().checked_sub(input.shape.len())?;
     let own = strides(&input.shape)?;

@@ -1,4 +1,4 @@
-//! Constant folding of operators that move elements.
+//! Constant folding of operators that copy elements to other positions, such as `Transpose`, `Slice` and `Gather`.
 
 use super::{StridedView, size, spread, strides};
 use crate::import::call::{OnnxCall, ShapedTensor};
@@ -6,7 +6,8 @@ use crate::import::elements::ConstantElements;
 use crate::import::infer::reshape::permutation;
 use crate::import::infer::slicing::cuts;
 
-/// Elements of an operator's first result that are elements of its operands. `None` for other operators.
+/// Elements of the first result of an operator that copies elements of its operands, or their indices. `None` for all
+/// other operators, or if a needed operand is not constant.
 pub(super) fn fold_movement(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,
@@ -38,7 +39,7 @@ pub(super) fn fold_movement(
     }
 }
 
-/// True if the scattered elements replace the previous ones, rather than being combined with them.
+/// True if a scatter operator replaces elements, false if it combines them with the previous ones by `reduction`.
 fn is_plain(call: &OnnxCall<'_>) -> bool {
     call.word("reduction").is_none_or(|word| word == "none")
 }
@@ -62,7 +63,8 @@ fn slice(
     picked(first.known.as_ref()?, &StridedView { shape: &result.shape, start, steps })
 }
 
-/// Result `k` of `Split`; all parts but the last are as large as the first.
+/// Elements of result `k` of `Split`, from 0; `None` for other operators. Without sizes, all parts but the last have
+/// equal sizes.
 pub(super) fn split(
     call: &OnnxCall<'_>,
     k: usize,
@@ -117,7 +119,8 @@ fn tile(first: &ShapedTensor, result: &ShapedTensor) -> Option<ConstantElements>
     first.known.as_ref()?.pick(places.into_iter().map(Some))
 }
 
-/// `Pad` with a constant, by default 0; other modes are not folded.
+/// Elements of the result of `Pad` with a constant fill value, by default 0; `None` for all other modes and before
+/// opset 11.
 fn pad(
     call: &OnnxCall<'_>,
     first: &ShapedTensor,
@@ -160,8 +163,7 @@ fn pad(
     }))
 }
 
-/// Index counted from 0, for an index that is negative if it is counted from the end; `None` if it is out of
-/// bounds.
+/// Index counted from 0; a negative index counts from the end of the axis. `None` if it is out of bounds.
 fn counted(index: i64, extent: u64) -> Option<usize> {
     let extent = i64::try_from(extent).ok()?;
     let counted = if index < 0 { index.checked_add(extent)? } else { index };
@@ -184,8 +186,8 @@ fn gather(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements>
     first.known.as_ref()?.pick(places.into_iter())
 }
 
-/// Positions of the elements that `GatherElements` selects: each index replaces one coordinate of its own
-/// position.
+/// Positions of the elements of the first operand that `GatherElements` reads or `ScatterElements` writes: the position
+/// of each index, with the coordinate along `axis` replaced by the index.
 fn along(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Vec<usize>> {
     let axis = call.own_axis(0, first.shape.len()).ok()?;
     let indices = call.optional(1)?;
@@ -205,7 +207,8 @@ fn gather_elements(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Constant
     first.known.as_ref()?.pick(along(call, first)?.into_iter().map(Some))
 }
 
-/// Positions of the first elements of the slices that `GatherND` selects, and the number of elements of a slice.
+/// Positions of the first elements of the slices that `GatherND` reads or `ScatterND` writes, and the number of
+/// elements of a slice.
 fn parts(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<(Vec<usize>, usize)> {
     let indices = call.optional(1)?;
     let depth = usize::try_from(*indices.shape.last()?).ok().filter(|depth| *depth > 0)?;
@@ -236,7 +239,8 @@ fn scatter_elements(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Constan
     replaced(first, call.optional(2)?, along(call, first)?.into_iter())
 }
 
-/// Elements of a tensor with those at `places` replaced by updates; the last update of a position wins.
+/// Elements of a tensor with the elements at `places` replaced by the updates, in order; the last update of a position
+/// wins.
 fn replaced(
     first: &ShapedTensor,
     updates: &ShapedTensor,
@@ -250,7 +254,7 @@ fn replaced(
     ConstantElements::chain(&[known, updates])?.pick(from.into_iter().map(Some))
 }
 
-/// `Trilu`: elements above or below a diagonal, zeros elsewhere.
+/// Elements of the result of `Trilu`: the elements on and above (or below) a diagonal, 0 elsewhere.
 fn trilu(
     call: &OnnxCall<'_>,
     first: &ShapedTensor,
@@ -280,7 +284,7 @@ fn trilu(
     ConstantElements::chain(&[known, &zero])?.pick(places)
 }
 
-/// `NonZero`: indices of nonzero elements, one row per axis.
+/// Elements of the result of `NonZero`: the indices of the nonzero elements, one row per axis.
 fn non_zero(first: &ShapedTensor, result: &ShapedTensor) -> Option<ConstantElements> {
     let places = non_zeros(first.known.as_ref()?);
     let steps = strides(&first.shape)?;
@@ -294,7 +298,7 @@ fn non_zero(first: &ShapedTensor, result: &ShapedTensor) -> Option<ConstantEleme
     (result.shape.len() == 2).then_some(ConstantElements::Integers(indices))
 }
 
-/// Positions of the nonzero elements.
+/// Row-major positions of the nonzero elements, ascending.
 pub(in crate::import::infer) fn non_zeros(known: &ConstantElements) -> Vec<usize> {
     let all = 0..known.len();
     match known {

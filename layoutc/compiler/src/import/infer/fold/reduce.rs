@@ -1,4 +1,4 @@
-//! Constant folding of reductions.
+//! Constant folding of reductions, `ArgMax`, `ArgMin` and `CumSum`.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,8 @@ use super::{size, strides};
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::elements::{ConstantElements, rounded};
 
-/// Elements of a reduction's result. `None` for other operators, or if a value is not exact.
+/// Elements of a reduction's result, which has `all` elements. `None` for all other operators, if an operand is not
+/// constant, or if a value is not representable.
 pub(super) fn reduced(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,
@@ -43,8 +44,8 @@ pub(super) fn reduced(
     }
 }
 
-/// Positions of the elements that are reduced to each result, as one list per result, in the order of the
-/// results.
+/// Positions of the elements that are reduced over `axes` to each of the `all` results, one list per result, in
+/// row-major order of the results.
 fn groups(first: &ShapedTensor, axes: &[usize], all: usize) -> Option<Vec<Vec<usize>>> {
     let steps = strides(&first.shape)?;
     let mut groups = vec![Vec::new(); all];
@@ -63,7 +64,7 @@ fn groups(first: &ShapedTensor, axes: &[usize], all: usize) -> Option<Vec<Vec<us
     Some(groups)
 }
 
-/// Reduction operator that is folded.
+/// Reduction operator of ONNX that is folded.
 #[derive(Clone, Copy)]
 enum FoldReduction {
     Sum,
@@ -96,7 +97,8 @@ impl FoldReduction {
         }
     }
 
-    /// Reduction of the elements of one group as floats, rounded to the result's type after each step.
+    /// Reduction of the elements at positions `group`. Sums and products are rounded to the result's element type after
+    /// each step. `None` for types other than `f32` and `f64`.
     fn floats(self, values: &[f64], group: &[usize], result: &ShapedTensor) -> Option<f64> {
         let count = f64::from(u32::try_from(group.len()).ok()?);
         let mut group = group.iter().filter_map(|place| values.get(*place).copied());
@@ -113,7 +115,8 @@ impl FoldReduction {
     }
 }
 
-/// `ArgMax` and `ArgMin`: position of the first or the last extremum of each group.
+/// Elements of the result of `ArgMax` or `ArgMin`: index of the first or the last extremum within each group; `None` if
+/// a NaN occurs or a group is empty.
 fn best(
     call: &OnnxCall<'_>,
     known: &ConstantElements,
@@ -141,7 +144,7 @@ fn best(
     Some(ConstantElements::Integers(all))
 }
 
-/// `CumSum` of integers along an axis.
+/// Elements of the result of `CumSum` of integers along an axis; `None` on overflow.
 fn cumulated(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements> {
     let is_set = |name: &str| call.integer(name) == Some(1);
     let axis = *call.optional(1)?.known.as_ref()?.integers()?.first()?;

@@ -1,5 +1,5 @@
-//! Solved graph for Graphviz: a box per operator, an ellipse per external tensor, a filled box per conversion, and
-//! edges with the layouts in which tensors are passed.
+//! Drawing of a solved graph in Graphviz's DOT language: a box per operator, an ellipse per input, constant or output,
+//! a filled box per conversion, and edges with the layouts in which tensors are passed.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ const ELLIPSE: &str = "shape=ellipse";
 const DASHED: &str = "shape=ellipse style=dashed";
 const FILLED: &str = "shape=box style=\"rounded,filled\" fillcolor=\"#ffd9a0\"";
 
-/// Graph in Graphviz's DOT language: a node follows the nodes with edges to it.
+/// Text of a solved graph in Graphviz's DOT language, with costs in bytes. Edges point from producer to reader.
 pub fn dot(graph: &Graph, plan: &GraphPlan) -> String {
     let mut drawing =
         Drawing { graph, plan, nodes: Vec::new(), edges: Vec::new(), producers: BTreeMap::new() };
@@ -60,26 +60,26 @@ pub fn dot(graph: &Graph, plan: &GraphPlan) -> String {
     )
 }
 
-/// Lines of a drawing in Graphviz's DOT language, as they are added.
+/// Drawing in Graphviz's DOT language under construction: lines of nodes and of edges, in order of addition.
 struct Drawing<'g> {
     graph: &'g Graph,
     plan: &'g GraphPlan,
     nodes: Vec<String>,
     edges: Vec<String>,
-    /// Number of the DOT node that produces a tensor in a layout, by the positions of the tensor and of its
-    /// candidate.
+    /// Number of the DOT node that produces a tensor in a layout, by the positions of the tensor and of its candidate
+    /// layout.
     producers: BTreeMap<(usize, usize), usize>,
 }
 
 impl Drawing<'_> {
-    /// Adds a DOT node with two lines of text, and returns its number.
+    /// Adds a DOT node with two lines of text, and returns the number of the node.
     fn node(&mut self, style: &str, title: &str, below: &str) -> usize {
         let (number, title, below) = (self.nodes.len(), quoted(title), quoted(below));
         self.nodes.push(format!("  n{number} [{style} label=\"{title}\\n{below}\"]\n"));
         number
     }
 
-    /// Adds DOT nodes for the conversions of a tensor after the node that produces it in candidate `from`.
+    /// Adds DOT nodes for the conversions of a tensor after the DOT node `from`, which produces or passes the tensor.
     fn conversions(&mut self, position: usize, tensor: &GraphTensor, from: usize) {
         self.producers.insert((position, self.stored(position)), from);
         let plan = self.plan;
@@ -96,8 +96,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// Adds the edge of a tensor to the DOT node `to`, which requires a layout; `None` reads the tensor as it is
-    /// stored.
+    /// Adds the edge of the tensor at `position` to the DOT node `to`. `required` is the candidate that the node reads;
+    /// `None`: the one in which the tensor is stored.
     fn read(&mut self, position: usize, required: Option<usize>, to: usize) {
         let layout = required.unwrap_or(self.stored(position));
         let producer = self.producers.get(&(position, layout)).copied();
@@ -121,7 +121,7 @@ fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// Extents and element type of a tensor: `1x56x56x64 f32`.
+/// Extents, outermost first, and element type of a tensor: `1x56x56x64 f32`; `?` for a symbolic extent.
 fn shape(tensor: &GraphTensor) -> String {
     let Some(candidate) = tensor.candidates.first() else { return String::new() };
     let extent = |axis: &layoutc_algebra::symbol::Axis| {

@@ -1,4 +1,4 @@
-//! Reports on a solved graph, as JSON, as text and for Graphviz.
+//! Reports on a solved graph: as JSON, as text and in Graphviz's DOT language.
 
 mod dot;
 
@@ -10,8 +10,8 @@ use super::lines_text;
 use crate::model::graph::{Graph, GraphNode, GraphTensor, OperatorLowering, TensorRole};
 use crate::solve::{GraphPlan, LayoutConversion};
 
-/// Object of `solve --format json` for one graph. Costs are in bytes; `choices` are the chosen alternatives of the
-/// operators, counted from 0; `layouts` those in which tensors are passed or produced.
+/// Object of `solve --format json` for one graph. Costs are in bytes. `choices` are the chosen alternatives of
+/// operators, counted from 0; `layouts` are the layouts in which tensors are passed or produced.
 pub fn solution_json(graph: &Graph, plan: &GraphPlan) -> Value {
     let all = || graph.tensors.iter().zip(&plan.stored);
     let stored = |(tensor, stored): (&GraphTensor, &usize)| {
@@ -52,8 +52,8 @@ pub fn solution_json(graph: &Graph, plan: &GraphPlan) -> Value {
     })
 }
 
-/// JSON objects of the transpositions that are aliases or conversions, with their costs in bytes and the layouts
-/// of operand and result.
+/// JSON objects of the transpositions that layoutc performs as aliases or conversions: node, layouts of operand and
+/// result, cost in bytes.
 fn transposes_json(graph: &Graph, plan: &GraphPlan) -> Vec<Value> {
     let one = |(node, choice): (&GraphNode, &usize)| {
         let choice = node.choices.get(*choice).filter(|_| node.transposed.is_some())?;
@@ -73,7 +73,8 @@ fn conversion_json(graph: &Graph, conversion: &LayoutConversion) -> Option<Value
     Some(json!({ "tensor": tensor.name, "from": from, "to": to, "cost": conversion.cost }))
 }
 
-/// Text report: operands and results of each operator, conversions, cost.
+/// Text report on a solved graph: inputs, operators with the layouts of their operands and results, outputs,
+/// conversions, cost. `file` is the manifest's name.
 pub fn solution_text(graph: &Graph, plan: &GraphPlan, file: &str) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
     let outside = graph.tensors.iter().zip(&plan.stored);
@@ -104,8 +105,8 @@ pub fn solution_text(graph: &Graph, plan: &GraphPlan, file: &str) -> String {
     format!("{} (graph, {file})\n{}", graph.name, lines_text(&lines))
 }
 
-/// Quality of the plan: `proven least`, or the lower bound and the gap between cost and bound as a percentage of
-/// the cost: `1.25 %`.
+/// Proof of the plan as text: `proven least`, or the lower bound in bytes and the gap between cost and bound in percent
+/// of the cost.
 fn proof(plan: &GraphPlan) -> String {
     if plan.is_optimal() {
         return "proven least".to_owned();

@@ -1,4 +1,4 @@
-//! Repetition of a proof's bucket elimination by the checker, table entry by table entry.
+//! Second execution of a proof's bucket elimination by the checker, without the solver's code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::super::proof::{Bucket, BucketGroup, ProofPart};
 use super::ProofError;
 use super::tables::{CostTable, PartAssignment, clamp_cost};
 
-/// Tables that the elimination of a variable removes and produces.
+/// Cost tables that the elimination of one variable consumes and produces.
 #[derive(Debug, Default)]
 pub(super) struct EliminationStep {
     pub(super) gone: Vec<CostTable>,
@@ -17,7 +17,8 @@ pub(super) struct EliminationStep {
     pub(super) size: usize,
 }
 
-/// Elimination steps of a part by position, where the variable eliminated last comes first.
+/// Elimination steps of part `number` of a proof, indexed by position in the part; the variable eliminated last has
+/// position 0.
 pub(super) fn rebuild_tables(
     parts: &mut PartAssignment<'_>,
     number: usize,
@@ -72,7 +73,8 @@ fn shifts_cancel(bucket: &Bucket, size: usize) -> bool {
     sums.iter().all(|&sum| sum == 0)
 }
 
-/// Minimum over one variable of a sum of tables, for all values of the other variables.
+/// Table of one bucket group: minimum over the variable at position `place` of the sum of `members`, plus the group's
+/// shift, for all values of the remaining variables. Subtracts the number of entries from `room`.
 fn least(
     members: &[CostTable],
     group: &BucketGroup,
@@ -119,8 +121,8 @@ fn put(values: &mut [usize], place: usize, value: usize) {
     }
 }
 
-/// Sum of the removed tables minus the sum of the produced tables at a prefix of values; `None` if the prefix is
-/// forbidden.
+/// Sum of the consumed tables minus the sum of the produced tables of a step, at the values of the first positions;
+/// `None` if a table is infinite there.
 pub(super) fn difference(step: &EliminationStep, values: &[usize]) -> Option<i128> {
     let mut sum = 0i128;
     for table in &step.gone {

@@ -1,10 +1,10 @@
-//! Check of the values that a proof drops.
+//! Check of the values that a proof drops from the domains of variables.
 
 use super::super::data::{Cost, CostNetwork, INFINITE, PairCosts};
 use super::super::proof::DroppedValue;
 use super::ProofError;
 
-/// Checks all dropped values of a proof. Returns the remaining values of each variable, ascending.
+/// Checks all dropped values of a proof, in order. Returns the remaining values of each variable, ascending.
 pub(super) fn check_drops(
     network: &CostNetwork,
     drops: &[DroppedValue],
@@ -62,7 +62,8 @@ fn justified(
     }
 }
 
-/// Costs of a value of `variable` with every remaining value of the other variable of the pair.
+/// Costs of the pair for one value of `variable`, with each remaining value (`left`) of the pair's second variable, in
+/// ascending order of the latter.
 fn row(pair: &PairCosts, variable: usize, value: usize, left: &[Vec<usize>]) -> Vec<Cost> {
     let width = pair.width.max(1);
     let place = |other: &usize| {

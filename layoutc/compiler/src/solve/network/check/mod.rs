@@ -1,5 +1,5 @@
-//! Checker of proofs, in exact integers. It trusts no cost in the proof, and shares with the solver the network's data
-//! but no code.
+//! Checker of proofs, in exact integers. No cost in the proof is trusted; the checker shares the network's data types
+//! with the solver, but no code.
 //!
 //! Correctness of a proof that passes:
 //!
@@ -23,10 +23,10 @@ use super::SolverLimits;
 use super::data::{Cost, CostNetwork, INFINITE, LARGEST};
 use super::proof::Solution;
 
-/// Reason why the checker rejects a solution or its proof.
+/// Reason why [`verify`] rejects a solution or its proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ProofError {
-    /// The solution's values have another cost than stated, or are no assignment.
+    /// The cost of the solution's values differs from the stated cost; it is infinite for a list of the wrong length.
     #[error("the assignment costs {found}")]
     Cost {
         /// Actual cost of the values, in bytes.
@@ -35,50 +35,51 @@ pub enum ProofError {
     /// The bound of the solution exceeds its cost.
     #[error("the bound exceeds the cost")]
     Crossed,
-    /// A dropped value is neither forbidden nor dominated, or one of the two values does not remain.
+    /// A dropped value is neither forbidden nor dominated, or the dropped or the dominating value was dropped before.
     #[error("drop {step} is not justified")]
     Dropped {
-        /// Position of the dropped value in the proof's list.
+        /// Position of the dropped value in `BoundProof::drops`.
         step: usize,
     },
-    /// A message goes to a variable that is not in its pair, has the wrong length, or names a pair of another part.
+    /// A message goes to a variable that is not in its pair or not in the part, has the wrong length, or names no pair.
     #[error("message {step} has an invalid target or length")]
     Message {
-        /// Position of the message in the part's list.
+        /// Position of the message in `ProofPart::messages`.
         step: usize,
     },
-    /// A table has a negative entry after messages or shifts.
+    /// An entry of a table is negative after messages or shifts.
     #[error("table {table} has a negative entry")]
     Negative {
-        /// Number of the table with the negative entry.
+        /// Number of the table, as defined at `ProofPart`.
         table: usize,
     },
-    /// A variable with several values is in no part or in two, or one with a single value is in a part.
+    /// A variable with several remaining values is in no part or in two parts, or a variable with a single value is in
+    /// a part.
     #[error("variable {variable} is not in exactly one part")]
     Variable {
         /// Number of the variable that is in no part or in the wrong one.
         variable: usize,
     },
-    /// A group of a bucket names a table that does not exist, was used before, lacks the variable, or belongs to
-    /// another part.
+    /// A group of a bucket names a table that does not exist, was consumed before, lacks the bucket's variable, or
+    /// belongs to another part; or a pair connects two parts.
     #[error("invalid use of table {table}")]
     Table {
-        /// Number of the table that the group names.
+        /// Number of the table, as defined at `ProofPart`.
         table: usize,
     },
-    /// A table that contains the bucket's variable is in none of its groups.
+    /// A table over the bucket's variable is in none of the bucket's groups.
     #[error("a table of variable {variable} is in no group")]
     LeftOut {
         /// Number of the bucket's variable.
         variable: usize,
     },
-    /// The shifts of a bucket have the wrong length or do not sum to 0.
+    /// The shifts of a bucket's groups have the wrong length, or do not sum to 0 for each value.
     #[error("the shifts of variable {variable} do not cancel")]
     Shift {
         /// Number of the bucket's variable.
         variable: usize,
     },
-    /// The bound of a part exceeds what its tables prove.
+    /// The stated bound of a part is greater than the bound that its tables prove.
     #[error("part {part} does not prove its bound")]
     PartBound {
         /// Position of the part in the proof.
@@ -95,8 +96,8 @@ pub enum ProofError {
     Limits,
 }
 
-/// Checks a solution and its proof: the values have the stated cost, and no assignment costs less than the bound. A
-/// solution found within some limits is checked within the same limits, with at most the work of the solver.
+/// Checks a solution and its proof: the values have the stated cost, and no assignment costs less than the bound.
+/// `limits` must be at least those of the solver run; the check takes at most the solver's work.
 ///
 /// For the network in the example of [`CostNetwork`], values `[1, 0]` with cost and bound 8 pass; 9 instead of 8 fails
 /// with [`ProofError::Cost`] or [`ProofError::PartBound`].
@@ -135,7 +136,7 @@ pub fn verify(
     if found == solution.bound { Ok(()) } else { Err(ProofError::Bound { found }) }
 }
 
-/// Cost of an assignment, summed from the tables of the network.
+/// Cost in bytes of an assignment; [`INFINITE`] if it is forbidden, or if its length is not the number of variables.
 fn assignment_cost(network: &CostNetwork, values: &[usize]) -> Cost {
     let mut sum = network.constant;
     if values.len() != network.unaries.len() {

@@ -1,12 +1,12 @@
-//! Enumeration of the prefixes of a part whose tables sum to less than its bound.
+//! Enumeration of the prefixes of a part whose cost is less than the part's bound.
 
 use super::super::data::{INFINITE, LARGEST};
 use super::super::proof::ProofPart;
 use super::ProofError;
 use super::buckets::{EliminationStep, difference};
 
-/// Checks that every prefix of values whose tables sum to less than the part's bound ends before its cost is
-/// exact. Returns the number of `nodes` that remain.
+/// Checks the bound of part `number`: no prefix of values whose cost is less than the bound reaches the levels where
+/// costs are exact. `nodes` limits the number of prefixes; the result is `nodes` minus `part.nodes`.
 ///
 /// Depth-first, with one value and one cost per level.
 pub(super) fn walk(
@@ -58,7 +58,7 @@ pub(super) fn walk(
     Ok(nodes.saturating_sub(part.nodes))
 }
 
-/// Sum of the tables without variables after all eliminations; `None` if it is infinite.
+/// Cost of the empty prefix: sum of the tables without variables after all eliminations; `None` if it is infinite.
 fn start(steps: &[EliminationStep]) -> Option<i128> {
     let ends = steps.iter().flat_map(|step| &step.made).filter(|table| table.axes.is_empty());
     let mut sum = 0i128;

@@ -1,4 +1,4 @@
-//! Cost tables of a reduced network for the checker, dense and indexed by variable.
+//! Dense cost tables of the checker, over the remaining values of a part's variables.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use super::super::data::{Cost, CostNetwork, INFINITE, LARGEST};
 use super::super::proof::{BoundProof, ProofPart};
 use super::ProofError;
 
-/// Cost table over variables, each given by its position in its part; the variable eliminated first has the
-/// highest position.
+/// Cost table over variables of a part, each given by its position in the part. The variable eliminated last has
+/// position 0.
 #[derive(Debug, Clone)]
 pub(super) struct CostTable {
-    /// Positions of the variables, ascending, each with its number of values.
+    /// Position and number of values of each variable of the table, in ascending order of the position.
     pub(super) axes: Vec<(usize, usize)>,
     /// Costs in row-major order, the first variable outermost: [`INFINITE`], or at most [`LARGEST`].
     pub(super) entries: Vec<Cost>,
 }
 
 impl CostTable {
-    /// Cost at the values of the part's variables, by position.
+    /// Cost at `values`, which holds the value of each position of the part; missing values count as 0.
     pub(super) fn at(&self, values: &[usize]) -> Cost {
         let mut index = 0usize;
         for &(place, extent) in &self.axes {
@@ -27,8 +27,8 @@ impl CostTable {
     }
 }
 
-/// Normalized cost: [`INFINITE`] above [`LARGEST`]. As no table has negative entries, no assignment of finite cost
-/// contains such an entry. `None` for a negative cost.
+/// Cost in a table for an exact sum: [`INFINITE`] for `None` and above [`LARGEST`], as no assignment of finite cost
+/// contains such an entry. `None` for a negative sum.
 pub(super) fn clamp_cost(cost: Option<i128>) -> Option<Cost> {
     match cost {
         None => Some(INFINITE),
@@ -37,20 +37,23 @@ pub(super) fn clamp_cost(cost: Option<i128>) -> Option<Cost> {
     }
 }
 
-/// Assignment of the network's variables and pairs to the parts of a proof.
+/// Part and position of each variable of a network, and part of each pair, in a proof.
 pub(super) struct PartAssignment<'a> {
     network: &'a CostNetwork,
     pub(super) left: &'a [Vec<usize>],
-    /// For each variable its part and its position there; `None` if it has a single value.
+    /// Part and position in the part of each variable, by the variable's number; `None` for a variable with a single
+    /// value.
     places: Vec<Option<(usize, usize)>>,
-    /// For each pair the part that contains it; `None` if it is in none.
+    /// Part that contains each pair, by the pair's number; `None` if both variables have a single value.
     pairs: Vec<Option<usize>>,
-    /// Cost of the variables with a single value, including the constant of the network.
+    /// Cost that no part contains, in bytes: the constant of the network, and the costs of variables with a single
+    /// value and of the pairs among them.
     pub(super) closed: Cost,
 }
 
 impl<'a> PartAssignment<'a> {
-    /// Assigns the network's variables and pairs to the parts of a proof.
+    /// Assigns the network's variables and pairs to the parts of `proof`. `left` holds the remaining values of each
+    /// variable.
     pub(super) fn new(
         network: &'a CostNetwork,
         left: &'a [Vec<usize>],
@@ -96,13 +99,14 @@ impl<'a> PartAssignment<'a> {
         Ok(parts)
     }
 
-    /// Variable that has several values but is in no part; `None` if there is none.
+    /// Number of a variable that has several remaining values but is in no part; `None` if there is none.
     pub(super) fn missing(&self) -> Option<usize> {
         let mut variables = self.left.iter().zip(&self.places);
         variables.position(|(values, place)| values.len() > 1 && place.is_none())
     }
 
-    /// Number of tables of the network, which is also the number of the first table that a part produces.
+    /// Number of tables of the network: one per variable and one per pair. Tables that a part produces are numbered
+    /// from here.
     pub(super) fn network_tables(&self) -> usize {
         self.left.len() + self.pairs.len()
     }
@@ -121,7 +125,8 @@ impl<'a> PartAssignment<'a> {
         remaining.map(|&value| costs.get(value).copied().unwrap_or(INFINITE)).collect()
     }
 
-    /// Costs of a pair in row-major order, one row per remaining value of its first variable.
+    /// Costs of pair `number` in row-major order: one row per remaining value of its first variable, one column per
+    /// remaining value of its second variable.
     fn pair_costs(&self, number: usize) -> Vec<Cost> {
         let mut table = Vec::new();
         let Some(pair) = self.network.pairs.get(number) else { return table };
@@ -134,7 +139,8 @@ impl<'a> PartAssignment<'a> {
         table
     }
 
-    /// Tables of a part by number, after the messages of the proof.
+    /// Cost tables of part `number` after its messages, by table number: the unary costs of its variables, and its
+    /// pairs.
     pub(super) fn tables(
         &self,
         number: usize,
@@ -202,7 +208,8 @@ impl<'a> PartAssignment<'a> {
         self.costs(number, &[pair.first, pair.second], sums.map(|(a, b)| entry(a, b)))
     }
 
-    /// Table with these costs over those of the variables that are in a part.
+    /// Table `number` over those of `variables` that are in a part. `sums` are its exact entries in row-major order,
+    /// `None` for infinite; a negative entry is an error.
     fn costs(
         &self,
         number: usize,
