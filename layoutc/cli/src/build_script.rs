@@ -41,7 +41,7 @@ pub struct BuildFailure {
 /// let generated = layoutc::build("kernels".as_ref(), &out).unwrap_or_else(|failure| panic!("{failure}"));
 /// generated.print_cargo_directives();
 /// let sources = generated.with_extension("c").filter(|path| !path.to_string_lossy().ends_with("_test.c"));
-/// // cc::BuildArgs::new().files(sources).include(&generated.include).compile("layouts");
+/// // cc::Build::new().files(sources).include(&generated.include).compile("layouts");
 /// ```
 ///
 /// The project's own templates are trusted like the build script: they run in this process, without a sandbox.

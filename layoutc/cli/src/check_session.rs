@@ -31,7 +31,7 @@ impl CheckSession {
         Self::checked(paths, None, console)
     }
 
-    /// Like [`CheckSession::open`], and records the steps of the layout of one tensor in `recorder`.
+    /// Like [`CheckSession::open`], and records the steps of the layout of the tensor that `recorder` names.
     pub(crate) fn recording(
         paths: &[PathBuf],
         recorder: &Recorder,
@@ -98,8 +98,8 @@ impl CheckSession {
         })
     }
 
-    /// Adds the errors that only a build would find to the report, if it has no errors yet: all errors of generation
-    /// without rendering (limits of the targets, planning, missing templates).
+    /// Adds the errors that only a build would find (limits of the targets, planning, missing templates) to the report,
+    /// without rendering templates. Does nothing if the report has errors already.
     ///
     /// # Errors
     /// A template cannot be read.

@@ -20,8 +20,8 @@ pub(crate) struct CompiledProgram {
 }
 
 impl CompiledProgram {
-    /// Writes the outputs to a temporary folder and compiles the C sources among them. `compiler` may contain
-    /// flags, and defaults to `$CC` or else `cc`.
+    /// Writes the outputs to a temporary folder and compiles the C sources among them with `flags`, separated by
+    /// spaces. `compiler` may contain flags too, and defaults to `$CC` or else `cc`.
     pub(crate) fn new(
         outputs: &[GeneratedFile],
         compiler: Option<&str>,
@@ -102,8 +102,8 @@ fn no_compiler(compiler: &str, error: &io::Error) -> CommandError {
     CommandError::Machine(Box::new(Diagnostic::without_span(Code::OutputIo, message).help(help)))
 }
 
-/// Runs a program, and calls `line` with each line of its standard output. Kills the program on
-/// [`ControlFlow::Break`].
+/// Runs a program, and calls `line` with each line of its standard output. Kills the program on [`ControlFlow::Break`],
+/// which is a success; otherwise a nonzero exit code is an error.
 pub(crate) fn run(
     program: &Path,
     arguments: &[String],

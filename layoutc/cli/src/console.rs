@@ -25,7 +25,7 @@ pub(crate) enum ColorMode {
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent setting")]
 pub(crate) struct Console {
     pub(crate) format: ReportFormat,
-    /// True if diagnostics are colored.
+    /// True if diagnostics, which go to standard error, are colored.
     pub(crate) color: bool,
     /// True if results printed as text are colored.
     pub(crate) paints_results: bool,
@@ -133,7 +133,7 @@ pub fn write_plainly(text: &str) {
     drop(written);
 }
 
-/// True unless the environment sets `NO_COLOR`, or `TERM` to `dumb`.
+/// True unless the environment sets `NO_COLOR` to a text that is not empty, or `TERM` to `dumb`.
 fn wants_color() -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")

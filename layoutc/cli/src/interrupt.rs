@@ -37,7 +37,8 @@ pub(crate) fn install_once() -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Installs the handler of Ctrl-C and similar signals.
+/// Installs the handler of Ctrl-C and similar signals, which ends the process with the exit code [`INTERRUPTED`]:
+/// immediately, or after [`PATIENCE`] while a [`WriteGuard`] exists.
 #[cfg(feature = "cli")]
 pub(crate) fn install() -> Result<(), CommandError> {
     let handler = || {

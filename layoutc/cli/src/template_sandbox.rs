@@ -48,8 +48,8 @@ pub(crate) fn is_child() -> bool {
     std::env::var_os(MARK).is_some()
 }
 
-/// Runs the command line of this process in a child process with limited memory and time, which writes
-/// nothing ([`is_child`]).
+/// Runs the command line of this process in a child process with limited memory and time, which writes nothing
+/// ([`is_child`]). Does nothing in such a child, or after [`trust`]. Errors that the child itself reports are ignored.
 ///
 /// # Errors
 /// Diagnostic `template::memory` if the child dies or exceeds the time limit, or a system error if it cannot

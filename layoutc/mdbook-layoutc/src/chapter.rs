@@ -60,7 +60,8 @@ pub(crate) fn draw_chapter(name: &str, chapter: &str) -> Result<String, String> 
     if faults.is_empty() { Ok(out) } else { Err(faults) }
 }
 
-/// Text of an error about a block of the chapter.
+/// Text of the error `undrawn` about the block `fence` of the chapter, whose text is `chapter` and whose file is
+/// `name`, ready to print.
 fn undrawn_message(
     undrawn: &DrawError,
     name: &str,

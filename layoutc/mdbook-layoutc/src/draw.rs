@@ -35,7 +35,8 @@ pub(crate) struct ChapterFence<'a> {
 }
 
 impl<'a> ChapterFence<'a> {
-    /// Block at the index `this` of `all`, also as a plain [`CodeFence`]; `None` beyond the last block.
+    /// Block at the index `this` of `all`, together with all blocks and as a plain [`CodeFence`]; `None` beyond the
+    /// last block.
     pub(crate) fn at(all: &'a [CodeFence], this: usize) -> Option<(Self, &'a CodeFence)> {
         all.get(this).map(|fence| (Self { all, this }, fence))
     }

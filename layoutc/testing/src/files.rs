@@ -11,7 +11,7 @@ pub fn read(path: impl AsRef<Path>) -> String {
         .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()))
 }
 
-/// Writes a file, and creates the folders that it is in.
+/// Writes a file, and creates the folders that it is in; panics on an error.
 #[track_caller]
 pub fn write(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
     let path = path.as_ref();
@@ -67,13 +67,13 @@ impl TempFolder {
         if path.is_empty() { self.0.path().to_owned() } else { self.0.path().join(path) }
     }
 
-    /// Writes a file in the folder, and creates the folders that it is in.
+    /// Writes the file at `path`, relative to the folder, and creates the folders that it is in; panics on an error.
     #[track_caller]
     pub fn write(&self, path: &str, content: &(impl AsRef<[u8]> + ?Sized)) {
         write(self.path(path), content);
     }
 
-    /// Text of a file in the folder, `None` if it is missing.
+    /// Text of the file at `path`, relative to the folder; `None` if it is missing or not UTF-8.
     pub fn read(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.path(path)).ok()
     }

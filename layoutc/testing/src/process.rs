@@ -71,7 +71,8 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Runs a command with the text `input` as standard input, and waits for its end.
+    /// Runs a command with the text `input` as standard input, and waits for its end; panics if the command cannot be
+    /// started.
     #[track_caller]
     pub fn run(command: &mut Command, input: &str) -> Self {
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

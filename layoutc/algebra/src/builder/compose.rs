@@ -89,7 +89,8 @@ impl Layout {
 }
 
 impl LayoutBuilder {
-    /// Builder whose finished layout is `layout`, a proven layout without a domain.
+    /// Builder whose finished layout is `layout`, a proven layout without a domain; [`Error::OuterShards`] if `layout`
+    /// places several shards in one memory.
     fn of(layout: &Layout) -> Result<Self, Error> {
         let demands = layout.demands.clone().ok_or(Error::OuterShards)?;
         Ok(Self {
@@ -108,7 +109,8 @@ impl LayoutBuilder {
     }
 }
 
-/// Symbols of two layouts: those of `outer` first, then those that only `inner` has.
+/// Symbols of two layouts, matched by name: those of `outer` first, then those that only `inner` has. Returns
+/// [`CompareError::Symbol`] if the layouts declare a symbol differently.
 fn all_symbols(outer: &Layout, inner: &Layout) -> Result<Vec<Symbol>, CompareError> {
     let mut symbols = outer.symbols.clone();
     for own in &inner.symbols {

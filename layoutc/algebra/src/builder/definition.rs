@@ -49,8 +49,8 @@ impl LayoutDefinition {
         self
     }
 
-    /// Restricts the elements to the logical indices at which the condition holds, such as `"j <= i and i < j + 3"`.
-    /// A second call replaces the condition of the first.
+    /// Restricts the elements to the logical indices at which the condition holds, such as `"j <= i and i < j + 3"`. A
+    /// second call replaces the condition of the first. [`prove`](Self::prove) returns the errors of the condition.
     #[must_use]
     pub fn restrict(mut self, condition: &str) -> Self {
         self.condition = Some(condition.to_owned());

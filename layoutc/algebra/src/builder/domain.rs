@@ -24,9 +24,9 @@ pub(super) struct Domain {
 }
 
 impl LayoutBuilder {
-    /// Restricts the elements to the logical indices that satisfy `predicate`, which is affine in `Var::Axis`.
-    /// Must precede every step. If an axis has extent 0, there are no elements to restrict, and the builder stays
-    /// unchanged.
+    /// Restricts the elements to the logical indices that satisfy `predicate`, which is affine in `Var::Axis`. Must
+    /// precede every step; the order is not checked. If an axis has extent 0, there are no elements to restrict, and
+    /// the builder stays unchanged.
     ///
     /// # Errors
     /// [`BuildError::NoElement`] and [`BuildError::Uncounted`]; [`BuildError::Expr`] if a side of a condition
@@ -47,10 +47,11 @@ impl LayoutBuilder {
     }
 
     /// Least and greatest value `[low, high]` of one side of a condition over all logical indices, domain or not.
+    /// Generated code evaluates the side in 64 bits, so that every subexpression must fit.
     ///
     /// # Errors
-    /// [`BuildError::Uncounted`] if the side contains a symbol; [`ExprError::Overflow`] if a subexpression leaves
-    /// 64 bits, in which the generated code evaluates it.
+    /// [`BuildError::Uncounted`] if the side contains a symbol or an axis of symbolic extent; [`ExprError::Overflow`]
+    /// if a subexpression does not fit 64 bits.
     fn check_width(&self, side: &Expr) -> Result<[i128; 2], BuildError> {
         let [low, high] = match side.node() {
             ExprNode::Const(value) => [*value, *value],
@@ -78,8 +79,9 @@ impl LayoutBuilder {
         Ok([low, high])
     }
 
-    /// Number of logical indices at which all `conditions` are non-negative, over symbols, and one such index, which
-    /// is meaningless if the number is 0. The number is a product over groups of axes that share conditions.
+    /// Number of logical indices at which all `conditions` are non-negative, over symbols, and one such index
+    /// (meaningless if the number is 0). The number is a product over groups of axes that share conditions;
+    /// [`BuildError::Uncounted`] if a group has symbols in its conditions or extents, or too many indices to enumerate.
     fn counted(&self, conditions: &[Expr]) -> Result<(Expr, Vec<i128>), BuildError> {
         let mut elements = Expr::constant(1);
         let mut element = alloc::vec![0; self.logical.len()];
@@ -156,7 +158,8 @@ impl LayoutBuilder {
     }
 
     /// Extent of a storage index that reads several axes connected by conditions of the domain: the maximum of the
-    /// index over the domain plus 1. `None` for any other index, whose extent is that over all logical indices.
+    /// index over the domain plus 1. `None` for any other index, or if the maximum cannot be enumerated; the extent is
+    /// then that over all logical indices.
     pub(super) fn reached(&self, index: &Expr) -> Result<Option<Expr>, BuildError> {
         let reads = |axis: &&usize| {
             u32::try_from(**axis).is_ok_and(|axis| index.mentions(&|var| var == Var::Axis(axis)))
@@ -169,8 +172,9 @@ impl LayoutBuilder {
         Ok(Some(Expr::constant(greatest.max(-1).saturating_add(1))))
     }
 
-    /// Layout of all logical indices, restricted to the domain after its proof; `None` if there is no domain, or if
-    /// the unrestricted layout is not proven injective without enumeration.
+    /// Layout of all logical indices, finished with the arguments of [`Self::finish`] and restricted to the domain
+    /// after its proof; `None` if there is no domain, or if the unrestricted layout is not proven injective without
+    /// enumeration.
     pub(super) fn of_box(
         &self,
         alignment_bytes: u64,

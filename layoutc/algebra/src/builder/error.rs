@@ -19,7 +19,8 @@ pub enum BuildError {
     /// A step changes the axes after an alignment or rounding, or swizzles a layout with an aligned first element.
     #[error("axes cannot change after an alignment")]
     AfterAlign,
-    /// A step changes the axes, strides, rounding or alignment after a swizzle, or swizzles again.
+    /// A step changes the axes, the strides, the rounding or the alignment of the first element after a swizzle, or
+    /// swizzles again.
     #[error("axes and strides cannot change after a swizzle")]
     AfterSwizzle,
     /// The number of explicit strides differs from the number of storage axes.
@@ -51,7 +52,7 @@ pub enum BuildError {
         item: usize,
         /// Logical index, one value per logical axis, at which the index of the map is negative.
         witness: Vec<i128>,
-        /// Value of the index at `witness`.
+        /// Value of the index at `witness`, for sample values of the symbols if extents are symbolic.
         value: i128,
     },
     /// The stated extent of a map item is too small for the item's index, such as 4 for `i` with extent 8.

@@ -95,7 +95,8 @@ impl LayoutBuilder {
         self.assemble(place, physical_elements, &proven, machine)
     }
 
-    /// Technique that proves the layout injective, found without deriving an inverse or checking the proof.
+    /// Technique that proves the layout injective, found without deriving an inverse or checking the proof. `machine`
+    /// runs enumerations.
     ///
     /// # Errors
     /// [`FinishError`].
@@ -157,9 +158,9 @@ impl LayoutBuilder {
         physical::place(&self.storage, &self.separators, &first, &self.demands, &self.facts)
     }
 
-    /// Offset and alignment of the first element, proven for all values of the symbols. `offset` is the offset of
-    /// any element over `Var::Axis`. `None` if no alignment is requested, or the layout is a window of another
-    /// layout.
+    /// Offset and alignment of the first element. `offset` is the offset of any element over `Var::Axis`. `None` if no
+    /// alignment is requested, or the layout is a window of another layout; an error if the alignment is not proven for
+    /// all values of the symbols.
     fn origin(&self, offset: &Expr) -> Result<Option<AlignedOrigin>, FinishError> {
         let bytes = self.demands.origin;
         if bytes == 0 || self.demands.lead.is_some() {
@@ -299,8 +300,9 @@ impl LayoutBuilder {
         }
     }
 
-    /// Physical indices, offset and strides of the elements under a placement. The physical indices are simplified
-    /// if `simplified` is true; otherwise they are the indices `map` times their strides.
+    /// Physical indices, offset and strides of the elements under a placement. `groups` are the position ranges of the
+    /// storage axes of each physical axis. The physical indices are simplified if `simplified` is true; otherwise they
+    /// are sums of the simplified storage indices times their strides.
     fn addresses(
         &self,
         placement: &MemoryPlacement,
@@ -332,8 +334,8 @@ impl LayoutBuilder {
         Ok(Addresses { physical_map, composed_physical, offset, strides })
     }
 
-    /// Completes a read-only view, in which elements may share slots, without a proof. The layout has no inverse,
-    /// and its verdict is [`Verdict::Padded`].
+    /// Completes a read-only view, in which elements may share slots, without a proof. The base address is aligned to
+    /// `alignment_bytes`. The layout has no inverse and no domain, and its verdict is [`Verdict::Padded`].
     ///
     /// # Errors
     /// [`FinishError::Build`] and [`FinishError::Expr`].

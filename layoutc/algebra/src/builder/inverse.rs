@@ -45,7 +45,8 @@ impl LayoutBuilder {
         Ok(order.map(|order| order.into_iter().filter_map(named).collect()))
     }
 
-    /// Targets of `claimed` and conditions for an element, as expressions over the physical indices of a slot.
+    /// Values of the targets of `claimed` at a slot, and conditions that hold if the slot has an element, over
+    /// `Var::Physical`. `groups` are the position ranges of the storage axes of each physical axis.
     pub(super) fn inverse_targets(
         &self,
         placement: &MemoryPlacement,
@@ -87,8 +88,9 @@ impl LayoutBuilder {
         Ok(InverseTargets { targets, conditions })
     }
 
-    /// Predicate over the physical indices that is true exactly on slots with an element: the logical index
-    /// `inverse` of the slot is within the logical shape, and the layout maps that index to the slot.
+    /// Predicate over the physical indices that is true exactly on slots with an element: the logical index `inverse`
+    /// of the slot is in the logical shape, and the targets of `claimed` there equal those of the slot in `readers`.
+    /// `facts` are the ranges of the physical indices and symbols.
     pub(super) fn predicate(
         &self,
         inverse: &[Expr],
@@ -120,7 +122,8 @@ impl LayoutBuilder {
     }
 }
 
-/// Simplified form of `left op right`; `None` if the comparison is proven to hold on every slot.
+/// Simplified form of `left op right`; `None` if the comparison is proven to hold on every slot. `remembering` contains
+/// the ranges of the physical indices and symbols.
 fn simplify_comparison(
     left: &Expr,
     op: CompareOp,
@@ -166,8 +169,8 @@ fn always(difference: &Poly, op: CompareOp, facts: &Facts) -> Result<bool, ExprE
     }
 }
 
-/// Equation `left == right`, written as `x % k == 0` if `difference`, equal to `left - right`, is a single
-/// remainder.
+/// Equation `left == right` in simplified form. If `difference`, which equals `left - right`, is a remainder `x % k` or
+/// the negation of one, the equation is `x % k == 0`.
 fn equation(
     difference: Expr,
     left: &Expr,

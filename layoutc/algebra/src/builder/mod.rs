@@ -163,8 +163,8 @@ impl LayoutBuilder {
         self.explained
     }
 
-    /// Applies an index map given as text, such as `(n, c) -> (n, c // 4, c % 4)`. Names are those of the
-    /// parameters, or of the current axes without parameters, and of the symbols.
+    /// Applies an index map given as text, such as `(n, c) -> (n, c // 4, c % 4)`. A name in the items is a parameter
+    /// of the map (a current axis if the map has no parameter list) or a symbol.
     ///
     /// # Errors
     /// [`Error::Parse`], [`Error::Map`], and [`Error::Build`] as in
@@ -222,9 +222,9 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Extent of the storage axis of map item `k`: the stated extent, or the greatest value of the index plus 1.
-    /// Checks that the index stays in `0..extent`. `index` is the index over `Var::Axis`. `explained` becomes true
-    /// if the stated extent accounts for padding.
+    /// Extent of the storage axis of map item `k`: the stated extent, or the greatest value of `index`, the index over
+    /// `Var::Axis`, plus 1. An error if the index is not proven to be in `0..extent`. Sets `explained` if the stated
+    /// extent accounts for padding: written for an index other than one axis, or larger than needed.
     fn extent(
         &self,
         k: usize,
@@ -373,7 +373,8 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Rounds the last physical extent up to a multiple of `multiple` elements, at least 1.
+    /// Rounds the last physical extent up to a multiple of `multiple` elements, at least 1. A second call replaces the
+    /// multiple of the first.
     ///
     /// # Errors
     /// [`BuildError::AfterSwizzle`], [`BuildError::AfterStrides`].
@@ -450,7 +451,8 @@ impl LayoutBuilder {
         Ok(())
     }
 
-    /// Rounds the stride of the storage axis `name` up to a multiple of `bytes` bytes.
+    /// Rounds the stride of the storage axis `name` up to a multiple of `bytes` bytes. Of several calls for one axis,
+    /// the first one counts.
     ///
     /// # Errors
     /// [`StepError::UnknownAxis`] through [`BuildError::Step`]; [`BuildError::AfterStrides`].

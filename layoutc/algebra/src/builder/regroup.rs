@@ -63,7 +63,8 @@ pub enum RegroupError {
     StorageExtent {
         /// Name of the contiguous storage axis.
         axis: String,
-        /// Extent in narrow elements, over symbols.
+        /// Extent, in narrow elements and over symbols, of the contiguous storage axis or of the last physical axis:
+        /// the one that is not a multiple of `lanes`.
         extent: Expr,
         /// Number of narrow elements per wide element.
         lanes: i128,
@@ -160,9 +161,9 @@ impl LayoutBuilder {
         Ok((LayoutBuilder { demands, ..changed }, axis))
     }
 
-    /// Builder with `value` substituted for the logical axis `axis` in every index. `extent` is applied to the
-    /// extents of `axis` and of the storage axis `run`, and `index` to the index of `run`. The placement options are
-    /// unchanged.
+    /// Builder with `value` substituted for the logical axis `axis` in every index. `extent` maps the old extents of
+    /// `axis` and of the storage axis `run` to new ones, and `index` maps the index of `run` after the substitution.
+    /// The placement options are unchanged.
     fn with_axis_replaced(
         &self,
         axis: usize,
@@ -211,7 +212,8 @@ impl LayoutBuilder {
     }
 
     /// Checks that `lanes` consecutive elements along the logical axis `axis`, from a multiple of `lanes` on, are
-    /// consecutive along the storage axis `run`, also from a multiple of `lanes` on.
+    /// consecutive along the storage axis `run`, also from a multiple of `lanes` on, and have equal indices along all
+    /// other storage axes. Returns [`RegroupError::Extent`] or [`RegroupError::NotContiguous`] otherwise.
     fn check_contiguous(&self, axis: usize, run: usize, lanes: i128) -> Result<(), RegroupError> {
         let extent =
             self.logical.get(axis).map(|a| a.extent.clone()).ok_or(RegroupError::NoAxis)?;

@@ -15,9 +15,9 @@ impl LayoutBuilder {
         self.storage.get(storage).is_some_and(|axis| axis.extent.as_const() == Some(1))
     }
 
-    /// Checks that the strides of all storage axes except `run`, the extent of `run` and the last physical extent
-    /// are multiples of `lanes`, so that they are whole numbers of wide elements. `run` is the contiguous storage
-    /// axis.
+    /// Checks that the strides of all storage axes except `run`, the extent of `run` and the last physical extent are
+    /// multiples of `lanes`, so that they are whole numbers of wide elements. `placement` is in narrow elements, and
+    /// `run` is the position of the contiguous storage axis.
     pub(super) fn check_divisible(
         &self,
         placement: &MemoryPlacement,
@@ -127,8 +127,9 @@ impl PlacementOptions {
         Ok(Self { swizzle, ..self.with_element_bits(run, bits, tail, &change)? })
     }
 
-    /// Swizzle for another element size: `moved` computes the new base from the old base and log2 of `lanes`. `None`
-    /// if there is no swizzle; an error if `lanes` is not a power of two or the base leaves its range.
+    /// Swizzle for another element size: `moved` computes the new base from the old base and log2 of `lanes`. `None` if
+    /// there is no swizzle; [`RegroupError::Swizzled`] if `lanes` is not a power of two or the new base leaves its
+    /// range.
     fn rescaled_swizzle(
         &self,
         lanes: i128,

@@ -31,7 +31,7 @@ impl LayoutBuilder {
     }
 
     /// View of the memory of this layout with the logical axes of `window`, a builder to which no step has been
-    /// applied.
+    /// applied. `map` is as in [`Self::window`], with the symbols of `window`; its number of indices is not checked.
     pub(super) fn window_under(
         &self,
         mut window: LayoutBuilder,

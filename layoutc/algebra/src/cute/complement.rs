@@ -42,8 +42,9 @@ pub fn complement(a: &CuteLayout, cotarget: Option<i128>) -> Result<CuteOutcome,
     Ok(CuteOutcome { layout, notes })
 }
 
-/// Complement as CuTe computes it, without a check: every gap between the modes of A, and the space up to
-/// `cotarget`, is filled with as many copies of A as fit.
+/// Complement as CuTe computes it, without a check that it covers `0..cotarget`: as many copies of A as fit in every
+/// gap between its modes, then copies until `cotarget` is reached or exceeded. [`CuteError::Overlap`] if modes of A
+/// interleave.
 pub(super) fn places(a: &CuteLayout, cotarget: i128) -> Result<CuteLayout, CuteError> {
     if cotarget < 1 {
         return Err(CuteError::Cotarget { cotarget });

@@ -51,7 +51,7 @@ pub fn compose_by(a: &CuteLayout, tiler: &Tiler) -> Result<CuteOutcome, CuteErro
 }
 
 /// Applies `one` to each top-level mode of the layout and the entry of `parts` at its position. Modes whose entry is
-/// `None` or absent are unchanged.
+/// `None` or absent are unchanged. [`CuteError::Rank`] if there are more entries than modes.
 pub(super) fn by_mode<T>(
     a: &CuteLayout,
     parts: &[Option<T>],
@@ -75,7 +75,8 @@ pub(super) fn by_mode<T>(
     Ok(CuteOutcome { layout: CuteLayout::from_node(ModeTree::List(nodes))?, notes })
 }
 
-/// Composition of A after B, verified for all indices.
+/// Composition of A after B, verified for all indices. Errors are those of [`compose`], with `peer` and `merged` left
+/// `None`.
 pub(super) fn composed(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, CuteError> {
     let outer = merged(&a.flat());
     let result = CuteLayout::from_node(cut(&outer, b.node())?)?;
@@ -90,8 +91,8 @@ pub(super) fn composed(a: &CuteLayout, b: &CuteLayout) -> Result<CuteLayout, Cut
     }
 }
 
-/// Mode tree of the result: the modes of B, each split where A (`outer`) requires a split, with strides in the
-/// offsets of A.
+/// Mode tree of the result: the modes of the tree `node` of B, each split where A (`outer`) requires a split, with
+/// strides in the offsets of A. [`CuteError::Uneven`] if a mode cannot be split there.
 fn cut(outer: &[CuteMode], node: &ModeTree) -> Result<ModeTree, CuteError> {
     match node {
         ModeTree::List(list) => {
@@ -190,8 +191,8 @@ fn explain_failure(error: CuteError, a: &CuteLayout, b: &CuteLayout) -> CuteErro
     }
 }
 
-/// True if the composition of `outer` after `inner` is the identity for all indices below the size of
-/// `inner`.
+/// True if the composition of `outer` after `inner` is the identity for all indices below the size of `inner`;
+/// [`CuteError::Unverified`] if that is not decided.
 pub(super) fn is_left_inverse(inner: &[CuteMode], outer: &CuteLayout) -> Result<bool, CuteError> {
     let mut leaves = vec![];
     let mut place = 1_i128;

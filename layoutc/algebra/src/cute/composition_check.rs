@@ -12,6 +12,7 @@ use super::error::CuteError;
 use super::flat::{CuteMode, digits, places, value};
 
 /// Maximum number of indices that are enumerated to verify a result for which carries between digits do not decide.
+/// With more indices, the operation fails with [`CuteError::Unverified`].
 pub const ENUMERATED: i128 = 1 << 20;
 
 /// Mode of the inner layout B, with its strides in the index of A and in the offset of R.
@@ -36,9 +37,8 @@ pub(super) enum Agreement {
     Unknown { size: i128 },
 }
 
-/// Compares, for all coordinates, the offset in `outer` of the index that the `reach` strides give with the offset
-/// that the `adds` strides give. `outer` consists of the modes of A, merged and not empty; `leaves` of the modes of
-/// B.
+/// Compares A(B(c)) and R(c) for all coordinates c. `outer` contains the modes of A, merged and not empty. `leaves`
+/// contains the modes of B: their `reach` strides define B(c), and their `adds` strides define R(c).
 pub(super) fn check_composition(
     outer: &[CuteMode],
     leaves: &[InnerMode],
@@ -61,8 +61,8 @@ pub(super) fn check_composition(
     Ok(Agreement::Equal)
 }
 
-/// Number of steps of stride `reach` in the index of `outer` after which one of its digits, except the last, carries
-/// first; `None` if no digit ever carries.
+/// Number of steps of stride `reach` in the index of `outer` after which one of its digits carries first; `None` if no
+/// digit ever carries. The last digit, which grows past its extent, never carries.
 pub(super) fn steps_to_carry(outer: &[CuteMode], reach: i128) -> Option<i128> {
     let bounded = outer.split_last().map_or(&[][..], |(_, bounded)| bounded);
     let pairs = bounded.iter().zip(digits(outer, reach));
@@ -89,8 +89,8 @@ fn compare(outer: &[CuteMode], leaves: &[InnerMode], at: &[i128]) -> Result<Agre
     Ok(Agreement::Differs { index, right, given })
 }
 
-/// First coordinate of B, in colexicographic order, at which the sum of the digits in A of its modes carries; `None`
-/// if no coordinate has a carry.
+/// First coordinate of B, in colexicographic order, at which a digit of the index in A, summed over the modes of B,
+/// reaches the extent of its mode (a carry); `None` if there is none. The last digit never carries.
 fn first_carry(outer: &[CuteMode], leaves: &[InnerMode]) -> Option<Vec<i128>> {
     let bounded = outer.split_last().map_or(&[][..], |(_, bounded)| bounded);
     let columns: Vec<Vec<i128>> = leaves.iter().map(|leaf| digits(outer, leaf.reach)).collect();

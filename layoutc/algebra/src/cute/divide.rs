@@ -11,7 +11,8 @@ use super::error::{CuteError, CuteNote};
 use super::layout::{CuteLayout, ModeTree};
 use super::{CuteOutcome, Tiler};
 
-/// Grouping of the modes of a division, for A with modes M, N and tiles of extents m, n.
+/// Grouping of the modes of a division, for A with modes M, N and tiles of extents m, n. If the tiler is a single
+/// layout for all of A, `Logical` and `Zipped` both group as `(tile, grid)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DivisionGrouping {
     /// Tile and grid of each mode together: `((m,M/m),(n,N/n))`.
@@ -108,8 +109,8 @@ fn by_layout(
 
 type DivisionResult = ((ModeTree, ModeTree), Vec<CuteNote>);
 
-/// Mode trees `(tile, grid)` of a division, with the modes of the tile in one and those of the grid of tiles in the
-/// other, and notes.
+/// Value `((tile, grid), notes)` of a division: the modes of the tile, those of the grid of tiles, and the notes of all
+/// divided modes.
 fn zipped(
     a: &CuteLayout,
     tiler: &Tiler,

@@ -96,8 +96,8 @@ fn by_ratios(a: &CuteLayout) -> Result<CuteLayout, CuteError> {
     CuteLayout::of_modes(&modes)
 }
 
-/// Pairs of a mode of A, with extent above 1, and its weight in the index, sorted by stride; an error if two indices
-/// share an offset because of one or two modes.
+/// Pairs of a mode of A, with extent above 1, and its weight in the index, sorted by stride.
+/// [`CuteError::NotInjective`] if a mode has stride 0, or two modes alone reach an offset in two ways.
 fn sorted(a: &CuteLayout) -> Result<Vec<(CuteMode, i128)>, CuteError> {
     let modes = a.flat();
     let mut sorted: Vec<(CuteMode, i128)> =

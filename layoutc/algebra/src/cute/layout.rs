@@ -7,7 +7,8 @@ use super::error::CuteError;
 use super::flat::{self, CuteMode};
 use super::tuple::IntTuple;
 
-/// Maximum nesting depth of modes in an input. Results may nest twice as deep.
+/// Maximum nesting depth of modes in an input; results may nest twice as deep. A deeper layout is refused with
+/// [`CuteError::Depth`], a deeper text with a fault.
 pub(super) const MAX_DEPTH: usize = 64;
 
 /// Tree of nested modes: a single mode, or a list of trees.

@@ -11,7 +11,8 @@ use super::{DerivedDigit, LinearForm};
 use crate::expr::curve::CurveGrid;
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// Maximum number of bits of a value that is decomposed into bit fields.
+/// Maximum number of bits of a value that is decomposed into bit fields. A bitwise operation on a wider value is
+/// [`Refinement::Impossible`].
 const MAX_BITS: u32 = 120;
 
 /// Bit field of a value: the XOR of digits, with all bits inverted if `turned` is true. Without digits, all bits of
@@ -49,8 +50,8 @@ fn bits_of(value: i128) -> u32 {
 }
 
 impl DigitReader<'_> {
-    /// `a & b` or `a ^ b` as a weighted sum of digits, for operands that are sums of disjoint bit fields. Otherwise
-    /// a request to split a digit, or [`Refinement::Impossible`].
+    /// `a & b` or `a ^ b` as a weighted sum of digits, for operands that are sums of disjoint bit fields. If fields of
+    /// `a` and `b` overlap in part, a request to split a digit; for other operands, [`Refinement::Impossible`].
     pub(super) fn bitwise(&mut self, op: BinOp, a: &LinearForm, b: &LinearForm) -> RefineResult {
         let (above, a) = self.beyond(a, self.span(b)?)?;
         let (over, b) = self.beyond(b, self.span(&a)?)?;
@@ -105,7 +106,8 @@ impl DigitReader<'_> {
         Ok((LinearForm { constant: above, terms: high }, low))
     }
 
-    /// Disjoint bit fields whose sum is `form`, lowest first; `None` if `form` is not such a sum.
+    /// Disjoint bit fields whose sum is `form`, lowest first; `None` if `form` is not such a sum, or has more than
+    /// [`MAX_BITS`] bits.
     fn fields(&self, form: &LinearForm) -> Result<Option<Vec<BitField>>, ExprError> {
         let mut form = form.clone();
         // Subdivided digits are replaced by their parts.
@@ -193,8 +195,8 @@ impl DigitReader<'_> {
         Ok(form)
     }
 
-    /// Remainder `form % k`: `form` with constant and weights reduced modulo `k` if that is always below `k`,
-    /// otherwise a derived digit.
+    /// Remainder `form % k`: the form `modulo(form, k)` if its greatest value is below `k`, otherwise a derived digit
+    /// for the remainder of `modulo(form, k)` by `k`.
     pub(super) fn residue(&mut self, form: &LinearForm, k: i128) -> Result<LinearForm, ExprError> {
         let rest = modulo(form, k, &self.derived)?;
         let (_, high) = self.tight_span(&rest)?;
@@ -258,8 +260,9 @@ impl DigitReader<'_> {
     }
 }
 
-/// Form congruent to `form` modulo `k`, with its constant and weights in `0..k`. A derived digit of `made` that is a
-/// remainder `x % m` is replaced by its dividend `x` if the result stays congruent.
+/// Form congruent to `form` modulo `k`, with its constant and weights in `0..k`. `made` contains the derived digits by
+/// position: a digit that is a sum is replaced by this sum, and a remainder `x % m` by `x` if the result stays
+/// congruent.
 pub(crate) fn modulo(
     form: &LinearForm,
     k: i128,

@@ -88,12 +88,13 @@ impl DigitReader<'_> {
         rest.len() > 1 && least.fold(0_i128, i128::saturating_add) >= k
     }
 
-    /// True if the refinement changes the plans of the chains.
+    /// True if [`refine`] can apply the refinement with progress, tried on a copy of the plans.
     pub(super) fn is_effective(&self, request: &Refinement) -> bool {
         refine(&mut self.plans.to_vec(), request, self.extents)
     }
 
-    /// Pair `(form // k, form % k)` in the current digits, or the refinement that would make the division possible.
+    /// Pair `(form // k, form % k)` in the current digits, or the refinement to apply before the division is tried
+    /// again. [`ExprError::Divisor`] for `k` below 1.
     fn divide(&self, form: &LinearForm, k: i128) -> RefineResult<(LinearForm, LinearForm)> {
         if k < 1 {
             return Err(ExprError::Divisor);
@@ -149,8 +150,8 @@ impl DigitReader<'_> {
         Ok(Some(sum(&without, &self.chain_form(chain), *weight)?))
     }
 
-    /// Refinement that would make `rest // k` constant, where `rest` is the sum of the terms of `form` that `k` does
-    /// not divide; [`Refinement::Impossible`] if there is none.
+    /// Refinement to apply so that `rest // k` becomes constant, where `rest` is the sum of the terms of `form` that
+    /// `k` does not divide; [`Refinement::Impossible`] if none applies. Several refinements in turn may be necessary.
     fn request(&self, form: &LinearForm, rest: &LinearForm, k: i128) -> Refinement {
         if let Some((digit, _)) = rest.terms.iter().find(|(_, weight)| *weight < 0) {
             return self.plan_of(*digit).map_or(Refinement::Impossible, Refinement::Reflect);
@@ -215,9 +216,9 @@ impl DigitReader<'_> {
         }
     }
 
-    /// Request to fuse the longest sequence of chains whose weights in `form` are row-major: the weight of each
-    /// chain is the weight times the number of values of the next. [`Refinement::Impossible`] for fewer than two
-    /// chains.
+    /// Request to fuse the longest sequence of chains whose factors in `form` (see [`Self::unit`]) are row-major: each
+    /// factor is that of the next chain times the number of values of the next chain. [`Refinement::Impossible`] for
+    /// fewer than two chains.
     fn fusion(&self, form: &LinearForm) -> Refinement {
         let mut units: Vec<(usize, i128)> = (0..self.chains.len())
             .filter_map(|chain| Some((chain, self.unit(form, chain)?)))
@@ -257,8 +258,8 @@ impl DigitReader<'_> {
         (all && unit > 0).then_some(unit)
     }
 
-    /// Number of values of a chain: the product of the extents of the axes that it encodes. `None` if an extent is
-    /// symbolic.
+    /// Number of values of the chain at position `chain`: the product of the extents of the axes that it encodes.
+    /// `None` if an extent is symbolic, or the product overflows.
     fn count(&self, chain: usize) -> Option<i128> {
         let axes = &self.chains.get(chain)?.axes;
         axes.iter().try_fold(1_i128, |n, axis| n.checked_mul(self.extents.get(*axis)?.as_const()?))

@@ -135,7 +135,8 @@ pub struct Digits {
     pub targets: Vec<LinearForm>,
 }
 
-/// Maximum number of refinements; each adds a split, shift, reflection, fusion or dividend.
+/// Maximum number of attempts to read the targets, each failed one followed by a refinement: a split, shift,
+/// reflection, fusion or dividend. [`read`](fn@read) returns `None` if the last attempt fails.
 const MAX_ROUNDS: usize = 256;
 
 /// Treatment of an axis whose bits are operands of an XOR and which is also divided by a number that is not a power
@@ -149,8 +150,9 @@ pub enum BitSplit {
     AtBits,
 }
 
-/// Computes the normal form of `targets`, index expressions over the axes at the positions `axes` in `extents`.
-/// `None` if there is no normal form, or if `bits` is [`BitSplit::AtBits`] and no bits of an axis are operands.
+/// Computes the normal form of `targets`, index expressions over the axes at the positions `axes` in `extents`. `facts`
+/// are the ranges of these axes and of the symbols. `None` if no normal form is found, or if `bits` is
+/// [`BitSplit::AtBits`] and no bits of an axis are operands.
 ///
 /// # Errors
 /// [`ExprError`] when a constant leaves the integer range.

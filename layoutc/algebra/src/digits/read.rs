@@ -17,7 +17,8 @@ pub(super) struct DigitReader<'a> {
     facts: &'a Facts,
     /// True while an operand of an XOR or of a bit mask is read.
     pub(super) is_bitwise: bool,
-    /// Intermediate values of the targets that are divided in several ways, and so need digits of their own.
+    /// Dividends of the targets that are divided in several ways, and so need chains of their own, and the axes that
+    /// must be split into bits.
     pub(super) uses: &'a SharedDividends,
     pub(super) digits: Vec<Digit>,
     /// Greatest value of each digit over all values of the symbols, indexed like `digits`.
@@ -268,9 +269,9 @@ impl<'a> DigitReader<'a> {
         LinearForm { constant: chain.constant, terms }
     }
 
-    /// Pair `(unit, axes)` if all axes of a fused chain occur undivided with coefficients of `unit` times their
-    /// row-major weights; `None` otherwise. `coefficient` is that of `axis`, and `others` contains the pairs
-    /// `(axis, coefficient)` of the remaining axes.
+    /// Pair of a factor `unit` and the positions of all axes of a fused chain, if all axes of extent above 1 occur with
+    /// coefficients of `unit` times their row-major weights; otherwise `None`. `coefficient` is that of `axis`;
+    /// `others` contains the pairs `(axis, coefficient)` of the other axes that are read.
     fn whole_number(
         &self,
         chain: &Chain,

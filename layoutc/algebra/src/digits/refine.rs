@@ -6,13 +6,14 @@ use crate::expr::Expr;
 use crate::expr::gcd;
 use crate::normal_form::poly::Poly;
 
-/// Maximum number of shifts of a chain. Without a limit, two remainders that need different offsets would shift the
-/// chain forever.
+/// Maximum number of shifts of a chain. [`refine`] refuses a further shift, and the reader adds a derived digit
+/// instead. Without a limit, two remainders that need different offsets would shift the chain forever.
 const MAX_SHIFTS: u8 = 3;
-/// Maximum number of intermediate values that get a chain of their own.
+/// Maximum number of intermediate values that get a chain of their own. Beyond the limit, [`refine`] refuses the chain,
+/// and the quotients and remainders of the value become derived digits.
 const MAX_NUMBERS: usize = 16;
-/// Maximum common multiple of the numbers by which an intermediate value is divided. The chain of the value starts
-/// at a multiple of that number.
+/// Maximum common multiple of the numbers by which an intermediate value is divided; the chain of the value starts at a
+/// multiple of that common multiple. [`refine`] refuses a chain beyond the limit.
 const MAX_BLOCK: i128 = 1 << 40;
 
 /// Value that a chain decomposes into digits.
@@ -36,9 +37,11 @@ pub(super) struct ChainPlan {
     pub(super) axes: Vec<usize>,
     pub(super) sign: i128,
     pub(super) constant: i128,
-    /// Weights of the digits of the chain, ascending; the first is 1.
+    /// Weights of the digits of the chain, ascending; the first is 1. A digit takes the values below the ratio of the
+    /// next weight to its own; the last digit takes all values that remain.
     pub(super) cuts: Vec<i128>,
-    /// Number of times that the chain has been shifted.
+    /// Number of applied [`Refinement::Shift`] requests, each of which has lowered the start of the chain; at most
+    /// [`MAX_SHIFTS`].
     pub(super) shifts: u8,
 }
 
@@ -91,7 +94,8 @@ pub(super) enum Refinement {
     Impossible,
 }
 
-/// Applies a refinement to the plans; false if the refinement is inapplicable or changes nothing.
+/// Applies a refinement to the plans. `extents` are the extents of all logical axes. False if the refinement is
+/// inapplicable, exceeds a limit or makes no progress; `plans` may then be changed and must not be used further.
 pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: &[Expr]) -> bool {
     match request {
         Refinement::Impossible => false,
@@ -166,8 +170,9 @@ pub(super) fn refine(plans: &mut Vec<ChainPlan>, request: &Refinement, extents: 
     }
 }
 
-/// Adds a plan for a chain of the intermediate value `number`, whose minimum is `least` and which is divided by
-/// `by`, or lowers the start of its existing chain. False if the limits are exceeded or nothing changes.
+/// Adds a plan for a chain of the intermediate value `number`, whose minimum is `least` and which is divided by `by`,
+/// or lowers the start of its existing chain. False beyond [`MAX_NUMBERS`] or [`MAX_BLOCK`], or if an existing chain
+/// keeps its start.
 fn add_dividend(plans: &mut Vec<ChainPlan>, number: &Poly, least: i128, by: i128) -> bool {
     let numbers = plans.iter().filter(|plan| matches!(plan.of, ChainSource::Number(..))).count();
     let at = plans.iter().position(|plan| plan.counts(number));

@@ -12,14 +12,15 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::Atom;
 use crate::normal_form::simplify::Facts;
 
-/// Largest divisor of a dividend `x` whose proper divisors `g` are tried to find other dividends that equal
-/// `x // g`.
+/// Largest divisor of a dividend `x` whose proper divisors `g` are tried to find other dividends that equal `x // g`. A
+/// larger divisor is skipped: such dividends are then read independently of `x`.
 const MAX_DIVISOR: i128 = 4096;
 
 /// Dividends of the divisions in a list of targets that need chains or special treatment.
 #[derive(Debug, Default)]
 pub(super) struct SharedDividends {
-    /// Dividends with more than one division, such as `z // 6` and `z % 6`.
+    /// Dividends, other than single axes, with more than one division, such as `z // 6` and `z % 6`, or with a quotient
+    /// in `quotients`.
     shared: BTreeSet<Poly>,
     /// For each dividend that equals `x // g` for another dividend `x`: the pair `(x, g)`. For example, `2*i + j//4`
     /// is `(8*i + j) // 4`.
@@ -120,8 +121,8 @@ fn collect<'a>(
 }
 
 impl DigitReader<'_> {
-    /// Linear form of the dividend `x` that is divided by `k`. If a chain encodes `x`, the form is the digit that
-    /// this chain subdivides.
+    /// Linear form of the dividend `x` that is divided by `k`. If a plan encodes `x`, the form is the digit that the
+    /// chain of this plan subdivides, plus the start of the chain; the chain is added at its first use.
     pub(super) fn dividend_form(&mut self, x: &Poly, k: i128) -> RefineResult {
         // An XOR operand is split into the bits of the axis itself.
         let is_power = k & (k - 1) == 0;
@@ -172,7 +173,8 @@ impl DigitReader<'_> {
         Ok(Ok(number(digit)))
     }
 
-    /// True if plan `plan` is plan `number`, or subdivides a digit of its chain, directly or through other plans.
+    /// True if the plan at position `plan` is the one at position `number`, or subdivides a digit of the chain of plan
+    /// `number`, directly or through the plans of other subdivisions.
     fn is_of_number(&self, plan: usize, number: usize) -> bool {
         match self.plans.get(plan).map(|plan| &plan.of) {
             // A subdivision comes after the plan that it subdivides.
@@ -203,8 +205,9 @@ impl DigitReader<'_> {
         }
     }
 
-    /// Request for a chain of the dividend `x`, or of the dividend of which `x` is a quotient; `None` if `x` needs
-    /// no chain or has one already. `form` is the linear form of `x`, and `k` its divisor.
+    /// Request for a chain of the dividend `x`, or of the dividend of which `x` is a quotient. `form` is the linear
+    /// form of `x`, and `k` its divisor. `None` if `x` needs no chain, has one already, or
+    /// [`refine`](super::refine::refine) refuses it.
     pub(super) fn name_dividend(
         &self,
         x: &Poly,

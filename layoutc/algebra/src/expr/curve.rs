@@ -14,7 +14,7 @@
 //! early. [`CurveGrid::distance`] and [`CurveGrid::cell`] are iterative and descend into the one block that holds
 //! the cell. They clamp their arguments to the grid, so that they never fail.
 
-/// Maximum number of cells of a grid: 2^22.
+/// Maximum number of cells of a grid: 2^22. [`CurveGrid::new`] returns `None` for a larger grid.
 pub const MAX_CELLS: u32 = 1 << 22;
 
 /// Rectangular grid of 1 to [`MAX_CELLS`] cells with its Hilbert curve.

@@ -18,9 +18,11 @@ use thiserror::Error;
 
 use crate::expr::curve::CurveGrid;
 
-/// Maximum depth of an expression, in nodes from the root to a leaf.
+/// Maximum depth of an expression, in nodes from the root to a leaf. A constructor returns [`ExprError::TooLarge`] for
+/// a deeper expression.
 pub const MAX_DEPTH: u32 = 1024;
-/// Maximum size of an expression, in nodes. A shared subtree counts once per occurrence.
+/// Maximum size of an expression, in nodes. A shared subtree counts once per occurrence. A constructor returns
+/// [`ExprError::TooLarge`] for a larger expression.
 pub const MAX_SIZE: u32 = 1 << 16;
 
 /// Reason why an expression cannot be built or evaluated.
@@ -49,8 +51,8 @@ pub enum Var {
     Storage(u32),
     /// Index along a physical axis, one per group of storage axes: `p0`, `p1`, ….
     Physical(u32),
-    /// Digit of the mixed-radix form of axis indices, such as `c // 4` of `c`: `Var::Digit(k)` is digit `k` of
-    /// [`Digits`](crate::Digits) in proofs, and of the loops in loop nests.
+    /// Digit of the mixed-radix form of axis indices, such as `c // 4` of `c`. In proofs, `Var::Digit(k)` is digit `k`
+    /// of [`Digits`](crate::Digits); in a loop nest, it is the index of loop `k`.
     Digit(u32),
     /// Symbol, an integer that is known only at run time.
     Symbol(u32),

@@ -1,7 +1,7 @@
 //! Parser of maps and expressions, from text to trees with byte ranges. Names are resolved in [`crate::map`].
 //!
 //! Spans are UTF-8 byte ranges. Parentheses nest at most [`MAX_NESTING`] deep, and an expression has at most
-//! [`MAX_TERMS`] operators in a row, so that no text exhausts the stack.
+//! [`MAX_TERMS`] terms in a row, so that no text exhausts the stack.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -13,11 +13,12 @@ use thiserror::Error;
 use super::token::{MapToken, MapTokenKind, tokenize};
 use crate::expr::BinOp;
 
-/// Maximum nesting depth of parentheses, signs and calls.
+/// Maximum nesting depth of parentheses, signs and calls; a deeper text is refused with [`ParseErrorKind::TooDeep`].
 pub const MAX_NESTING: usize = 256;
-/// Maximum number of operators that follow each other without parentheses, as in `a + b + c`.
+/// Maximum number of terms joined by operators without parentheses, as the three in `a + b + c`; more are refused with
+/// [`ParseErrorKind::TooDeep`].
 pub const MAX_TERMS: usize = 512;
-/// Maximum length of a map or expression, in bytes.
+/// Maximum length of a map or expression, in bytes; a longer text is refused with [`ParseErrorKind::TooDeep`].
 pub const MAX_BYTES: usize = 1 << 16;
 
 /// Byte range in a text.
@@ -30,7 +31,8 @@ pub struct IndexAst {
     pub span: Span,
     /// Operation, name or literal at the root of the expression, with its operands.
     pub kind: IndexAstKind,
-    /// Number of nodes on the longest path from this node to a leaf, at most [`MAX_TERMS`].
+    /// Number of nodes on the longest path from this node to a leaf. The parser refuses a binary operation of a depth
+    /// above [`MAX_TERMS`].
     depth: usize,
 }
 

@@ -45,8 +45,8 @@ pub(crate) struct PlacementOptions {
     /// Explicit strides of all storage axes, in elements. The axes then form one group. `None` for row-major
     /// strides.
     pub(crate) strides: Option<Vec<Expr>>,
-    /// Pairs `(axis, bytes)` of the position of a storage axis and a number of bytes, to a multiple of which the
-    /// stride of the axis is rounded up.
+    /// Pairs `(axis, bytes)` of the position of a storage axis and a number of bytes, to a multiple of which the stride
+    /// of the axis is rounded up. Of several pairs for one axis, the first one counts.
     pub(crate) alignments: Vec<(usize, i128)>,
     /// Number of elements to a multiple of which the last physical extent is rounded up; 0 and 1 have no effect. A
     /// swizzle rounds the extent up further, to a multiple of [`Swizzle::reach`].
@@ -62,8 +62,9 @@ pub(crate) struct PlacementOptions {
     pub(crate) element_bits: u32,
 }
 
-/// Computes the strides, the physical shape and the leading slots of the storage axes `axes`. `first` contains the
-/// index of the first element along each storage axis if that element must be aligned, and is empty otherwise.
+/// Computes the placement of the storage axes `axes` in memory; a group ends after each position in `separators`.
+/// `first` contains the index of the first element along each storage axis if that element must be aligned, and is
+/// empty otherwise. `facts` are the ranges of the symbols.
 pub(crate) fn place(
     axes: &[Axis],
     separators: &[usize],

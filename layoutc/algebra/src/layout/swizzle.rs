@@ -104,8 +104,8 @@ impl Swizzle {
     }
 
     /// Number of elements to a multiple of which `extent` must be rounded up, so that every index below `extent` is
-    /// swizzled to an index below the rounded extent; 1 if no rounding is needed. `None` stands for a symbolic
-    /// extent.
+    /// swizzled to an index below the rounded extent; 1 if no rounding is needed. `None` stands for a symbolic extent,
+    /// in which every source bit can be set.
     ///
     /// With a positive shift, only indices in the last block of 2^(base + shift) elements can leave the extent.
     /// Their source bits are equal, a value of n bits, and the reach is 2^(base + n): 32 for `S<3,3,3>` and extent

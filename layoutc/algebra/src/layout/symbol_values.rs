@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use crate::expr::{Expr, Var};
 use crate::symbol::Symbol;
 
-/// Number of smallest legal values that are tried per symbol, indexed by the number of symbols minus 1; 1 for more
-/// than four symbols.
+/// Number of smallest legal values that [`samples`] combines per symbol, indexed by the number of symbols minus 1; 1
+/// for more than four symbols.
 const SMALL: [i128; 4] = [17, 6, 3, 2];
 
 impl Symbol {

@@ -36,7 +36,7 @@ pub enum ConditionError {
     #[error("comparison inside parentheses")]
     Enclosed(Span),
     /// A side of a comparison is not affine: it has an index in a quotient, a remainder or an exclusive or, or a
-    /// product of indices, such as `i * j < 4`.
+    /// product of indices, such as `i * j < 4`. Contains the byte range of the side.
     #[error("condition is not affine in the indices")]
     NotAffine(Span),
     /// Neither side of a comparison contains an index, such as `3 < 4`.

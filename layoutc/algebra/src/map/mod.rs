@@ -52,8 +52,8 @@ pub struct MapItem {
 pub struct IndexMap {
     /// Items for the new storage axes, major to minor.
     pub items: Vec<MapItem>,
-    /// Positions of the items that are followed by an axis separator: the last item of each group except the last
-    /// group.
+    /// Positions of the items that are followed by an axis separator, ascending: the last item of each group except the
+    /// last group.
     pub separators: Vec<usize>,
 }
 
@@ -64,7 +64,7 @@ pub struct MapScope<'a> {
     pub axes: &'a [Axis],
     /// Function that returns the value of the const, parameter or symbol of a given name; `None` if there is none.
     pub values: &'a dyn Fn(&str) -> Option<Expr>,
-    /// Declared ranges of the symbols.
+    /// Declared ranges of the symbols, for the checks that divisors are positive and function arguments are in range.
     pub facts: &'a Facts,
 }
 
@@ -100,8 +100,8 @@ pub fn resolve(text: &MapText, scope: MapScope<'_>) -> Result<IndexMap, Vec<MapE
     if resolver.errors.is_empty() { Ok(map) } else { Err(resolver.errors) }
 }
 
-/// Resolves an expression that contains no axes, such as a const, an extent or an argument of a step. `values`
-/// returns the value of a name.
+/// Resolves an expression that contains no axes, such as a const, an extent or an argument of a step. `values` returns
+/// the value of a name, and `None` for an unknown one; `facts` are the ranges of the symbols.
 ///
 /// # Errors
 /// All errors of the expression, in the order of the text.
@@ -336,7 +336,8 @@ impl MapResolver<'_> {
         Some(expr)
     }
 
-    /// Resolves an extent or a divisor. A name that both an axis and a symbol have means the symbol.
+    /// Resolves an extent or a divisor, in which a name that both an axis and a symbol have means the symbol. Returns
+    /// `None` after recording an error. An axis in the result is not an error here; the caller checks for axes.
     fn free_of_axes(&mut self, ast: &IndexAst) -> Option<Expr> {
         let before = core::mem::replace(&mut self.meaning, NameBinding::Symbol);
         let expr = self.expr(ast);

@@ -35,8 +35,8 @@ impl Facts {
         Ok(Interval { low, high })
     }
 
-    /// Inclusive bounds of `weight` times the product of the atoms `indices`, where `weight` is a polynomial over
-    /// symbols.
+    /// Inclusive bounds, as polynomials over symbols, of `weight` times the product of the atoms `indices`. The atoms
+    /// contain indices; `weight` is a polynomial over symbols of any sign.
     fn group_range(&self, indices: &[&Atom], weight: &Poly) -> Result<Interval, ExprError> {
         let [atom] = indices else {
             return if indices.is_empty() {
@@ -223,9 +223,9 @@ fn multiply_bounds(a: (i128, i128), b: (i128, i128)) -> Result<(i128, i128), Exp
     Ok(corners.iter().fold((corners[0], corners[0]), |(low, high), v| (low.min(*v), high.max(*v))))
 }
 
-/// Inclusive bounds `(low, high)` of `a op b`, where `op` is bitwise, min or max, for operands in the inclusive
-/// ranges `a` and `b`. Non-negative operands give `0..=min(a.1, b.1)` for `&`, and `0..2^n` for other operators,
-/// where `n` is the number of bits of the larger bound.
+/// Inclusive bounds `(low, high)` of `a op b`, where `op` is bitwise, min or max, for operands in the inclusive ranges
+/// `a` and `b`: `0..=high` of a non-negative operand (the smaller one, if both are) for `&`; otherwise `0..2^n`, or
+/// `-2^n..2^n` if an operand may be negative, where `n` is the number of bits of the largest absolute bound.
 pub(crate) fn bitwise_bounds(op: BinOp, a: (i128, i128), b: (i128, i128)) -> (i128, i128) {
     let magnitude = |(low, high): (i128, i128)| low.unsigned_abs().max(high.unsigned_abs());
     let bits = 128 - magnitude(a).max(magnitude(b)).leading_zeros();

@@ -39,9 +39,9 @@ impl Facts {
         Ok(None)
     }
 
-    /// Rewrites `c * (x//a % b) + c*b * (x//(a*b) [% d])` in `p` to `c * (x//a [% (b*d)])`. The first term is given
-    /// by its weight `c = coefficient * cofactor`, its monomial `lower`, its `digit` and `b`. `None` if the second
-    /// term does not occur.
+    /// Rewrites `c * (x//a % b) + c*b * (x//(a*b) [% d])` in `p` to `c * (x//a [% (b*d)])`. The first term is given by
+    /// its weight `c = coefficient * cofactor`, its monomial `lower` (`cofactor` times the digit), its `digit` and `b`.
+    /// `None` if `p` has no matching second term.
     fn join_upper(
         &self,
         p: &Poly,

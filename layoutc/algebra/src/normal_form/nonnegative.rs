@@ -23,8 +23,8 @@ const MAX_ATOMS: usize = 8;
 type AtomBounds<'a> = BTreeMap<&'a Atom, (i128, i128)>;
 
 impl Facts {
-    /// True if a polynomial is proven non-negative for all values of indices and symbols; false if it may be
-    /// negative.
+    /// True if a polynomial is proven non-negative for all values of indices and symbols; false if it may be negative
+    /// or the proof exceeds a limit.
     pub(crate) fn at_least_zero(&self, p: &Poly) -> Result<bool, ExprError> {
         if let Some(value) = p.as_constant() {
             return Ok(value >= 0);

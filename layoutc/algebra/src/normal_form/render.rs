@@ -148,8 +148,9 @@ impl Facts {
     }
 }
 
-/// Sort key of a term for a rendered sum, greatest key first: terms with more symbolic atoms, then larger absolute
-/// coefficients, the constant last.
+/// Sort key of a term for a rendered sum, greatest key first:
+/// `(is not the constant, number of symbolic atoms, absolute value of the coefficient)`, so that the constant comes
+/// last.
 fn weight_of(term: &(Monomial, i128)) -> (bool, usize, u128) {
     let symbols = term.0.iter().filter(|atom| atom.is_symbolic()).count();
     (!term.0.is_empty(), symbols, term.1.unsigned_abs())

@@ -289,8 +289,8 @@ impl Facts {
         Ok(None)
     }
 
-    /// Decomposition `(g, a, r)` of `p` with `p = g*a + r`, for the largest divisor `g > 1` of `k` with which
-    /// `0 <= r < g` is proven; `None` if there is no such divisor.
+    /// Decomposition `(g, a, r)` of `p` with `p = g*a + r` and `0 <= r < g` proven. Candidates for `g` are the common
+    /// divisors `gcd(c, k) > 1` of `k` and a coefficient `c` of `p`, the greatest first; `None` if all fail.
     fn coarser(&self, p: &Poly, k: i128) -> Result<Option<(i128, Poly, Poly)>, ExprError> {
         let mut candidates: Vec<i128> = p
             .terms()

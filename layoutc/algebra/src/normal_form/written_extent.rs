@@ -83,8 +83,8 @@ fn numeric(a: &Interval, facts: &Facts) -> Result<(i128, i128), ExprError> {
     Ok((facts.numeric(&a.low)?.0, facts.numeric(&a.high)?.1))
 }
 
-/// Interval of the products `x * y` with `x` in `a` and `y` in `b`: over symbols if no value of `a` or `b` is
-/// negative, otherwise with integer bounds.
+/// Interval of the products `x * y` with `x` in `a` and `y` in `b`. The bounds are polynomials over symbols if `a` and
+/// `b` are proven non-negative, otherwise integers; [`ExprError::Overflow`] if these do not fit 128 bits.
 fn product_of_ranges(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
     if facts.at_least_zero(&a.low)? && facts.at_least_zero(&b.low)? {
         return Ok(Interval { low: a.low.mul(&b.low)?, high: a.high.mul(&b.high)? });
@@ -100,8 +100,9 @@ fn product_of_ranges(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interv
     Ok(Interval { low: Poly::constant(*least), high: Poly::constant(*most) })
 }
 
-/// Interval of the products `x * y` with `x` in `a` and `y` in `b`. If one interval is a single value, the bounds are
-/// over symbols; [`ExprError::Overflow`] if the sign of that value is unknown.
+/// Interval of the products `x * y` with `x` in `a` and `y` in `b`. If `a` or `b` is a single value, the bounds are
+/// polynomials over symbols, or [`ExprError::Overflow`] is returned because the sign of the value is unknown. Otherwise
+/// the result is that of [`product_of_ranges`].
 fn product(a: &Interval, b: &Interval, facts: &Facts) -> Result<Interval, ExprError> {
     if a.low != a.high && b.low != b.high {
         return product_of_ranges(a, b, facts);

@@ -46,7 +46,7 @@ impl NotationAxes {
 }
 
 /// Logical axes that `text` implies where no tensor is given. `sizes` are the named sizes of an einops pattern,
-/// such as `("c16", 16)`.
+/// such as `("c16", 16)`; other notations ignore them.
 ///
 /// # Errors
 /// [`NotationFault`] for a fault of the text itself, independent of a tensor.

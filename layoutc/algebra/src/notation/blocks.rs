@@ -16,12 +16,12 @@ use crate::text::NotationFault;
 /// The block `16c` has `div` 1 and `modulus` 16.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AxisBlock {
-    /// Position of the axis in the list of current axes.
+    /// Position of the axis among the axes to which the index map is applied, the current axes of the builder.
     pub(super) axis: usize,
     /// Weight of the digit in the index of the axis.
     pub(super) div: i128,
-    /// Number of values of the digit; `None` for the most significant digit, whose number of values follows from
-    /// the axis.
+    /// Number of values of the digit; `None` for the most significant digit, which has `ceil(extent / div)` values,
+    /// where `extent` is that of the axis.
     pub(super) modulus: Option<i128>,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn map(dims: &[Vec<AxisBlock>], axes: &[Axis]) -> Result<IndexMap, Ex
 /// `[(1, None), (0, None), (1, Some(16))]`. `length` is the length of the text in bytes, for faults.
 ///
 /// The weight of a block is the product of the later factors of its axis. The weight of the most significant
-/// digit is the product of all factors of its axis, regardless of its position.
+/// digit is the product of all factors of its axis, regardless of its position. A weight above `i64::MAX` is a fault.
 pub(super) fn pieces(
     blocks: &[(usize, Option<i128>)],
     length: usize,

@@ -27,9 +27,10 @@ const ONE_REST: &str = "write `...` once: it matches all axes that are not named
 /// Entry on one side of a pattern: one axis, or the ellipsis.
 #[derive(Debug)]
 enum EinopsAxis {
-    /// Named parts of one axis, major to minor, such as `c` or `(c c16)`; empty for `()` and `1`.
+    /// Name and byte range of each part of one axis, major to minor, such as `c` or `(c c16)`; empty for `()` and `1`.
+    /// A `...` within parentheses is a part of that name.
     Group(Vec<(String, Span)>),
-    /// Ellipsis `...`, which stands for all axes that are not named.
+    /// Ellipsis `...` outside of parentheses, which stands for all axes that are not named; its byte range.
     Ellipsis(Span),
 }
 
@@ -38,7 +39,8 @@ enum EinopsAxis {
 type NamedBlocks = Vec<(Option<String>, Vec<AxisBlock>)>;
 
 /// Applies the pattern `text` to the current axes of `builder` as one index map. `sizes` are the given sizes of
-/// parts, such as `("c16", 16)`.
+/// parts, such as `("c16", 16)`. A size of a name that the pattern lacks is a fault; of several sizes of a name the
+/// first one counts.
 pub(super) fn apply(
     text: &str,
     sizes: &[(String, i128)],
@@ -120,7 +122,8 @@ pub(super) fn apply(
 /// Logical axis that an entry on the left side of a pattern implies.
 #[derive(Debug)]
 pub(super) struct EinopsInput {
-    /// Name of the part whose size is not given, otherwise of the first part: `c` for `(c c4)` with `c4=4`.
+    /// Name of the first part whose size is not given, otherwise of the first part: `c` for `(c c4)` with `c4=4`. `one`
+    /// for an axis without parts, `()` or `1`.
     pub(super) name: String,
     /// Product of the given sizes of the parts of the axis, which divides its extent; 1 if no size is given.
     pub(super) multiple: i128,
@@ -259,8 +262,9 @@ fn name(
     Ok(Some((name.to_string(), span)))
 }
 
-/// Blocks of `axes` that each name on the left side `dims` stands for. `sizes` are the given sizes of parts.
-/// `length` is the length of the pattern in bytes, for faults.
+/// Blocks of `axes` that each name on the left side `dims` stands for. `sizes` are the given sizes of parts. A number
+/// of entries that does not fit `axes`, or sizes that do not divide an extent, are a fault. `length` is the length of
+/// the pattern in bytes, for the byte range of faults.
 fn decompose_axes(
     dims: &[EinopsAxis],
     sizes: &[(String, i128)],

@@ -71,9 +71,9 @@ enum UnitStrideAxis {
     Last,
 }
 
-/// Strides of a padded layout in axis order, in elements. The axis `fastest` has stride 1, the axis next to it
-/// has the fastest extent rounded up to `multiple`, and each further axis has `stride * extent` of the axis
-/// before. `layout_left_padded<4>` of shape [3, 5, 2] has the strides 1, 4, 20.
+/// Strides of a padded layout in axis order, in elements. The axis `fastest` has stride 1, the axis next to it has the
+/// extent of `fastest` rounded up to a multiple of `multiple` elements, and each further axis has `stride * extent` of
+/// its neighbor toward `fastest`. `layout_left_padded<4>` of shape [3, 5, 2] has the strides 1, 4, 20.
 fn padded_strides(
     builder: &LayoutBuilder,
     fastest: UnitStrideAxis,

@@ -17,7 +17,7 @@ use crate::map::{IndexMap, MapItem, unique};
 use crate::symbol::Axis;
 use crate::text::cursor::Cursor;
 
-/// Maximum nesting depth of parentheses in an expression.
+/// Maximum nesting depth of parentheses in an expression; a deeper nesting is a fault.
 const MAX_DEPTH: usize = 256;
 
 /// Applies the affine map or the strides of a memory layout to the current axes.
@@ -71,9 +71,9 @@ pub(super) fn apply(
     Ok(NotationExtras::default())
 }
 
-/// Names of the dimensions of a memory layout, in order, and true if their extents are free.
-/// `affine_map<(i, j) -> (j, i)>` has i and j, with free extents. `strided<[8, 1]>` has d0 and d1, whose extents
-/// must be constants.
+/// Names of the dimensions of a memory layout, in order; and true for an affine map, which fits any extents, false for
+/// strides, which require constant extents. `affine_map<(i, j) -> (j, i)>` gives i, j and true, `strided<[8, 1]>` gives
+/// d0, d1 and false. The results of a map are not parsed.
 pub(super) fn dimensions(text: &str) -> Result<(Vec<String>, bool), NotationFault> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
@@ -143,7 +143,7 @@ fn fixed(cursor: &mut Cursor<'_>, what: &str) -> Result<(i128, Span), NotationFa
     cursor.expect_number(what)
 }
 
-/// Parses the names of dimensions, such as `(d0, d1)`.
+/// Parses the names of dimensions, such as `(d0, d1)`, in order; a repeated name is a fault.
 fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>, NotationFault> {
     cursor.token("(")?;
     let mut names: Vec<String> = Vec::new();
@@ -190,7 +190,8 @@ fn results(cursor: &mut Cursor<'_>, names: &[String]) -> Result<Vec<Expr>, Notat
     Ok(results)
 }
 
-/// Adds the MLIR operator as help to a fault at a C operator: `floordiv` at `/`, `mod` at `%`.
+/// Adds help to `fault` if `cursor` is at a C operator: `floordiv` in place of `/`, `mod` in place of `%`. Other faults
+/// are returned unchanged.
 fn operators(fault: NotationFault, cursor: &Cursor<'_>) -> NotationFault {
     match cursor.peek() {
         Some('/') => fault.help("write a quotient as `d0 floordiv 4`"),

@@ -16,8 +16,8 @@ use crate::text::cursor::Cursor;
 /// Maximum number of axes of a tensor in oneDNN.
 const MAX_RANK: usize = 12;
 
-/// Letters of tags that name axes by role, such as `nChw16c`, in axis order. One string per role: activations,
-/// weights with and without groups, or tensors of recurrent networks.
+/// Letters of tags that name axes by role, such as `nChw16c`, in axis order. The strings are for activations, weights
+/// with or without groups `g`, three kinds of tensors of recurrent networks, and vectors.
 const ROLES: &[&str] = &["ncdhw", "goidhw", "tnc", "ldnc", "ldigo", "x"];
 
 /// Applies the format tag `text` to the current axes of `builder` as one index map.
@@ -117,8 +117,8 @@ fn parse(text: &str) -> Result<FormatTag, NotationFault> {
     Ok(FormatTag { outer, inner })
 }
 
-/// Letters that may stand for axes in the tag `text`, in axis order: `a` to `l`, or, if all outer letters belong
-/// to one role of `ROLES`, the letters of that role that occur in the tag.
+/// Letters that may stand for axes in the tag `text`, in axis order. If a string of `ROLES` contains all outer letters,
+/// the letters of the first such string that occur in the tag, otherwise `a` to `l`.
 fn letters_of(text: &str) -> Vec<char> {
     let own = |role: &str| {
         let is_used = |c: &char| text.chars().any(|used| used.eq_ignore_ascii_case(c));

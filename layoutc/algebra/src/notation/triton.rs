@@ -17,11 +17,11 @@ use crate::map::{IndexMap, MapItem};
 use crate::symbol::Axis;
 use crate::text::cursor::Cursor;
 
-/// Maximum number of index bits of all inputs together, and of all outputs together.
+/// Maximum number of index bits of all inputs together, and of all outputs together; more bits are a fault.
 const MAX_BITS: usize = 62;
 
-/// Input dimension of a linear layout, such as `lane: [[0, 2], [1, 0]]`: its name, and the images of the indices
-/// 1, 2, 4, …. An image has one index per output dimension.
+/// Input dimension of a linear layout, such as `lane: [[0, 2], [1, 0]]`: its name, the byte range of the name, and the
+/// images of the indices 1, 2, 4, …. An image has one index per output dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct LinearInput {
     name: String,
@@ -29,7 +29,7 @@ struct LinearInput {
     images: Vec<Vec<i128>>,
 }
 
-/// Layout that is linear over GF(2): each output index is an XOR of images of input bits.
+/// Layout that is linear over GF(2): the output indices are the XOR of the images of all input bits that are 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct LinearLayout {
     inputs: Vec<LinearInput>,
@@ -44,8 +44,9 @@ pub(super) fn inputs(text: &str) -> Result<Vec<(String, Option<i128>)>, Notation
     Ok(inputs.map(|input| (input.name, Some(1 << input.images.len()))).collect())
 }
 
-/// Applies a linear layout to the current axes of `builder` as one index map. The inputs are the axes if their
-/// names match, or their extents match and the names of the outputs do not; otherwise the layout is inverted.
+/// Applies a linear layout to the current axes of `builder` as one index map. The inputs are the axes if all input
+/// names are axis names, or if some output name is not one and the input sizes equal the extents in order. Otherwise
+/// the outputs are the axes, and the layout is inverted.
 pub(super) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,
@@ -295,8 +296,8 @@ fn parse(text: &str) -> Result<LinearLayout, NotationFault> {
     Ok(LinearLayout { inputs, outputs })
 }
 
-/// Names `dim0`, `dim1`, … and sizes of `count` output dimensions that the text does not name. A size is the
-/// smallest power of two that exceeds all indices in the images.
+/// Names `dim0`, `dim1`, … and sizes of `count` output dimensions that the text does not name. The size of a dimension
+/// is the smallest power of two that exceeds its index in every image of `inputs`.
 fn smallest(inputs: &[LinearInput], count: usize) -> Vec<(String, i128)> {
     let size = |k: usize| {
         let images = inputs.iter().flat_map(|input| &input.images);
@@ -306,7 +307,8 @@ fn smallest(inputs: &[LinearInput], count: usize) -> Vec<(String, i128)> {
     (0..count).map(|k| (format!("dim{k}"), size(k))).collect()
 }
 
-/// Parses the input dimensions in dictionary form, such as `{register: [[0, 1], [0, 2]], lane: []}`.
+/// Parses the input dimensions in dictionary form, such as `{register: [[0, 1], [0, 2]], lane: []}`, in order; a
+/// repeated name is a fault.
 fn dictionary(cursor: &mut Cursor<'_>) -> Result<Vec<LinearInput>, NotationFault> {
     let mut inputs: Vec<LinearInput> = Vec::new();
     each(cursor, "{", "}", &mut |cursor| {
@@ -332,7 +334,7 @@ fn add(inputs: &mut Vec<LinearInput>, input: LinearInput) -> Result<(), Notation
     Ok(())
 }
 
-/// Parses the output dimensions `-> {dim0: 16, dim1: 16}`; `None` if they are absent.
+/// Parses the names and sizes of the output dimensions `-> {dim0: 16, dim1: 16}`; `None` if no `->` follows.
 fn outputs_after(cursor: &mut Cursor<'_>) -> Result<Option<Vec<(String, i128)>>, NotationFault> {
     cursor.skip_blanks();
     if !cursor.eat("->") {
@@ -412,8 +414,8 @@ fn image(cursor: &mut Cursor<'_>) -> Result<Vec<i128>, NotationFault> {
 /// them.
 type LinearDims = (Vec<LinearInput>, Option<Vec<(String, i128)>>);
 
-/// Parses the lines that Triton prints: `- lane=1 -> (0, 2)` for each input bit, and optionally at the end
-/// `where out dims are: [dim0 (size 16), dim1 (size 16)]`.
+/// Parses the lines that Triton prints: `- lane=1 -> (0, 2)` for each input bit, `- lane is a size 1 dimension` for an
+/// input without bits, and optionally at the end `where out dims are: [dim0 (size 16), dim1 (size 16)]`.
 fn lines(cursor: &mut Cursor<'_>) -> Result<LinearDims, NotationFault> {
     let mut inputs: Vec<LinearInput> = Vec::new();
     loop {

@@ -51,8 +51,8 @@ pub(super) fn apply(
     Ok(NotationExtras { remarks, ..NotationExtras::default() })
 }
 
-/// Remark that TVM's inverse map is wrong if the letters `packed` of one storage axis have unequal factors;
-/// `None` if the factors are equal.
+/// Remark that TVM's inverse map goes out of bounds for the blocks `packed` of one storage axis, such as `[4o2i]`;
+/// `None` if all factors are equal. `text` is the whole layout text, from which the remark quotes.
 fn unequal_factors_remark(text: &str, packed: &[TvmLetter]) -> Option<Remark> {
     let (first, last) = (packed.first()?, packed.last()?);
     if packed.iter().all(|letter| letter.factor == first.factor) {

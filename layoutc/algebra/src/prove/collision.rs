@@ -7,18 +7,18 @@ use super::decode::DecodeFailure;
 use super::enumerate::EnumerationDomain;
 use crate::expr::{Expr, Var};
 
-/// Number of indices along an axis, from 0 up, at which a candidate step starts.
+/// Number of indices along an axis, from 0 up, from which a single candidate step is tried.
 const STARTS: i128 = 8;
 
-/// Maximum number of candidate steps of which all triples are tried.
+/// Maximum number of candidate steps of which all triples are tried; further steps are left out of triples.
 const MOST_OF_THREE: usize = 16;
 
 /// Two points of a component, each a list of indices in the order of the axes of the component.
 pub(super) type PointPair = (Vec<i128>, Vec<i128>);
 
 /// Two points of the domain with equal values of all targets, among the candidates that `undecided` predicts: points
-/// that differ in an undetermined digit, in bits that cancel in all XORs, or by steps. `None` if no candidate
-/// collides.
+/// that differ in a digit of `lost`, in the bits of a set of `kernel`, or by one to three of the `steps`. `None` if no
+/// candidate collides, which proves nothing.
 pub(super) fn predicted_collision(
     domain: &EnumerationDomain<'_>,
     undecided: &DecodeFailure,
@@ -64,9 +64,9 @@ pub(super) fn predicted_collision(
     lost.chain(turned).find(&collide).or_else(|| collision_by_steps(domain, undecided, &collide))
 }
 
-/// Two colliding points that differ by one of the steps `undecided.steps`, or by two steps along different axes in
-/// the same or opposite directions; `None` if no candidate collides. `collide` is true for a pair of points of the
-/// domain with equal targets. A single step is tried from the first [`STARTS`] indices of its axis and at its end.
+/// Two colliding points that differ by one, two or three of `undecided.steps`; several steps go along different axes,
+/// in the same or opposite directions. `None` if no candidate collides. `collide` is true for two points of the domain
+/// with equal targets. A single step is tried from the first [`STARTS`] indices and from the last possible one.
 fn collision_by_steps(
     domain: &EnumerationDomain<'_>,
     undecided: &DecodeFailure,
@@ -105,8 +105,9 @@ fn collision_by_steps(
     along_three(domain, &steps, collide)
 }
 
-/// Two colliding points that differ by one step along each of three axes; `None` if no candidate collides. `steps`
-/// are pairs of axis position in the domain and distance; `collide` is true for a pair of points that collide.
+/// Two colliding points that differ by one step along each of three axes, one step possibly opposite to the others;
+/// `None` if no candidate collides. `steps` are pairs of position in `domain.axes` and distance; `collide` is true for
+/// a pair of points of the domain with equal targets.
 fn along_three(
     domain: &EnumerationDomain<'_>,
     steps: &[(usize, i128)],

@@ -132,8 +132,9 @@ impl DifferenceBounds<'_> {
         }
     }
 
-    /// Exact bounds of an expression by enumeration of its variables; `None` if it contains a variable other than
-    /// `Var::Storage`, a range is symbolic, or there are more than [`VISITED`] index tuples.
+    /// Exact bounds of an expression by enumeration, where each of its variables `vars` takes all values from 0 to its
+    /// greatest value. `None` if one is no `Var::Storage`, a greatest value is symbolic, or there are more than
+    /// [`VISITED`] index tuples.
     fn bounds_by_enumeration(
         &self,
         expr: &Expr,

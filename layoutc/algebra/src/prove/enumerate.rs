@@ -63,8 +63,8 @@ impl EnumerationDomain<'_> {
     }
 }
 
-/// Checks by enumeration that no two points of a box share a slot. [`ExprError::Overflow`] if a slot number leaves 64
-/// bits.
+/// Checks by enumeration that no two points of a box share a slot. A corner of at most [`CORNER_POINTS`] points is
+/// searched first, even if the box is too large. [`ExprError::Overflow`] if a slot number leaves 64 bits.
 pub(crate) fn enumerate(
     domain: &EnumerationDomain<'_>,
     machine: &dyn Executor,
@@ -93,9 +93,9 @@ pub(crate) fn enumerate(
     Ok(collision.unwrap_or(EnumerationResult::Injective))
 }
 
-/// Pair of points that share a slot, within a corner of the box (at index 0) that has at most `most` points. The
-/// later point is the first in row-major order that collides. `None` if there is no collision, or slot numbers leave
-/// 64 bits.
+/// Pair `(earlier, later)` of points that share a slot, within a corner of the box (at index 0) that has at most `most`
+/// points. The later point is the first in row-major order that collides. `None` if there is no collision, or slot
+/// numbers leave 64 bits.
 pub(crate) fn sample_collision(
     domain: &EnumerationDomain<'_>,
     most: i128,
@@ -241,7 +241,8 @@ fn first_collision(domain: &EnumerationDomain<'_>) -> Result<Option<EnumerationR
     Ok(None)
 }
 
-/// Point of the box at which each target `k` has the value `wanted[k]`, by linear search; `None` if there is none.
+/// Point of the box at which each target `k` has the value `wanted[k]`, by linear search for the slot number; `None` if
+/// there is none. All targets and `wanted` must be within `domain.slots`, so that slot numbers identify values.
 pub(crate) fn find(
     domain: &EnumerationDomain<'_>,
     wanted: &[i128],
@@ -267,7 +268,8 @@ pub(crate) fn find(
 /// Result of [`count`]: the points of a box at which all domain conditions hold.
 pub(crate) struct PointCount {
     pub(crate) count: i128,
-    /// First of the counted points, with the longest axis innermost; `None` if `count` is 0.
+    /// First of the counted points in row-major order, taking the longest axis as the innermost; `None` if `count` is
+    /// 0.
     pub(crate) first: Option<Vec<i128>>,
 }
 

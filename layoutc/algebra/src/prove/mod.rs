@@ -98,7 +98,7 @@ pub(crate) struct InjectivityProof {
     pub(crate) inverse: Option<Vec<Expr>>,
     pub(crate) digits: Option<Digits>,
     /// True if every target is the weighted sum of `digits` that the linear forms in `digits` give; false if a
-    /// component is proven by elimination.
+    /// component is proven by elimination. Without meaning if `digits` is `None`.
     pub(crate) is_read: bool,
 }
 
@@ -166,7 +166,8 @@ pub(crate) enum ProverLevel {
 }
 
 /// Proves that the targets of a claim are injective, with the provers that `rules` allows. [`InjectivityError`] with
-/// two colliding elements if they are not, or with the component that remains undecided.
+/// two colliding elements if they are not, or with the component that remains undecided. `machine` runs and caches
+/// enumerations.
 pub(crate) fn prove(
     claim: Claim<'_>,
     rules: ProverLevel,
@@ -354,7 +355,8 @@ fn merge(all: &mut Digits, read: Digits, component: &Component) {
     }
 }
 
-/// Sets the constant of the linear form in `all.targets` of each target that has a constant value.
+/// Sets the constant of the linear form `all.targets[k]` for each target `k` of the claim that has a constant value and
+/// a form without digits.
 fn constant_targets(claim: Claim<'_>, all: &mut Digits) -> Result<(), ExprError> {
     for (target, form) in claim.targets.iter().zip(&mut all.targets) {
         if let Some(value) = claim.facts.simplify(target)?.as_const()

@@ -108,8 +108,9 @@ impl StaticComponent {
     }
 }
 
-/// Proves by enumeration that the targets of a component without symbols are injective. `symbols` are values for the
-/// symbols elsewhere in the claim, which a counterexample contains.
+/// Proves by enumeration that the targets of a component without symbols are injective; `NotInjective` or `Unproven`
+/// otherwise. A counterexample contains `symbols`, values for the symbols elsewhere in the claim; `None` if there are
+/// no sample values.
 fn at_values(
     claim: Claim<'_>,
     component: &Component,
@@ -190,9 +191,9 @@ fn share(domain: &EnumerationDomain<'_>, (first, second): &PointPair) -> bool {
     })
 }
 
-/// Error [`InjectivityError::NotInjective`] for a collision between two points of a component. `lost` are the digits
-/// that no target determines, and `proof` is the technique that found the collision. The indices along the axes of
-/// other components are those of `claim.origin`.
+/// Error [`InjectivityError::NotInjective`] for a collision of the points `first` and `second` of a component, at the
+/// symbol values `symbols`. `lost` are the digits that no target determines, and `proof` is the technique that found
+/// the collision. The indices along the axes of other components are those of `claim.origin`.
 fn refuse(
     claim: Claim<'_>,
     component: &Component,

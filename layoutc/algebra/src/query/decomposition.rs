@@ -101,8 +101,8 @@ impl Layout {
         Ok(facts)
     }
 
-    /// Value of each target at the slot with the physical indices `Var::Physical`: one storage index per storage
-    /// axis, or the offset alone if `strided`.
+    /// Value of each target at the slot with the physical indices `Var::Physical`: one storage index per storage axis,
+    /// or the offset alone, which is `Var::Physical(0)`, if `strided` (see [`Layout::is_strided`]).
     fn targets_at(&self, strided: bool) -> Result<Vec<Expr>, ExprError> {
         use crate::expr::BinOp::{FloorDiv, Mod, Sub};
         let physical = |g: usize| {

@@ -72,9 +72,9 @@ fn normal(tiled: &TiledSharding) -> Result<DeviceOrder, ShardingInexpressible> {
     Ok(DeviceOrder::List(list))
 }
 
-/// Device list in which the positions of one subgroup are permuted, alike in every tile, such that the least
-/// devices at the positions of the first tile ascend. A tile has `tile` devices. The subgroup has `size`
-/// positions, `step` devices apart.
+/// Device list in which the positions of one subgroup are permuted, alike in every tile of `tile` devices. The device
+/// at list index `i` is at position `i / step % size` of the subgroup. In the first tile of the result, the least
+/// device at each position ascends with the position.
 fn relabeled(list: &[i64], tile: usize, size: usize, step: usize) -> Vec<i64> {
     let place = |k: usize| k / step.max(1) % size;
     let first = list.get(..tile).unwrap_or_default();

@@ -11,29 +11,31 @@ use super::order::LISTED;
 /// Feature of a sharding that the requested form cannot express.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ShardingInexpressible {
-    /// The form requires a list of the devices, and there are more than [`LISTED`], or than the caller allows.
+    /// The conversion requires a list of the devices, and there are more than [`LISTED`], or more than the argument
+    /// `most` of [`DevicePlacement::shards`](super::DevicePlacement::shards).
     #[error("a list of {devices} devices: at most {LISTED} are listed")]
     Devices {
         /// Number of devices of the sharding.
         devices: i64,
     },
-    /// No row-major mesh has this order of devices.
+    /// An order of devices such as `0,1,3,2` is not a reshaped and transposed iota, so that no row-major mesh has it.
     #[error("this order of devices: {0}")]
     Order(#[from] IotaError),
-    /// The tiles of an axis end within a digit of the device order, so that no mesh axis corresponds to the
-    /// tiles.
+    /// The tiles of an axis end within a digit of the device order that they do not divide, so that no mesh axes
+    /// correspond to the tiles, as for `{devices=[4,3]<=[2,6]T(1,0)}`.
     #[error("these tiles: {0}")]
     Uncut(#[from] TileBoundaryError),
     /// The sharding belongs to a shard group, written `shard_as` or `shard_like`.
     #[error("`shard_as` and `shard_like`")]
     Group,
-    /// The whole tensor is manual or unreduced, and there is no mesh whose axes could be listed.
+    /// The whole tensor is manual or unreduced, written `{manual}` or `{unreduced}`, and the text has no mesh to refer
+    /// to.
     #[error("`{{{word}}}` without a mesh")]
     Mesh {
-        /// Keyword of XLA for the placement.
+        /// Keyword of XLA for the placement: `manual` or `unreduced`.
         word: &'static str,
     },
-    /// The sharding is not determined yet.
+    /// The sharding is not determined yet, written `{unknown}`.
     #[error("`{{unknown}}`")]
     Unknown,
     /// The whole tensor is on one device, which is not a sharding over a mesh.
@@ -42,7 +44,7 @@ pub enum ShardingInexpressible {
         /// Number of the device.
         device: i64,
     },
-    /// The program manages the contents of some devices.
+    /// The program manages the contents of all devices, written `{manual}`, or of a `manual` subgroup.
     #[error("`manual` devices, whose contents the program manages")]
     Manual,
     /// The rank of the sharding differs from that of the tensor.

@@ -34,11 +34,11 @@ pub struct IotaOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the {tiles} tiles of axis {axis} do not divide {size} devices of stride {stride}")]
 pub struct TileBoundaryError {
-    /// Position of the axis. Subgroups are counted after the axes of the tensor.
+    /// Position of the axis in the argument of [`IotaOrder::cut`], where subgroups follow the axes of the tensor.
     pub axis: usize,
     /// Number of tiles along the axis.
     pub tiles: i64,
-    /// Number of values of the digit that the tiles do not divide.
+    /// Number of values of the digit that the tiles do not divide, without the part that earlier axes have used.
     pub size: i64,
     /// Weight of the digit in the device number.
     pub stride: i64,
@@ -102,8 +102,9 @@ impl IotaOrder {
         Self::of(&[DeviceDigit { size: count, stride: 1 }])
     }
 
-    /// Device order with these digits, major to minor. Drops digits of size 1 and merges contiguous ones. The
-    /// digits may be a part of those of an order, so that the devices are not `0..count`.
+    /// Device order with these digits, major to minor. Drops digits of size 1, and merges adjacent digits if the stride
+    /// of the first is `size * stride` of the second. Digits without the rest of their order give devices that are not
+    /// `0..count`.
     pub(super) fn of(digits: &[DeviceDigit]) -> Self {
         let mut merged: Vec<DeviceDigit> = Vec::with_capacity(digits.len());
         for digit in digits.iter().filter(|digit| digit.size > 1) {
@@ -199,8 +200,9 @@ impl IotaOrder {
         sorted
     }
 
-    /// Digits of each axis of a grid of tiles, major to minor, where axis `k` has `counts[k]` tiles and the
-    /// product of the counts is the number of devices. An axis with a count of 1 has no digits.
+    /// Digits of each axis of a grid of tiles, one list per count, each major to minor. Axis `k` has `counts[k]` tiles,
+    /// and the product of the counts is the number of devices. An axis with a count of 1 has no digits. For 8 devices
+    /// in ascending order, `[2, 1, 4]` gives the digit (size 2, stride 4), no digit, and the digit (size 4, stride 1).
     ///
     /// # Errors
     /// [`TileBoundaryError`] if a count ends within a digit that it does not divide.

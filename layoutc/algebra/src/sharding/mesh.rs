@@ -133,7 +133,8 @@ impl Sharding {
         Ok(Self { over })
     }
 
-    /// Creates a sharding from lists of positions that are known to be disjoint and within the mesh.
+    /// Creates a sharding like [`Sharding::new`], without checks: the caller guarantees that no position occurs twice,
+    /// and that all are within the mesh.
     pub(super) fn of_disjoint(over: Vec<Vec<usize>>) -> Self {
         Self { over }
     }

@@ -27,12 +27,12 @@ impl MeshSharding {
     /// Converts a placement to a sharding over a mesh whose devices are numbered row-major. `rank` is the rank of
     /// the tensor if the placement fits any rank; `None` means 0.
     ///
-    /// A mesh axis that is split, or whose devices have several strides, becomes several axes `a_0`, `a_1`, …, major
-    /// first. Tiles get axes as in [`NamedSharding::of_tiled`]. An order of devices that no row-major mesh has is an
-    /// error.
+    /// A mesh axis `a` that the sharding splits into sub-axes, or whose devices have several strides, becomes several
+    /// axes `a_0`, `a_1`, …, major first. Tiles get axes as in [`NamedSharding::of_tiled`].
     ///
     /// # Errors
-    /// [`ShardingInexpressible`] for a placement without a row-major mesh.
+    /// [`ShardingInexpressible`] for an order of devices that no row-major mesh has, a tensor on one device, an unknown
+    /// placement, a manual subgroup, and a tensor that is manual or unreduced without a mesh.
     pub fn of(
         placement: &DevicePlacement,
         rank: Option<usize>,

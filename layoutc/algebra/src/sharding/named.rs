@@ -89,7 +89,8 @@ impl NamedSharding {
         self.cuts.iter().any(|cut| cut.is_open)
     }
 
-    /// Mesh axes of the subgroup of this kind, in the order of the mesh; empty if there is none.
+    /// Mesh axes of the subgroup of this kind, in the order of the mesh; empty if there is none. `Replicated` lacks the
+    /// mesh axes over which the tensor is replicated only because no list names them.
     pub fn shared(&self, kind: Subgroup) -> &[AxisRef] {
         self.shared.iter().find(|row| row.0 == kind).map_or(&[], |row| row.1.as_slice())
     }
@@ -159,9 +160,9 @@ impl NamedSharding {
         tiled(counts, self.order.transposed(&sizes, &places)?, kinds)
     }
 
-    /// Converts tiles to a sharding over a mesh with axes `axis_0`, `axis_1`, …. The mesh is row-major if the
-    /// device order of the tiles allows it. Otherwise the axes of the mesh have the numbers of tiles as sizes,
-    /// and the mesh has the device order of the tiles.
+    /// Converts tiles to a sharding over a mesh with axes `axis_0`, `axis_1`, …. If the device order is an iota whose
+    /// digits end at tile boundaries, the mesh is row-major with one axis per digit. Otherwise the axes of the mesh
+    /// have the counts of tiles and subgroups above 1 as sizes, and the mesh has the device order of the tiles.
     ///
     /// Source: XLA, `HloSharding::ToNamedSharding` in `hlo_sharding.cc`.
     pub fn of_tiled(tiled: &TiledSharding) -> Self {

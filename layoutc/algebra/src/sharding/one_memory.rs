@@ -18,8 +18,8 @@ impl Layout {
     /// `whole` lists the logical axes of the whole tensor; sharded axes have constant extents.
     ///
     /// # Errors
-    /// [`ExprError::Unbound`] unless `self` has the extents of the largest shard, no domain, and constant extents
-    /// along sharded axes; [`ExprError::Overflow`], [`ExprError::TooLarge`].
+    /// [`ExprError::Unbound`] unless `mesh` and `sharding` fit together, and `self` has the extents of the largest
+    /// shard, no domain, and constant extents along sharded axes; [`ExprError::Overflow`], [`ExprError::TooLarge`].
     pub fn of_shards(
         &self,
         mesh: &Mesh,
@@ -38,13 +38,15 @@ struct ShardingAxis {
     size: i128,
     /// Position of the tensor axis that the mesh axis shards.
     axis: usize,
-    /// Distance between neighbors along the mesh axis, in shards along the tensor axis.
+    /// Distance between neighbors along the mesh axis, in shards along the tensor axis: the product of the sizes of the
+    /// mesh axes that follow in the list of mesh axes of the tensor axis.
     below: i128,
-    /// Distance between neighbors along the mesh axis, in shards of the memory.
+    /// Distance between neighbors along the mesh axis, in shards of the memory: the product of the sizes of all more
+    /// minor mesh axes that shard any tensor axis.
     stride: i128,
 }
 
-/// Mesh axes that shard an axis of the tensor, major to minor; mesh axes with replicas are left out.
+/// Mesh axes that shard an axis of the tensor, in the order of the mesh, without those that shard no axis.
 fn cutters(mesh: &Mesh, sharding: &Sharding) -> Vec<ShardingAxis> {
     let size = |position: &usize| mesh.axes.get(*position).map_or(1, |a| i128::from(a.size));
     let mut found: Vec<ShardingAxis> = Vec::new();
@@ -173,7 +175,8 @@ impl ShardsInOneMemory<'_> {
         Expr::binary(BinOp::Mod, &place, &number(cutter.size))
     }
 
-    /// Rewrites an expression over the indices of a shard to an expression over the indices of the whole tensor.
+    /// Rewrites an expression over the indices of a shard to an expression over the indices of the whole tensor: the
+    /// index `i` of a sharded axis becomes `i % extent`, where `extent` is that of the shard.
     fn inside(&self, expr: &Expr) -> Result<Expr, ExprError> {
         expr.substitute(&|var| {
             let Var::Axis(k) = var else { return None };
@@ -186,9 +189,9 @@ impl ShardsInOneMemory<'_> {
         exprs.iter().map(|expr| self.inside(expr)).collect()
     }
 
-    /// Inverse map from the physical indices to the indices of the whole tensor, `None` if the shard has no
-    /// inverse; and the predicate over the physical indices that holds where there is an element, `None` if it
-    /// always holds.
+    /// Inverse map from the physical indices, of which index 0 numbers the shards, to the indices of the whole tensor;
+    /// and the predicate over the physical indices that holds where there is an element, `None` if it always holds.
+    /// Both are `None` if the shard has no inverse.
     fn inverse(&self) -> Result<(Option<Vec<Expr>>, Option<Predicate>), ExprError> {
         let later = |expr: &Expr| {
             expr.substitute(&|var| match var {

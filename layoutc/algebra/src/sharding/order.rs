@@ -6,10 +6,12 @@ use alloc::vec::Vec;
 use super::inexpressible::ShardingInexpressible;
 use super::iota::{DeviceDigit, IotaError, IotaOrder};
 
-/// Maximum number of devices for which an iota is converted to a list.
+/// Maximum number of devices for which an iota is converted to a list; a conversion of more devices is
+/// [`ShardingInexpressible::Devices`].
 pub const LISTED: i64 = 1 << 20;
 
-/// Devices of tiles in row-major order of the tiles: a permutation of `0..count`.
+/// Devices of the tiles of a tensor or of a mesh, in row-major order of the tiles or mesh axes: a permutation of
+/// `0..count`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeviceOrder {
     /// Reshaped and transposed iota, written `<=[2,4]T(1,0)`.

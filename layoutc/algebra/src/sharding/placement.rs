@@ -105,7 +105,8 @@ pub struct TiledSharding {
     pub(super) counts: Vec<i64>,
     /// Devices of the tiles, in row-major order of `counts`.
     pub(super) order: DeviceOrder,
-    /// Kinds of the trailing counts, which are subgroups: each kind at most once, ascending.
+    /// Kinds of the trailing counts, which are sizes of subgroups: each kind at most once, in the order of
+    /// [`Subgroup`].
     pub(super) subgroups: Vec<Subgroup>,
 }
 
@@ -125,7 +126,8 @@ impl TiledSharding {
         self.order.count()
     }
 
-    /// Kind of each subgroup, and its number of devices per tile, in the order of the counts.
+    /// Kind and size of each subgroup, in the order of [`Subgroup`]. The product of the sizes is the number of devices
+    /// that share a tile.
     pub fn subgroups(&self) -> impl Iterator<Item = (Subgroup, i64)> {
         let sizes = self.counts.iter().skip(self.rank()).copied();
         self.subgroups.iter().copied().zip(sizes)
@@ -136,7 +138,7 @@ impl TiledSharding {
         &self.counts
     }
 
-    /// Devices of the tiles, in row-major order of the counts.
+    /// Devices of the tiles, in row-major order of the grid whose extents are [`TiledSharding::counts`].
     pub fn order(&self) -> &DeviceOrder {
         &self.order
     }
@@ -145,10 +147,11 @@ impl TiledSharding {
 /// Normal form of a tiled placement. `counts` has the number of tiles of each tensor axis, followed by the size
 /// of each of `subgroups`; `order` has the devices in row-major order of `counts`. The normal form drops
 /// subgroups of size 1, merges subgroups of one kind, orders subgroups by [`Subgroup`], and sorts the devices of
-/// a replicated subgroup. An untiled tensor becomes replicated, manual or unreduced as a whole.
+/// a replicated subgroup. A single tile whose subgroups are all of one kind becomes [`DevicePlacement::Replicated`],
+/// `Manual` or `Unreduced`. Without subgroups, the tiles are unchanged.
 ///
-/// The counts are at least 1, their product is the number of devices, and there are at least as many counts as
-/// subgroups.
+/// The caller guarantees that the counts are at least 1, that their product is the number of devices, and that there
+/// are at least as many counts as subgroups.
 ///
 /// Source: XLA, `HloSharding::Subgroup` and `HloSharding::PartialTile` in `hlo_sharding.cc`. XLA's form is not
 /// idempotent if all subgroups but an unreduced one have size 1; the result here is the fixed point of XLA's

@@ -9,7 +9,7 @@ use crate::map::IndexMap;
 use crate::symbol::Axis;
 
 /// Fuses the axes named `fused`, which must follow each other directly in this order, into one axis: `h` and `w` into
-/// `h * extent(w) + w`. The new axis is named `into`, or `h_w` if `into` is `None`.
+/// `h * extent(w) + w`. The new axis is named `into`; `None` joins the names of the fused axes by `_`, as in `h_w`.
 ///
 /// # Errors
 /// [`StepError::UnknownAxis`], [`StepError::TooFewAxes`], [`StepError::NotAdjacent`].

@@ -77,7 +77,7 @@ pub enum StepError {
     Expr(#[from] ExprError),
 }
 
-/// Maximum number of storage axes of a layout.
+/// Maximum number of storage axes of a layout; a step that would exceed it fails with [`StepError::TooManyAxes`].
 pub const MAX_AXES: usize = 64;
 
 /// Position in `axes`, from 0, of the axis named `name`.

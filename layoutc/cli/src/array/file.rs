@@ -78,7 +78,8 @@ impl ByteSource {
         self.file.is_some()
     }
 
-    /// Handle of the input if it is a regular file, else a new handle of the file at `path`.
+    /// Handle of the input if it is a regular file, with the cursor after the bytes of [`Self::first()`]; else a new
+    /// handle of the file at `path`, with the cursor at the start.
     pub(crate) fn file(self, path: &Path) -> Result<File, CommandError> {
         self.file.map_or_else(|| File::open(path), Ok).map_err(|error| unread(path, &error))
     }

@@ -82,7 +82,8 @@ impl TensorFile<'_> {
         })
     }
 
-    /// `NAME=VALUE` texts of symbols: those given in `set`, then those that follow from the extents of the array.
+    /// `NAME=VALUE` texts of symbols: those in `set`, then one for each other symbol that is the extent of an axis of
+    /// the array. Returns an error if such an extent is outside the declared range of its symbol.
     pub(crate) fn sets(
         &self,
         set: &[String],
@@ -207,7 +208,7 @@ impl TensorFile<'_> {
     }
 
     /// Rejects a file with `given` bytes of elements if `given` is not `needed`. `what` precedes the name of the tensor
-    /// in the message.
+    /// in the message: `dense` or `physical`.
     pub(crate) fn bytes(&self, given: u64, needed: u64, what: &str) -> Result<(), CommandError> {
         if given == needed {
             return Ok(());
@@ -222,8 +223,8 @@ impl TensorFile<'_> {
         Err(fault(Code::ShapeData, message, None))
     }
 
-    /// Error for a file in Fortran order that exceeds the memory limit, with `memory_bytes` as a sufficient
-    /// limit.
+    /// Error for a file in Fortran order that exceeds the memory limit; its help suggests `--memory` with
+    /// `memory_bytes`, a limit that suffices.
     pub(crate) fn transpose_too_large(&self, memory_bytes: u64) -> CommandError {
         let message =
             format!("`{}` is in Fortran order and too large to transpose in memory", self.name);

@@ -64,7 +64,8 @@ pub(super) fn templates<'a>(
     parts.finish()
 }
 
-/// Cache key of the files that are generated from a manifest for a target.
+/// Cache key of the files that are generated from a manifest for a target, from the cache key of the manifest's check
+/// (`checked`) and the hash of all templates (`templates`).
 pub(super) fn emitted(
     checked: &ContentHash,
     templates: &ContentHash,
@@ -79,7 +80,8 @@ pub(super) fn emitted(
     parts.finish()
 }
 
-/// Cache key of the umbrella header, from the paths of all other outputs of its target.
+/// Cache key of the umbrella header, from the hash of all templates (`templates`) and the paths of all other outputs of
+/// the C target (`outputs`).
 pub(super) fn umbrella<'a>(
     base: BaseHashes,
     templates: &ContentHash,

@@ -129,8 +129,9 @@ impl<'a> BuildJob<'a> {
     }
 }
 
-/// Root of the project that a build of `select` most likely concerns, and the log of that project; `None` with `--out`,
-/// outside of projects, or if the log cannot be read.
+/// Root of the project around the first path of `select`, or around the working directory, and the log of that project.
+/// Projects are not discovered, so the build may concern another. `None` with `--out`, outside of projects, or if the
+/// log cannot be read.
 pub(crate) fn guess_log<'a>(
     select: &SelectArgs,
     store: &'a LogArena,

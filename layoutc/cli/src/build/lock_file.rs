@@ -41,8 +41,8 @@ pub(crate) struct LockFileUpdate {
     pub(crate) status: OutputStatus,
 }
 
-/// Writes the lock file of every project of `paths`, unless a manifest has errors. Returns the report, and the lock
-/// files in the order of projects.
+/// Writes the lock file of every project of `paths`, or none if a manifest has errors. `strictness` applies to existing
+/// lock files as in [`lock`]. Returns the report, and the lock files in the order of projects.
 pub(crate) fn lock_files(
     paths: &[PathBuf],
     strictness: OverwritePolicy,
@@ -62,8 +62,8 @@ pub(crate) fn lock_files(
     })
 }
 
-/// Writes the lock file of one project. `strictness` says whether a file is kept that was edited or that layoutc did
-/// not write.
+/// Writes the lock file of one project. A file that was edited or that layoutc did not write is kept, and is an error,
+/// unless `strictness` allows overwriting.
 fn lock(
     part: &ProjectBuild<'_>,
     strictness: OverwritePolicy,
@@ -133,8 +133,8 @@ struct LockDifferences {
     file: Option<(String, Arc<str>)>,
 }
 
-/// Differences between the tensors of `project` and its lock file, except tensors of manifests that were not
-/// requested.
+/// Differences between the tensors of `project`, given as (path of the manifest, ABI), and its lock file, except
+/// tensors of manifests that were not requested. Adds the state of the lock file to `reads`.
 fn differences(
     project: &Project,
     tensors: &[(String, Abi)],

@@ -82,7 +82,8 @@ impl TargetFiles {
     }
 }
 
-/// Checks the stale manifests, and those whose files must be generated. Adds diagnostics to the report of `desk`.
+/// Checks the stale manifests of `scan`, and, if these have no errors, the fresh ones whose files must be generated.
+/// Adds the diagnostics of all requested manifests, fresh ones included, to the report of `desk`.
 pub(super) fn check(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -213,8 +214,9 @@ fn manifest_check(
     })
 }
 
-/// Generates the files for all pairs of target and manifest in `scan.work`, and stores them in `made`; adds errors to
-/// the report of `desk`.
+/// Generates the files for all pairs of target and manifest in `scan.work`, and the umbrella header, from the manifests
+/// in `made`, and stores them there. Adds errors to the report of `desk`; after an error in a file of a manifest,
+/// stores none.
 pub(super) fn emit(
     job: &BuildJob<'_>,
     scan: &BuildScan<'_>,
@@ -283,7 +285,8 @@ fn emit_umbrella(
     Ok(())
 }
 
-/// Adds errors of planning or of templates to the report, with the texts of the templates that they refer to.
+/// Adds `faults`, errors of planning or of templates, to the report, with the texts of the templates that they refer
+/// to.
 pub(crate) fn report_emit_error(
     faults: &[Diagnostic],
     project: &Project,
@@ -395,8 +398,8 @@ pub(super) fn facts<'m>(
     facts
 }
 
-/// Cache keys that the next build may use: keys of the current texts of the files. Entries with other keys may be
-/// dropped.
+/// Cache keys that the next build may look up in the memo: those of the parsed texts, summary rows and layout ABI of
+/// all files in the log and in `made`. Entries with other keys may be dropped.
 pub(super) fn live(job: &BuildJob<'_>, made: &BuildProducts) -> BTreeSet<CacheKey> {
     let facts = &job.log.facts;
     let known = facts.inputs.values().chain(made.inputs.iter().map(|(_, known)| known));

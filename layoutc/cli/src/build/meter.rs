@@ -72,7 +72,7 @@ impl Meter {
         stages.last = now;
     }
 
-    /// Adds `pieces` to the total number of tasks, finished or not.
+    /// Adds `pieces` to the total number of tasks that [`Self::progress`] returns, when that many tasks are discovered.
     pub(super) fn expect(&self, pieces: usize) {
         self.all.fetch_add(pieces, Ordering::Relaxed);
     }

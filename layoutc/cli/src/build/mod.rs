@@ -67,8 +67,8 @@ pub(crate) struct BuildSummary {
     pub(crate) tensors: usize,
     /// Number of requested manifests.
     pub(crate) manifests: usize,
-    /// Summary rows of the tensors: of all if there are at most `FEW` or [`RowSelection::All`] is given, else of
-    /// the first checked ones.
+    /// Summary rows of the tensors: of all if there are at most `FEW` or [`RowSelection::All`] is given, else of the
+    /// first `FEW` that this build checked; empty for [`RowSelection::None`].
     pub(crate) rows: Vec<TensorRow>,
     /// Number of checked tensors that have no row.
     pub(crate) more: usize,
@@ -118,8 +118,8 @@ const FEW: usize = 32;
 /// Stack size of a worker thread in bytes, as large as that of a main thread.
 const STACK: usize = 8 << 20;
 
-/// Starts the thread pool of `build` and `watch`, with `--jobs` threads, or one per processor. With
-/// `is_alone`, the calling thread joins the pool if its stack is large enough.
+/// Starts the thread pool of `build` and `watch`, with `--jobs` threads, or one per processor. `is_alone`: this process
+/// runs one build only, so the calling thread joins the pool if its stack is large enough.
 pub(crate) fn start_threads(args: &BuildArgs, is_alone: bool) -> Result<(), CommandError> {
     let jobs = args.jobs.map_or(0, usize::from);
     let mut pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).stack_size(STACK);
@@ -204,8 +204,8 @@ fn build<'a>(
     Ok(built(&parts, lines, outputs, report, meter))
 }
 
-/// Checks manifests, generates files, compares them with the disk and writes them. Returns the summary rows
-/// of the tensors.
+/// Checks manifests, generates files, compares them with the disk, and writes them and the stamp and depfile of
+/// `marks`, unless the report has errors or the run is dry. Returns the summary rows of the tensors.
 fn run_stages(
     args: &BuildArgs,
     marks: &StampFiles,
@@ -291,7 +291,8 @@ fn lines(parts: &[ProjectBuild<'_>], rows: RowSelection) -> SummaryRows {
     lines
 }
 
-/// Writes the outputs of a project, and stores the facts and cached results of the build.
+/// Stores the facts and cached results of a build in the state folder. If `is_written` is true (no errors, not a dry
+/// run), also writes the planned outputs of the project.
 fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandError> {
     let ProjectBuild { job, scan, memo, made, plan } = part;
     let mut facts = make::facts(scan, made, is_written);
@@ -318,8 +319,8 @@ fn finish(part: &mut ProjectBuild<'_>, is_written: bool) -> Result<(), CommandEr
     job.record(facts)
 }
 
-/// Outputs of a build with their status. Lists all if at most `FEW` are up to date or `is_listed` is set, else those
-/// that were generated or removed.
+/// Outputs of a build with their status. Lists all if at most `FEW` are up to date or `is_listed` is set, else only
+/// those that were generated or removed, and counts the others.
 fn outputs(parts: &[ProjectBuild<'_>], is_listed: bool) -> OutputSummary {
     let up_to_date: usize = parts.iter().map(|part| part.plan.up_to_date).sum();
     let is_listed = is_listed || up_to_date <= FEW;

@@ -55,9 +55,10 @@ impl<'a> BuildContext<'a> {
 /// Data that is read ahead for a build, on another thread while its projects are discovered.
 #[derive(Debug)]
 pub(crate) struct BuildPrefetch<'a> {
-    /// Log that was read ahead, most likely that of the first project.
+    /// Log that was read ahead, by [`guess_log`]. `BuildJob::new` takes it for the project to whose state folder it
+    /// belongs, and loads the log of any other project.
     pub(crate) log: Option<BuildLog<'a>>,
-    /// File states of manifests that were read ahead.
+    /// File states of manifests that were read ahead; manifests without a state are read when their project is scanned.
     pub(crate) prefetched: ManifestReads<'a>,
     /// Arena that owns the bytes of the logs.
     pub(crate) store: &'a LogArena,
@@ -86,8 +87,8 @@ pub(super) fn discover<'a>(
     Ok((projects, BuildPrefetch { log, prefetched: prefetched.unwrap_or_default(), store }))
 }
 
-/// Scans each project of a build in order. Locks the output folders in which something is out of date, unless `locking`
-/// is `None`.
+/// Scans each project of a build in order, with the data read ahead in `ahead`. Locks the output folders of projects
+/// with work to do as `locking` says, or none if it is `None`, as in a dry run.
 pub(super) fn all<'a>(
     select: &SelectArgs,
     projects: &'a [Project],
@@ -108,8 +109,8 @@ pub(super) fn all<'a>(
     Ok(parts)
 }
 
-/// Scans a project. If something is out of date and `locking` is set, locks the output folder; `locking` says whether
-/// to wait for another build or to fail.
+/// Scans a project. If there is work to do and `locking` is `Some`, locks the output folder: waits for another build or
+/// fails, as `locking` says. If the state may have changed meanwhile, scans the project again.
 fn one<'a>(
     mut job: BuildJob<'a>,
     strictness: OverwritePolicy,
@@ -136,7 +137,8 @@ fn one<'a>(
     })
 }
 
-/// Checks the manifests of each project that are stale or whose files must be generated.
+/// Checks the manifests of each project that are stale or whose files must be generated, and replaces `made` of the
+/// project by the result.
 pub(super) fn check_all(
     parts: &mut [ProjectBuild<'_>],
     desk: &mut BuildContext<'_>,

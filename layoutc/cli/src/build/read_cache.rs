@@ -38,7 +38,9 @@ impl<'a> ManifestReads<'a> {
         Self::ByName(root, seen)
     }
 
-    /// File states of the manifests `names` of the project at `root`, from those read ahead, or else read now.
+    /// File states of the manifests `names` of the project at `root`. Uses the states read ahead, for [`Self::ByName`]
+    /// only if they cover exactly `names`, and reads the others now; a file whose metadata equals its fingerprint in
+    /// `facts`, the build log, is not read.
     pub(super) fn texts<'l>(
         &'l self,
         root: &Path,
@@ -59,8 +61,8 @@ impl<'a> ManifestReads<'a> {
         }
     }
 
-    /// File states that were read ahead; `None` unless they cover exactly the manifests `names` of the project at
-    /// `root`.
+    /// File states of [`Self::ByName`]; `None` for other variants, or unless the states cover exactly the manifests
+    /// `names` of the project at `root`.
     fn all(&self, root: &Path, names: &PathSet<'_>) -> Option<&ManifestMap<'a, FileState>> {
         let Self::ByName(of, seen) = self else { return None };
         let is_same = of == root && seen.len() == names.len();
@@ -68,15 +70,16 @@ impl<'a> ManifestReads<'a> {
     }
 }
 
-/// Paths of the manifests in `checked` and of the manifests that they use.
+/// Paths of the manifests in `checked`, each given with its check result in the build log, and of the manifests that
+/// they use according to these results.
 pub(super) fn with_uses<'a: 'f, 'f>(
     checked: impl Iterator<Item = (&'a str, &'f CheckRecord<'a>)>,
 ) -> PathSet<'a> {
     checked.flat_map(|(name, checked)| checked.uses.iter().copied().chain([name])).collect()
 }
 
-/// File states of the manifests `names` of the project at `root`, read in parallel. A text is read only if its metadata
-/// differ from `facts`.
+/// File states of the manifests `names` of the project at `root`, read in parallel. A manifest whose metadata equals
+/// its fingerprint in `facts`, the build log, is not read and gets that fingerprint.
 fn hash_manifests<'a>(
     root: &Path,
     names: &PathSet<'a>,

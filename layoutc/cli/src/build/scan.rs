@@ -59,8 +59,8 @@ pub(crate) struct BuildScan<'a> {
     /// Folders in the output folder that contain only requested files, with their metadata. Empty if the log has these
     /// folders already, or if other files exist.
     pub(super) swept: Vec<(String, FileStat)>,
-    /// True if the log knows all files in the output folder, and all of them are outputs of this build and up to
-    /// date.
+    /// True if the swept part of the output folder contains no other files than the outputs in the log, and all outputs
+    /// in the log are outputs of this build and up to date.
     pub(super) is_same: bool,
     is_littered: bool,
 }
@@ -70,7 +70,7 @@ pub(crate) struct BuildScan<'a> {
 pub(super) enum OrphanCandidates {
     /// Exactly the outputs in the log: an earlier build found no other files, and no folder changed since.
     Known,
-    /// All files in a listing of the output folder.
+    /// All files in a listing of the part of the output folder that is swept ([`BuildJob::sweep`]).
     Listed(OutputListing),
 }
 
@@ -83,8 +83,8 @@ impl OrphanCandidates {
         listing(home, sweep).map(Self::Listed)
     }
 
-    /// Paths of the outputs that are no longer generated: layoutc wrote them, and `is_requested` is false for their
-    /// path.
+    /// Paths of the outputs that are no longer generated: those that layoutc wrote, that were not edited since, and for
+    /// whose path `is_requested`, which says whether this build generates an output, is false.
     pub(super) fn left_over(
         &self,
         job: &BuildJob<'_>,
@@ -102,8 +102,8 @@ impl OrphanCandidates {
         }
     }
 
-    /// Listed folders, each with metadata that reveals a change; `None` if nothing was listed, or if a file in them is
-    /// not requested.
+    /// Listed folders, each with metadata that reveals a change. `None` if nothing was listed, if a file in them is not
+    /// requested, or if a folder changed too recently for its metadata to reveal the next change.
     fn swept(&self, is_requested: &dyn Fn(&str) -> bool) -> Option<Vec<(String, FileStat)>> {
         let Self::Listed(listing) = self else { return None };
         let folders = listing.folders.iter().map(|(path, stat)| Some((path.clone(), (*stat)?)));
@@ -159,7 +159,8 @@ impl<'a> BuildScan<'a> {
         Ok(scan)
     }
 
-    /// True if there is nothing to check, to generate, to remove or to tidy up.
+    /// True if there is no manifest to check, no file to generate or remove, and no temporary file of a killed build to
+    /// remove.
     pub(super) fn is_done(&self) -> bool {
         self.stale.is_empty()
             && self.work.is_empty()
@@ -225,8 +226,8 @@ impl<'a> BuildScan<'a> {
         self.work.extend::<Vec<_>>(lacking);
     }
 
-    /// Scans the umbrella header and the outputs that are no longer generated. Does nothing if a manifest is stale or a
-    /// unit must be generated.
+    /// Scans the umbrella header, and sets `is_same`, `left_over` and `swept` from the files in the output folder. Does
+    /// nothing if a manifest is stale or a unit must be generated, as the set of outputs is then not known yet.
     fn scan_leftovers(
         &mut self,
         job: &BuildJob<'a>,
@@ -288,7 +289,8 @@ fn survey_outputs(
     survey(&job.home, &wanted, &job.log.facts, strictness)
 }
 
-/// True if a file of the unit is missing or has another text on disk, so that the unit must be generated again.
+/// True if `on_disk` shows that a file of the unit is missing or has another text than the log records, so that the
+/// unit must be generated again.
 fn needs_rebuild(on_disk: &OutputSurvey, facts: &BuildFacts, unit: EmitUnit<'_>) -> bool {
     let must_be_made = |path: &str| {
         matches!(on_disk.get(path), Some(Ok(ExistingOutput::Nothing | ExistingOutput::Other)))
@@ -387,7 +389,8 @@ struct InputScan<'j, 'a> {
 }
 
 impl<'j> InputScan<'j, '_> {
-    /// File state of the input at `path`, whose name in the log is `name`.
+    /// File state of the input at `path`, whose name in the log is `name`. Adds the fingerprint to `hints` if it is not
+    /// in the log.
     fn look(&mut self, name: &str, path: &Path) -> FileState {
         let seen = hash_if_changed(path, self.job.log.facts.inputs.get(name));
         self.note(name, &seen);
@@ -410,7 +413,8 @@ impl<'j> InputScan<'j, '_> {
         Ok(BaseHashes { program, config: config.map_or_else(ContentHash::default, hash) })
     }
 
-    /// Hash of the layoutc binary, computed only if the binary differs from the one in the log.
+    /// Hash of the layoutc binary: that in the log if the metadata of the binary are equal to those in the log, else
+    /// computed.
     fn program(&mut self) -> Result<ContentHash, CommandError> {
         let find = |e| CommandError::io("find", "layoutc".as_ref(), &e);
         let program = std::env::current_exe().map_err(find)?;
@@ -434,7 +438,7 @@ impl<'j> InputScan<'j, '_> {
     }
 
     /// File states of the requested manifests in the log, and of the manifests that they use. Requested manifests that
-    /// are not in the log must be read in any case.
+    /// are not in the log are absent, as the check reads them in any case.
     fn manifests<'l>(
         &self,
         prefetched: &'l ManifestReads<'j>,
@@ -466,7 +470,8 @@ fn hash(seen: &FileState) -> ContentHash {
     }
 }
 
-/// Paths of the files that may be templates of the project, each with its name below the templates folder.
+/// Paths of all files below the templates folder except hidden ones, which may be templates of the project, each with
+/// its path below that folder as name. Links out of the project are left out, unless `--root` is given.
 pub(super) fn template_files(project: &Project) -> Result<Vec<(String, PathBuf)>, CommandError> {
     let folder = below(project, &project.config.project.templates_dir);
     // A sandbox consists of links that lead outside.

@@ -59,8 +59,9 @@ impl StampFiles {
         Ok(Self { start, stamp, depfile: depfile.map(|file| (file, text)) })
     }
 
-    /// Text of the depfile, `None` if not requested. Paths in it are relative to the working directory, except the path
-    /// of the stamp, which is as on the command line.
+    /// Text of the depfile, `None` if not requested. Paths are relative to the working directory, except the path of
+    /// the stamp, which is as on the command line. Returns an error if an output of `graph` has the path of the depfile
+    /// or stamp.
     pub(super) fn rule(
         &self,
         graph: impl FnOnce() -> DependencyGraph,

@@ -225,7 +225,8 @@ fn padding(tensor: &Value) -> PaddingAmount {
     }
 }
 
-/// Share of `part` in `all` in percent, rounded down to tenths, such as ` (25.0 %)`; ` (< 0.1 %)` below 0.1 percent.
+/// Share of `part` in `all` in percent, rounded down to tenths, such as ` (25.0 %)`; ` (< 0.1 %)` below 0.1 percent,
+/// and if `all` is 0.
 fn percent(part: u64, all: u64) -> String {
     let tenths = (u128::from(part) * 1000).checked_div(u128::from(all)).unwrap_or(0);
     match tenths {
@@ -286,7 +287,8 @@ pub(crate) fn table(rows: &[TensorRow]) -> String {
     out
 }
 
-/// Number of outputs with each status: `1 written, 2 unchanged`.
+/// Counts of the outputs by status as text: `1 written, 2 unchanged`. Statuses without an output are left out, except
+/// in `0 written` if there are no outputs.
 pub(crate) fn counts(outputs: &OutputSummary) -> String {
     let mut parts = Vec::new();
     for status in [OutputStatus::Written, OutputStatus::Unchanged, OutputStatus::Removed] {
@@ -309,8 +311,8 @@ pub(crate) fn stages_text(stages: &[(&str, Duration)]) -> String {
     stages.iter().map(stage).collect::<Vec<_>>().join(", ")
 }
 
-/// Table of the duration and share of `total` of each stage, then of the summed task time of each kind of task over all
-/// threads.
+/// Table with the duration of each stage and its share of `total`, then with the summed time of the tasks in `spans` of
+/// each kind over all threads, and their number.
 pub(crate) fn stages_table(
     stages: &[(&str, Duration)],
     spans: &[WorkSpan],

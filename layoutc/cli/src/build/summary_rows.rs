@@ -35,8 +35,8 @@ pub(super) fn tensors(job: &BuildJob<'_>, scan: &BuildScan<'_>, made: &BuildProd
     job.project.manifests.keys().map(count).sum()
 }
 
-/// Rows of the first `room` tensors that this build checked and of all graphs, and the number of further
-/// tensors.
+/// Rows of the first `room` tensors that this build checked and of all graphs in the checked manifests, and the number
+/// of checked tensors without a row.
 pub(super) fn checked(
     job: &BuildJob<'_>,
     made: &BuildProducts,

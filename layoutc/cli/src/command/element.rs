@@ -24,8 +24,8 @@ pub(crate) fn one_manifest(file: &PathBuf) -> Result<&[PathBuf], CommandError> {
     Ok(slice::from_ref(file))
 }
 
-/// Tensor called `name`. `None` if the session has errors, which are then printed, as the tensor may be among those
-/// rejected.
+/// Tensor called `name`. `None` if there is none but the session has errors, which are then printed: the tensor may be
+/// among those rejected. Returns an error if there is none in a valid session, or if `name` is a view.
 pub(crate) fn tensor<'s>(
     session: &'s CheckSession,
     name: &str,
@@ -41,8 +41,8 @@ pub(crate) fn tensor<'s>(
     missing(session, name, console)
 }
 
-/// Tensor called `name`, or the tensor of the view called `name`. `None` if the session has errors, which are then
-/// printed.
+/// Tensor called `name`, or the tensor of the view called `name`, whose layout is that of the view. Without such a
+/// tensor, like [`tensor`].
 pub(crate) fn tensor_or_view<'s>(
     session: &'s CheckSession,
     name: &str,
@@ -102,8 +102,8 @@ pub(crate) fn least_symbols(
     Ok(values)
 }
 
-/// Values of symbols from the texts of `--set`, such as `n=4`, checked against the declarations of the tensor's
-/// symbols.
+/// Values of symbols from the texts of `--set`, such as `n=4`; the last text for a symbol counts. Rejects unknown
+/// symbols, and values outside the declared range or not a multiple as declared.
 fn given(set: &[String], tensor: &Tensor) -> Result<BTreeMap<String, i128>, CommandError> {
     let known = tensor.layout.symbols();
     let mut values = BTreeMap::new();

@@ -65,7 +65,7 @@ struct IndexQuery<'a> {
 
 impl IndexQuery<'_> {
     /// Location of the element with the logical coordinate `text`, or with `inverse` the element at the physical
-    /// coordinate `text`, as one line without a line end.
+    /// coordinate `text` (`padding` if there is none), as one line in `format` without a line end.
     fn answer(&self, text: &str, format: ReportFormat) -> Result<String, CoordinateArgError> {
         let index = coordinate(text)?;
         let place =

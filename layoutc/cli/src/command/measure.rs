@@ -19,8 +19,8 @@ use super::bench::bench_config;
 /// Time to measure each conversion for, in seconds.
 const SECONDS: &str = "0.05";
 
-/// Costs in bytes of all conversions that `graph` may need: bytes moved × speed of memcpy / speed of the conversion.
-/// `compiler` is the C compiler, `None` for the default.
+/// Costs in bytes of all conversions that `graph` may need: bytes moved × speed of memcpy / measured speed; a
+/// conversion without a measurement counts as fast as memcpy. `compiler` is the C compiler, `None` for the default.
 pub(super) fn costs(
     graph: &Graph,
     config: &Config,

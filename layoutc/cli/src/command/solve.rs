@@ -73,8 +73,8 @@ pub(crate) fn run(
     Ok(ending)
 }
 
-/// Cheapest plan for the layouts of a graph, or the best one found within the time limit. `measured`: costs
-/// of conversions.
+/// Cheapest plan for the layouts of a graph, or the best one found within `limit`. `measured` gives costs of
+/// conversions in bytes, which replace the computed ones. The error is the reason why there is no plan.
 fn within(
     graph: &Graph,
     limit: Duration,

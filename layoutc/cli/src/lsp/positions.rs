@@ -10,7 +10,8 @@ pub(super) fn position(position: lsp_types::Position) -> Position {
     Position { line: position.line, character: position.character }
 }
 
-/// Converts a byte range in `text` to a range of the protocol, in the units of `encoding`.
+/// Converts a byte range in `text`, whose line index is `lines`, to a range of the protocol, with character offsets in
+/// the units of `encoding`.
 pub(super) fn span(
     text: &str,
     lines: &LineIndex,

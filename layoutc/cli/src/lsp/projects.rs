@@ -66,8 +66,8 @@ impl LspProject {
         self.is_stale = true;
     }
 
-    /// Marks `file` as changed if the project uses it. Marks the whole project as stale if `file` is the configuration
-    /// or may have become a manifest.
+    /// Marks `file`, an absolute path, as changed if the project has read it as a manifest or as one that a manifest
+    /// uses. Marks the whole project as stale if `file` is the configuration or may have become a manifest.
     pub(super) fn touch(&mut self, file: &Path) {
         let root = self.home.root();
         if file == root.join(CONFIG) {
@@ -84,7 +84,8 @@ impl LspProject {
         }
     }
 
-    /// True if a manifest must be read or checked.
+    /// True if [`Self::refresh`] would read or check a manifest: the project is stale, or a manifest is changed or
+    /// unchecked.
     pub(super) fn is_due(&self) -> bool {
         self.is_stale || !self.changed.is_empty() || !self.unchecked.is_empty()
     }
@@ -133,7 +134,8 @@ impl LspProject {
         self.unchecked.extend(own);
     }
 
-    /// Reads the changed texts, and checks the manifests that they affect.
+    /// Reads the changed texts, and checks all unchecked manifests: the changed ones and those that use them. `memory`
+    /// caches results of checks.
     pub(super) fn refresh(&mut self, documents: &OpenDocuments, memory: &InMemoryMemo) {
         self.reread(documents);
         let unchecked: Vec<String> = std::mem::take(&mut self.unchecked).into_iter().collect();
@@ -206,7 +208,8 @@ impl LspProject {
         Some(IndexedText { text, lines: Cow::Owned(LineIndex::new(text)) })
     }
 
-    /// Diagnostics that overlap a byte range of the manifest at `path`.
+    /// Diagnostics whose first label is in the manifest at `path` (relative to the root) and overlaps or touches its
+    /// bytes `start..end`.
     pub(super) fn diagnostics_at(&self, path: &str, start: usize, end: usize) -> Vec<Diagnostic> {
         let touches = |d: &Diagnostic| {
             d.labels.first().is_some_and(|label| {

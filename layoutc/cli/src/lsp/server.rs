@@ -201,7 +201,7 @@ impl LspServer {
     }
 
     /// Position in the manifest at the URL `uri`, and the path of the manifest relative to its project; `None` if no
-    /// project has read it.
+    /// project has read the manifest. `position` has character offsets in the editor's encoding.
     pub(super) fn place(
         &self,
         uri: &Uri,

@@ -318,7 +318,8 @@ fn answer(server: &LspServer, request: Request) -> Response {
     }
 }
 
-/// Response with the result of `f` for the parameters of a request, or an error if they are invalid.
+/// Response to `request` with the result of `f` for its parameters, or with the error `InvalidParams` if they cannot
+/// be deserialized.
 fn with<P: DeserializeOwned, R: Serialize>(request: Request, f: impl FnOnce(P) -> R) -> Response {
     match serde_json::from_value(request.params) {
         Ok(params) => Response::new_ok(request.id, f(params)),

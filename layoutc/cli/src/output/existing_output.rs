@@ -22,14 +22,16 @@ use super::{OverwritePolicy, name_of};
 /// Maximum size in bytes of a file whose content is compared; a larger file counts as different.
 pub(super) const LARGEST: u64 = 64 << 20;
 
-/// State of the file at the path of an output, if that file may be replaced.
+/// State of the file at the path of an output. A file that must not be replaced has no state, but a diagnostic
+/// ([`super::ProbeResult`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExistingOutput {
     /// File with the expected text, whose metadata are those of the fingerprint in the log.
     AsRecorded,
     /// File that was read and has the expected text, with its new fingerprint.
     Same(Fingerprint),
-    /// File with a different text, which may be replaced.
+    /// File that may be replaced and has another text than expected, according to its content or to its fingerprint in
+    /// the log.
     Other,
     Nothing,
 }
@@ -49,7 +51,8 @@ pub(crate) struct ExpectedOutput<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProbeContext<'a, 'f> {
     pub(super) root: &'a Path,
-    /// Time before any of the files was examined.
+    /// Time before any of the files was examined, by which [`FileStat::if_settled`] decides whether metadata reveal
+    /// later changes.
     pub(super) now: Timestamp,
     /// Facts of the log about what layoutc wrote.
     pub(super) facts: &'a BuildFacts<'f>,
@@ -57,8 +60,8 @@ pub(super) struct ProbeContext<'a, 'f> {
     pub(super) strictness: OverwritePolicy,
 }
 
-/// State of the file in `folder` at the path of `wanted`. The inner error is the reason why the file must not be
-/// replaced, the outer error a failed read.
+/// State of the file in `folder` (the folder of `wanted`, open) at the path of `wanted`; changes nothing. The inner
+/// error is the reason why the file must not be replaced, the outer error a failed read.
 pub(super) fn probe_output(
     folder: &OwnedFd,
     wanted: ExpectedOutput<'_>,

@@ -85,8 +85,8 @@ pub(crate) type OutputSurvey = BTreeMap<String, ProbeResult>;
 /// Maximum number of outputs of one folder per parallel task.
 const AT_ONCE: usize = 192;
 
-/// State of the files at the paths of the outputs `wanted`, which are not changed. `facts`: records of the build log
-/// about the files that layoutc wrote.
+/// Examines the files at the paths of the outputs `wanted`, without changing them; files as recorded in the log are
+/// left out of the result. `facts`: records of the build log about the files that layoutc wrote.
 pub(crate) fn survey(
     home: &OutputDir,
     wanted: &[ExpectedOutput<'_>],
@@ -103,7 +103,7 @@ pub(crate) fn survey(
     Ok(surveyed.into_iter().flatten().collect())
 }
 
-/// Like [`survey`], for outputs that are all in one folder.
+/// Like [`survey`], for outputs that are all in the folder of the first; as (path, state) in the order of `files`.
 fn survey_folder(
     home: &OutputDir,
     files: &[ExpectedOutput<'_>],
@@ -140,8 +140,8 @@ pub(crate) fn listing(home: &OutputDir, sweep: &SweepScope) -> Result<OutputList
     stale::list(&home.path(), sweep)
 }
 
-/// True if the folders of `sweep` contain only outputs in `facts`: an earlier build recorded that, and no folder
-/// changed since.
+/// True if the folders of `sweep` contain no other files than the outputs in `facts`, the build log: an earlier build
+/// recorded that, and the metadata of no folder changed since.
 pub(crate) fn is_tidy(home: &OutputDir, sweep: &SweepScope, facts: &BuildFacts<'_>) -> bool {
     stale::is_settled(&home.path(), sweep, &facts.swept)
 }
@@ -151,7 +151,8 @@ pub(crate) fn known_outputs<'a>(sweep: &SweepScope, facts: &BuildFacts<'a>) -> V
     facts.outputs().into_iter().filter(|path| stale::is_swept(sweep, path)).collect()
 }
 
-/// Paths of the listed files that layoutc wrote, that were not edited since, and that are not requested.
+/// Paths of the files in `listed` that layoutc wrote according to `facts` or their seal, that were not edited since,
+/// and for which `is_requested` is false.
 pub(crate) fn left_over(
     home: &OutputDir,
     listed: impl Iterator<Item = impl AsRef<str>>,
@@ -177,8 +178,8 @@ pub(crate) struct NewOutput<'a> {
     pub(crate) is_first: bool,
 }
 
-/// Writes the outputs `new` and removes the outputs `left_over`; returns facts for the build log about these files. If
-/// `lock` is not held, other builds may be writing to the same folders.
+/// Writes the outputs `new`, by path, then removes the outputs at the paths `left_over`; returns facts for the build
+/// log about these files. If `lock` is not held, other builds may be writing to the same folders.
 pub(crate) fn apply<'p>(
     home: &OutputDir,
     state: &StateFolder,

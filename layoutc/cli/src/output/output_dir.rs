@@ -42,7 +42,8 @@ impl OutputDir {
         if self.below.is_empty() { self.base.clone() } else { self.base.join(&self.below) }
     }
 
-    /// Opens the folder at `path` relative to the output folder; `None` if the folder does not exist.
+    /// Opens the folder at `path` relative to the output folder; `None` if the folder does not exist. The inner error
+    /// is the reason why the folder must not be opened, the outer error a system error.
     pub(super) fn open(&self, path: &str) -> Result<FolderResult, CommandError> {
         self.walk(path, MissingFolder::Stop, &mut Vec::new()).map_err(PathError::fault)
     }
@@ -151,8 +152,8 @@ impl FolderWalk<'_> {
         self.folder.as_ref().unwrap_or(&self.base).as_fd()
     }
 
-    /// Enters the subfolder `part` of the current folder; returns false if `part` does not exist. The inner error is
-    /// the reason why the subfolder must not be entered.
+    /// Enters the subfolder `part` of the current folder. If `part` does not exist, returns false, or creates it and
+    /// adds its path to `made`, as `missing` says. The inner error is the reason why the subfolder must not be entered.
     fn enter(
         &mut self,
         part: &str,

@@ -49,8 +49,8 @@ pub(super) fn list(root: &Path, sweep: &SweepScope) -> Result<OutputListing, Com
     Ok(listing)
 }
 
-/// True if `folders` covers the part `sweep` of the output folder and no folder has changed since, so that the set of
-/// files is unchanged.
+/// True if `folders`, with the metadata in the log, include the folders to sweep and none of them has changed since, so
+/// that the set of files in them is unchanged. False if `folders` is empty.
 pub(super) fn is_settled(root: &Path, sweep: &SweepScope, folders: &[(&str, FileStat)]) -> bool {
     let is_among = |start: &String| folders.iter().any(|(folder, _)| folder == start);
     let stands = |(folder, stat): &(&str, FileStat)| {
@@ -66,7 +66,8 @@ pub(super) fn is_swept(sweep: &SweepScope, path: &str) -> bool {
     swept(sweep).iter().any(|folder| folder.is_empty() || is_in(folder))
 }
 
-/// Path and origin of each of the files at `paths`, which are no longer generated.
+/// Path and origin of each of the files at `paths`, relative to `root`, which are no longer generated. A missing file
+/// counts as foreign, and so does an unreadable file that is not an output in `facts`.
 pub(super) fn classify_stale(
     root: &Path,
     paths: Vec<String>,

@@ -24,7 +24,7 @@ pub(crate) struct StateFolder {
     home: OutputDir,
     /// Handle of the folder, `None` if it does not exist.
     dir: Option<OwnedFd>,
-    /// True if the folder may be created.
+    /// True if [`Self::lock`] may create the folder; false for a build that stores no state.
     is_wanted: bool,
 }
 

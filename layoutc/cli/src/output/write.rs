@@ -89,8 +89,9 @@ struct PendingWrite<'a> {
     is_apart: bool,
 }
 
-/// Writes every text to its path in the output folder; returns the fingerprints of the files in the order of
-/// the paths.
+/// Writes every text to its path in the output folder; returns the fingerprints of the files in the order of the paths.
+/// With `lock` held, first removes temporary files that killed builds left next to the targets, if it writes temporary
+/// files there.
 pub(super) fn all(
     home: &OutputDir,
     state: &StateFolder,
@@ -136,8 +137,8 @@ pub(super) fn all(
     Ok(known)
 }
 
-/// Results of `action` for each pending write, in order. Its first argument is the handle of the folder of the output;
-/// `made` receives the folders that were created.
+/// Results of `action` for each pending write, in order, up to the first error. Its first argument is the handle of the
+/// folder of the output, created if missing; `made` receives the paths of created folders.
 fn in_folders<T>(
     home: &OutputDir,
     writes: &[PendingWrite<'_>],
@@ -195,7 +196,8 @@ fn write_temporary(
     written.map_err(|error| CommandError::io("write", &home.path().join(write.path), &error))
 }
 
-/// Renames the temporary file of a pending write to its target in `folder`.
+/// Renames the temporary file of a pending write, in `temporary` or next to its target, to its target in `folder`.
+/// Returns an error if a file was created at the path of an output that had none.
 fn rename_into_place(
     home: &OutputDir,
     temporary: Option<&OwnedFd>,
@@ -297,8 +299,8 @@ pub(super) fn remove(home: &OutputDir, path: &str) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Replaces the text of the file at `path`, which must not be a link, by a rename. Keeps a file that has this
-/// text already.
+/// Replaces the text of the file at `path`, which must not be a link, by a rename. Returns `Unchanged` without writing
+/// if the file has this text already, else `Written`.
 pub(crate) fn replace(path: &Path, text: &str) -> Result<OutputStatus, CommandError> {
     if fs::read(path).is_ok_and(|found| found == text.as_bytes()) {
         return Ok(OutputStatus::Unchanged);
@@ -315,8 +317,8 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<OutputStatus, CommandEr
     Ok(OutputStatus::Written)
 }
 
-/// Replaces a sealed file like [`replace`]. Unless `strictness` allows overwriting, keeps a file that was
-/// edited or has no seal.
+/// Replaces a sealed file like [`replace`]. Returns an error, and keeps the file, if it was edited or has no seal,
+/// unless `strictness` allows overwriting or the file is torn by a power failure.
 pub(crate) fn replace_own(
     path: &Path,
     text: &str,

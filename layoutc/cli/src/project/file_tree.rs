@@ -83,7 +83,8 @@ struct FolderEntries {
     dangling: Vec<PathBuf>,
 }
 
-/// Entries of a folder, none if the folder was visited before or does not exist.
+/// Entries of a folder without hidden ones; none if the folder does not exist or its real path is in `seen`, which
+/// otherwise receives that path. `follows` decides by the path of a link whether its target counts.
 fn enter(
     folder: &Path,
     follows: &dyn Fn(&Path) -> bool,

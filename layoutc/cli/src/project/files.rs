@@ -51,7 +51,7 @@ impl ProjectFiles {
         Self { root: root.to_owned(), done: Mutex::default() }
     }
 
-    /// Adds the state of every file that was loaded, or failed to load, to `reads`.
+    /// Adds the state of every file that was loaded, or failed to load, to `reads`, by absolute path.
     pub(crate) fn note(&self, reads: &mut ReadSet) {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let found = done.found.iter().map(|(path, read)| {
@@ -162,7 +162,7 @@ pub(crate) fn is_unchanged(folder: &OwnedFd, name: &str, known: &Fingerprint) ->
     })
 }
 
-/// Like [`hash_if_changed`], with a maximum size of `largest` bytes.
+/// Like [`hash_if_changed`], with a maximum size of `largest` bytes; a larger file has an error as state.
 pub(crate) fn hash_if_changed_up_to(
     largest: u64,
     path: &Path,

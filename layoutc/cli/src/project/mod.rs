@@ -39,7 +39,8 @@ pub(crate) const CONFIG: &str = "layoutc.toml";
 
 #[derive(Debug)]
 pub(crate) struct Project {
-    /// Absolute path of the folder that contains `layoutc.toml`, or the manifest if it is outside of any project.
+    /// Absolute path of the folder of `layoutc.toml`; for manifests outside of any project, of the requested folder
+    /// that contains them, or of the folder of the requested manifest.
     pub(crate) root: PathBuf,
     /// Configuration of the project, or the default one for a manifest outside of any project.
     pub(crate) config: Config,
@@ -78,7 +79,7 @@ struct ProjectSearch {
     configs: BTreeMap<PathBuf, Option<Config>>,
     /// Roots of the projects all of whose manifests were requested.
     whole: Vec<PathBuf>,
-    /// First error about a requested place that contains no manifests.
+    /// First error about a requested folder without manifests, with which [`discover`] fails.
     lack: Option<CommandError>,
     /// Files that were read during the search, and folders and patterns by which new files would be found.
     reads: ReadSet,
@@ -194,8 +195,8 @@ impl ProjectSearch {
         Ok(())
     }
 
-    /// Adds the manifest at `given` to its project. A manifest outside of any project belongs to a project of its
-    /// folder.
+    /// Adds the manifest at `given` to its project, or to a project with the manifest's folder as root if it is outside
+    /// of any project. Adds nothing if the configuration of the project is invalid, which is reported.
     fn manifest(&mut self, given: &Path, report: &mut Report) -> Result<(), CommandError> {
         let name = given.file_name().unwrap_or_default();
         let parent = given.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -334,7 +335,7 @@ impl ProjectSearch {
         }
     }
 
-    /// Records an error if no manifest of the project at `root` was found.
+    /// Records an error in `lack`, unless one is there already, if no manifest of the project at `root` was found.
     fn expect_some(&mut self, root: &Path) {
         if !self.manifests.contains_key(root) {
             let nothing = self.nothing(root);

@@ -35,7 +35,7 @@ pub(crate) struct ReadSet {
     pub(crate) links: BTreeSet<PathBuf>,
     /// Output folders, from which no input is read.
     pub(crate) written: BTreeSet<PathBuf>,
-    /// True if the states and paths of manifests are not recorded.
+    /// True if the states and paths of manifests are not recorded, as no later run is compared with this set.
     pub(crate) is_brief: bool,
 }
 

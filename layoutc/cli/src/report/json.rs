@@ -28,7 +28,7 @@ pub(crate) fn render(diagnostic: &Diagnostic, lookup: &SourceLookup<'_>) -> Stri
     format!("{value}\n")
 }
 
-/// JSON object of a fix, with a label and its text edits; `None` if the text of the file is unknown.
+/// JSON object of a fix, with a label and its text edit; `None` if `lookup` does not know the text of the fixed file.
 fn change(fix: &Fix, lookup: &SourceLookup<'_>) -> Option<Value> {
     let Fix { place, text } = fix;
     let source = lookup(&place.file)?;

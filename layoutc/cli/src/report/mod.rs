@@ -66,7 +66,7 @@ impl Report {
         self.texts.get(file).map(|text| DiagnosticSource::whole(text))
     }
 
-    /// Prints all diagnostics, and as text also their counts.
+    /// Prints all diagnostics as JSON; as text, at most [`CAP`] of each severity, and the counts of all.
     pub(crate) fn print(&self, console: &mut Console) {
         match console.format {
             ReportFormat::Json => {
@@ -78,7 +78,7 @@ impl Report {
         }
     }
 
-    /// Report as text, without color.
+    /// Report as text, without color: at most [`CAP`] diagnostics of each severity, and the counts of all.
     pub(crate) fn plain_text(&self) -> String {
         self.text_for_people(false)
     }

@@ -60,9 +60,9 @@ pub(crate) fn locate(source: DiagnosticSource<'_>, start: usize, end: usize) -> 
     }
 }
 
-/// First line of the outermost block around the line at byte `start`: the nearest line above that is not
-/// indented and ends with an opening bracket. `None` if the line at `start` is not indented itself, or if the
-/// text is not indented by blocks.
+/// First line of the outermost block around the line at byte `start`: the nearest unindented line above, except
+/// comments. `None` if the line at `start` has text that is not indented, or if that nearest line does not end with
+/// `{` or `[`.
 pub(crate) fn block_head(source: DiagnosticSource<'_>, start: usize) -> Option<SourceLine<'_>> {
     let is_indented = |line: &str| line.is_empty() || line.starts_with([' ', '\t']);
     if !is_indented(locate(source, start, start).text) {

@@ -121,8 +121,8 @@ pub(crate) struct BuildFacts<'a> {
     emitted: BTreeMap<&'a str, NameMap<'a, EmitEntry<'a>>>,
     /// Number of facts `Emitted` so far: each is the generation of the files of a unit, a pair of target and manifest.
     times: usize,
-    /// Fingerprints of generated files by path, each with the number of the unit that generated the file last.
-    /// Computed on demand.
+    /// Fingerprints of generated files by path, each with [`EmitEntry::nth`] of the generation that wrote the file
+    /// last. Computed on demand from `emitted`.
     made: OnceLock<NameMap<'a, (usize, Fingerprint)>>,
 }
 
@@ -204,7 +204,7 @@ impl<'a> BuildFacts<'a> {
         })
     }
 
-    /// Target, manifest and generated files of each unit, in the order of generation.
+    /// Target, path of the manifest and generated files of each unit, in the order of generation.
     fn in_order(&self) -> Vec<(&'a str, &'a str, &EmitEntry<'a>)> {
         let of = self.emitted.iter();
         let mut all: Vec<_> =
@@ -241,12 +241,14 @@ impl<'a> BuildFacts<'a> {
         self.emitted.get(target)?.get(manifest).map(|learned| &learned.emitted)
     }
 
-    /// True if all known outputs belong to units, and there are exactly `units` units.
+    /// True if there are exactly `units` units (pairs of target and manifest), and no facts about outputs but the
+    /// generation of these units.
     pub(crate) fn are_all(&self, units: usize) -> bool {
         self.found.is_empty() && self.emitted.values().map(IndexMap::len).sum::<usize>() == units
     }
 
-    /// Paths of all known outputs, sorted.
+    /// Paths of all known outputs, sorted: the generated files of all units, and files that layoutc wrote but no unit
+    /// lists any more.
     pub(crate) fn outputs(&self) -> Vec<&'a str> {
         let found = self.found.iter().filter(|(_, found)| found.is_some());
         let mut paths: Vec<&str> =
@@ -262,8 +264,8 @@ impl<'a> BuildFacts<'a> {
             || self.coming.get(path) == Some(hash)
     }
 
-    /// Number of facts that restore this state, except those about outputs that were examined since their
-    /// generation.
+    /// Lower bound of the number of facts in [`Self::all`], fast to compute: facts about outputs that were examined
+    /// since their generation are not counted.
     pub(crate) fn len(&self) -> usize {
         let emitted: usize = self.emitted.values().map(IndexMap::len).sum();
         1 + usize::from(!self.swept.is_empty())

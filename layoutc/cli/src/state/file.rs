@@ -19,7 +19,8 @@ pub(crate) enum Durability {
     Hint,
 }
 
-/// Content and metadata of a file, `None` if it is missing, inaccessible or not a regular file.
+/// Content and metadata of the file `name` in the state folder `dir`, `None` if the file is missing, inaccessible or
+/// not a regular file.
 pub(super) fn read(dir: &OwnedFd, [name, _]: FileNames) -> io::Result<Option<(Vec<u8>, Metadata)>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let mut file = match retry_on_intr(|| openat(dir, name, flags, Mode::empty())) {
@@ -61,7 +62,7 @@ pub(super) fn append(
     written
 }
 
-/// Replaces the content of a file by renaming a new file to it.
+/// Replaces the content of a file by renaming a new file to it. On an error, the file has its former content.
 pub(super) fn replace(
     dir: &OwnedFd,
     [name, new]: FileNames,

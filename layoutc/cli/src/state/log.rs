@@ -21,9 +21,10 @@ use super::stat::FileStat;
 pub(crate) const FILES: FileNames = ["log", "log.new"];
 /// First line of a log, with the version of [`BuildFact`], which must change with that type.
 const HEADER: &[u8] = b"layoutc log 5\n";
-/// Maximum number of facts in one record.
+/// Maximum number of facts in one record; more facts are spread over several records.
 const TOGETHER: usize = 256;
-/// Number of outdated facts that a log may have, in addition to a quarter of the number of current ones.
+/// Slack in facts: the log is rewritten with its current facts alone once it contains more outdated facts than a
+/// quarter of the current ones plus this number.
 const SPARE: usize = 1024;
 
 /// Arena for the bytes of logs, from which facts borrow.
@@ -85,8 +86,8 @@ impl<'a> BuildLog<'a> {
         Ok(log)
     }
 
-    /// Adds the facts in the records of `bytes` from byte `start` on to the state; returns the end of the last valid
-    /// record in bytes.
+    /// Adds the facts in the records of `bytes` from byte `start` on to the state, up to the first invalid record;
+    /// returns the byte offset of the end of the last valid record, `start` if there is none.
     fn learn(&mut self, bytes: &'a [u8], start: usize) -> usize {
         let mut valid_end = start;
         for span in record::spans(bytes, start) {
@@ -128,7 +129,7 @@ impl<'a> BuildLog<'a> {
     /// The lock must be held.
     ///
     /// # Errors
-    /// System errors, after which the file has its former content.
+    /// System errors, after which the file has its former valid content; the state in memory includes the facts.
     pub(crate) fn add(
         &mut self,
         dir: &OwnedFd,

@@ -66,8 +66,9 @@ impl DiskMemo {
         })
     }
 
-    /// Appends the new results to the file. The lock must be held. `live` gives the keys of results that may be used
-    /// again; if the file is much larger than these results ([`GROWTH`]), the others are dropped.
+    /// Appends the results that were stored since the last call to the file in `dir`. The lock must be held. `live`
+    /// gives the keys of results that may be used again; if the file is much larger than these ([`GROWTH`]), the others
+    /// are dropped.
     ///
     /// # Errors
     /// System errors, after which results that are not stored are computed again.

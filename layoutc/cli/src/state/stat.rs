@@ -50,9 +50,11 @@ impl From<StatBytes> for FileStat {
     }
 }
 
-/// Maximum granularity in nanoseconds of the clock of a file system.
+/// Granularity in nanoseconds that a file system's clock has at most: [`FileStat::if_settled`] trusts metadata only if
+/// their latest time is at least that old.
 const TICK: i64 = 30_000_000;
-/// Granularity in nanoseconds of a file system's clock that counts seconds, with a margin.
+/// Granularity in nanoseconds, with a margin, that replaces [`TICK`] if the latest time is a whole second, as the clock
+/// of the file system may count only seconds.
 const SECONDS: i64 = 2_000_000_000;
 
 impl FileStat {

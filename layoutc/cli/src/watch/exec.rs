@@ -80,8 +80,8 @@ impl ExecRunner {
         Ok(())
     }
 
-    /// Message that the run `number` of the command failed; `None` if the run succeeded (`failure` is `None`), or was
-    /// stopped or replaced.
+    /// Message that the run `number` of the command failed, for which `failure` is the reason. `None` if `failure` is
+    /// `None`, as the run succeeded, or if the run was stopped or replaced by a later one.
     pub(super) fn ended(&self, number: u64, failure: Option<&str>) -> Option<String> {
         let running = self.running();
         let is_current = running.child.is_some() && running.number == number;

@@ -31,7 +31,7 @@ pub(super) struct FsWatcher {
     watcher: RecommendedWatcher,
     armed: BTreeMap<PathBuf, FolderWatch>,
     interest: WatchSet,
-    /// True if events were lost, or a watched folder may have been replaced.
+    /// True if events were lost, or a watched folder may have been replaced, so that [`Self::arm`] renews all watches.
     is_stale: Arc<AtomicBool>,
 }
 
@@ -194,8 +194,8 @@ impl WatchSet {
     }
 }
 
-/// Folders to watch, with the depth of each watch. `names` holds the paths of the inputs in the form that the system
-/// reports.
+/// Folders to watch, with the depth of each watch: folders of the inputs `known` and of their real paths `names`, the
+/// working directory `home`, searched folders, and output folders if `blockage` is `Present`.
 fn folders(
     known: &ReadSet,
     names: &BTreeSet<PathBuf>,
@@ -242,7 +242,8 @@ fn trees(known: &ReadSet) -> Vec<PathBuf> {
     trees
 }
 
-/// Bounds of sorted paths from `path` on: first `path` itself, then the paths below `path`, then others.
+/// Bounds of the range of a sorted set from `path` on: its first entry starts with `path` if any entry is `path` or
+/// below.
 fn from(path: &Path) -> (Bound<&Path>, Bound<&Path>) {
     (Bound::Included(path), Bound::Unbounded)
 }
@@ -276,7 +277,7 @@ fn names(known: &ReadSet) -> BTreeSet<PathBuf> {
     names
 }
 
-/// Maximum number of links that the resolution of a path follows, so that a loop ends.
+/// Maximum number of links that the resolution of a path follows, so that a loop ends; further links stay unresolved.
 const LOOP: usize = 40;
 
 /// Path with its links resolved as far as they exist. Adds the path of every link and of its target to

@@ -228,8 +228,8 @@ impl WatchLoop<'_> {
         look
     }
 
-    /// Runs one build; returns its result and its duration. `known`: projects of the build, if they were
-    /// discovered before.
+    /// Runs one build; returns its result and its duration. `known`: projects and data read ahead, `None` to discover
+    /// the projects. Adds the files that the build read to `reads`, also on errors.
     fn build<'p>(
         &mut self,
         known: Option<(&'p [Project], BuildPrefetch<'p>)>,

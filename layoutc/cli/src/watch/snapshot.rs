@@ -139,8 +139,9 @@ impl InputSnapshot {
         self.files().count() == other.files().count() && self.files().zip(other.files()).all(same)
     }
 
-    /// Inputs that the next snapshot is compared with, after a build that read `reads`. `before` holds the inputs that
-    /// were known before the build.
+    /// Inputs that the next snapshot is compared with: those that the discovery found, and those of `reads`, which the
+    /// build after it read. If the discovery failed, also those of `before`, the inputs known before, in their current
+    /// states.
     pub(super) fn into_known(self, before: &ReadSet, reads: ReadSet) -> ReadSet {
         let mut known = ReadSet::default();
         if self.projects.is_none() {

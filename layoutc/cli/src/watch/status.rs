@@ -30,7 +30,8 @@ enum LastBuild {
     Failure,
 }
 
-/// Outcome of a build, which decides what the watch observes next.
+/// Outcome of a build, which decides whether the watch observes the output folders, and whether it rebuilds without a
+/// change of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BuildOutcome {
     Success,

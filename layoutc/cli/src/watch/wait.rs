@@ -48,7 +48,8 @@ impl WatchLoop<'_> {
         }
     }
 
-    /// Handles a message; returns true if the message requires the inputs to be read again.
+    /// Handles a message: reports a failed run of `--exec`, and ends the watch on an interrupt. Returns true for an
+    /// event of the file system that may concern an input, so that the inputs must be read again.
     fn matters(&mut self, message: WatchMessage) -> bool {
         match message {
             WatchMessage::Event(event) => {

@@ -134,7 +134,8 @@ impl Diagnostic {
         Self { help: fault.help.into_iter().collect(), ..error }
     }
 
-    /// Replaces all labels by one at the given span.
+    /// Returns the diagnostic with a single label, the primary one, at `place` and with an empty message, in place of
+    /// all earlier labels.
     #[must_use]
     pub fn at(self, place: FileSpan) -> Self {
         let label = Label { place, message: String::new(), primary: true };
@@ -173,7 +174,7 @@ impl Diagnostic {
     }
 
     /// Returns the diagnostic with `near` as the suggested replacement of the text at the primary label, both as a help
-    /// line ("did you mean `near`?") and as a fix.
+    /// line ("did you mean `near`?") and as a fix. A diagnostic without labels gets no fix.
     #[must_use]
     pub fn with_suggestion(mut self, near: impl Display) -> Self {
         self.add_suggestion(near);
@@ -181,7 +182,7 @@ impl Diagnostic {
     }
 
     /// Adds `near` as the suggested replacement of the text at the primary label, both as a help line ("did you mean
-    /// `near`?") and as a fix.
+    /// `near`?") and as a fix. A diagnostic without labels gets no fix.
     pub fn add_suggestion(&mut self, near: impl Display) {
         self.add_help(format!("did you mean `{near}`?"));
         self.add_fix(near.to_string());

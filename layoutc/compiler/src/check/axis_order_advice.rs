@@ -9,7 +9,8 @@ use layoutc_algebra::symbol::Axis;
 use super::replay::{LayoutSource, ReplayOutcome};
 use super::steps::StepLowering;
 
-/// Maximum number of axis orders that are tried, 720: all orders of 6 axes.
+/// Maximum number of axis orders that are tried, 720: all orders of 6 axes. For a higher rank, the search then stops
+/// with the best order found.
 const MOST_ORDERS: usize = 720;
 
 /// Maximum rank for which all axis orders are tried. For a higher rank, pairs of axes are swapped while that reduces
@@ -50,7 +51,8 @@ pub(super) fn order(recipe: LayoutSource<'_>, axes: &[Axis], layout: &Layout) ->
     None
 }
 
-/// Index map that permutes `axes` into the order `order`, a list of axis positions, outermost first.
+/// Index map that permutes `axes` into the order `order`, a list of positions in `axes`, outermost first. `None` if
+/// `order` is no permutation of all axes.
 fn first(axes: &[Axis], order: &[usize]) -> Option<IndexMap> {
     let places: Vec<step::OrderEntry> = order
         .iter()
@@ -61,7 +63,8 @@ fn first(axes: &[Axis], order: &[usize]) -> Option<IndexMap> {
 }
 
 /// All orders of `rank` axes as (number of slots, positions of the axes, outermost first), fewest slots first.
-/// `counted` returns the number of slots of an order; orders for which it returns `None` are left out.
+/// `counted` returns the number of slots of the layout with the axes in an order; an order for which it returns `None`
+/// is left out.
 fn best_of_all(rank: usize, counted: &dyn Fn(&[usize]) -> Option<i128>) -> Vec<(i128, Vec<usize>)> {
     let mut orders: Vec<Vec<usize>> = vec![Vec::new()];
     for _ in 0..rank {
@@ -77,8 +80,9 @@ fn best_of_all(rank: usize, counted: &dyn Fn(&[usize]) -> Option<i128>) -> Vec<(
     found
 }
 
-/// Order of `rank` axes that no swap of two axes improves, as (number of slots, positions of the axes); found with at
-/// most [`MOST_ORDERS`] calls of `counted`. Empty if the slots of the given order cannot be counted.
+/// Order of `rank` axes that no swap of two axes improves, as a list with one element (number of slots, positions of
+/// the axes, outermost first), found from the order 0, 1, … with at most [`MOST_ORDERS`] further calls of `counted`,
+/// the number of slots of an order. Empty if `counted` returns `None` for the order 0, 1, ….
 fn best_by_swaps(
     rank: usize,
     counted: &dyn Fn(&[usize]) -> Option<i128>,

@@ -41,8 +41,8 @@ pub(super) fn pack_from(
     Ok(Some(PackFrom { dtype: logical, pack, unpack }))
 }
 
-/// Cast of the elements of a conversion's source to the type of its destination; `None` if the types are equal. A cast
-/// that may change values is an error unless `cast=` is given.
+/// Cast of the elements of a conversion's source to the element type of its destination; `None` if the types are equal.
+/// `Err` for types without conversions, and for a cast that may change values if the item gives no `cast=`.
 pub(super) fn between(
     item: &ConvertItem,
     [source, destination]: [&Tensor; 2],

@@ -149,7 +149,8 @@ pub(super) fn unfit(error: &BuildError, place: FileSpan) -> Diagnostic {
     }
 }
 
-/// Maximum number of indices of a shape for which conditions are tried to find an advice.
+/// Maximum number of indices of a shape for which conditions are tried to find an advice. A larger shape gets no
+/// advice.
 const MOST_INDICES: i128 = 1 << 26;
 
 /// Condition `a <= b` between two axes with which a refused layout is proven, as for triangular storage; `None` if

@@ -16,7 +16,9 @@ use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::nearest::{nearest, quantity};
 use crate::manifest::syntax::{IntegerExpr, ItemKind, SpannedText};
 
-/// Parses an expression without axes, and resolves its names by `values`, which returns `None` for an unknown name.
+/// Value of `bound`, an expression without axes. `values` returns the value of a name, `None` for an unknown one;
+/// `scope` has the names to suggest instead; `facts` are the ranges of the symbols, under which a divisor must be at
+/// least 1. `Err` has all faults, located in `file`.
 pub(super) fn constant(
     bound: &IntegerExpr,
     values: &dyn Fn(&str) -> Option<Expr>,
@@ -35,8 +37,8 @@ pub(super) fn constant(
     })
 }
 
-/// Faults `faults`, in which each error for an unknown name without a suggestion gets a help line that shows how to
-/// declare the name.
+/// Faults `faults` with one change: each error for an unknown name that suggests no similar name gets a help line that
+/// shows how to declare the name.
 pub(super) fn with_declaration_help(mut faults: Vec<Diagnostic>) -> Vec<Diagnostic> {
     for fault in faults.iter_mut().filter(|fault| fault.code == Code::NameUnknown) {
         let name = fault.message.split('`').nth(1).unwrap_or_default();
@@ -73,7 +75,7 @@ pub(super) fn place_in(text: &SpannedText, span: &parse::Span, file: &Arc<str>) 
     FileSpan::new(file, text.span.start + span.start..text.span.start + span.end)
 }
 
-/// Diagnostic of a syntax error in an expression.
+/// Diagnostic of the syntax error `error` in the expression `text` of the manifest `file`.
 pub(super) fn parse_fault(error: &ParseError, text: &SpannedText, file: &Arc<str>) -> Diagnostic {
     map_parse_fault(error, text, file, &[])
 }
@@ -235,8 +237,8 @@ pub(super) fn overflow(
     Diagnostic::error(Code::ExprOverflow, message, place, "").help(help)
 }
 
-/// Diagnostic of a name or rule error in the map or expression `text`; `None` if it has been reported. `known` are the
-/// names that the text may use, for suggestions.
+/// Diagnostic of the error `error` of a name or rule in the map or expression `text`; `None` for an unknown name whose
+/// declaration is faulty and has been reported. `known` are the names that `text` may use, for suggestions.
 pub(super) fn map_fault(
     error: &MapError,
     text: &SpannedText,

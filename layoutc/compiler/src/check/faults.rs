@@ -34,7 +34,8 @@ pub(super) fn joined(items: &[impl ToString]) -> String {
     items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Position of the map item that an error is about; `None` for errors that concern no single item.
+/// Position of the item that `error` is about among the items of the map that the builder refuses: an item whose index
+/// is negative, exceeds the declared extent or is not bounded. `None` for other errors.
 pub(super) fn item_of(error: &BuildError) -> Option<usize> {
     match error {
         BuildError::Negative { item, .. }
@@ -89,7 +90,7 @@ pub(super) fn step_fault(error: &StepError, axes: &[String], place: FileSpan) ->
     }
 }
 
-/// Diagnostic of a step of the tensor `tensor` that the layout builder refuses.
+/// Diagnostic at `place` of a step of the tensor `tensor` that the layout builder `builder` refuses with `error`.
 pub(crate) fn build_fault(
     error: &BuildError,
     tensor: &str,

@@ -48,8 +48,9 @@ pub(super) fn translate_map(text: &str) -> Option<String> {
     written.into_iter().find(|map| map != text && parse::map(map).is_ok())
 }
 
-/// Map `map` with the axes of `axes` that its parameters omit, each as a further index before the others: `(c) -> (c)`
-/// becomes `(n, c) -> (n, c)`. `None` if no axis is omitted, or a parameter is no axis.
+/// Map `map`, in the syntax of manifests, with the axes of `axes` that its parameters omit, each as a further parameter
+/// and as an item before the others: `(c) -> (c)` becomes `(n, c) -> (n, c)`. `None` if no axis is omitted, a parameter
+/// is no axis, or the result is no valid map.
 fn with_all_axes(map: &str, axes: &[Axis]) -> Option<String> {
     let parsed = parse::map(map).ok()?;
     let params = parsed.params.as_ref()?;
@@ -66,15 +67,15 @@ fn with_all_axes(map: &str, axes: &[Axis]) -> Option<String> {
     parse::map(&map).is_ok().then_some(map)
 }
 
-/// Map in the syntax of manifests for one in another language's syntax, completed with the axes of `axes` that it
-/// omits; `None` if it cannot be translated.
+/// Map in the syntax of manifests for the map `text` of another language, completed with the axes of `axes` that it
+/// omits. `None` if `text` is a valid map already or cannot be translated.
 pub(super) fn map_of_axes(text: &str, axes: &[Axis]) -> Option<String> {
     let map = translate_map(text)?;
     Some(with_all_axes(&map, axes).unwrap_or(map))
 }
 
-/// Fault `fault` of the map `text`, with a help line and a fix that add the axes of `axes` that its parameters omit;
-/// unchanged for other faults.
+/// Fault `fault` of the map `text`. If `fault` is a wrong number of parameters and each parameter is an axis of `axes`,
+/// its help and its fix are replaced by the map with the omitted axes; otherwise `fault` is unchanged.
 pub(super) fn with_omitted_axes(
     fault: Diagnostic,
     text: &SpannedText,
@@ -341,8 +342,8 @@ pub(super) fn named_by_colons(
     })
 }
 
-/// Help for a layout name of another tool, such as `row_major` or `NCHW16c`; `None` for unknown words. `axes` is `None`
-/// in a transform, whose axes are not known.
+/// Help for a layout name of another tool, such as `row_major` or `NCHW16c`; `None` for an unknown word. `axes` are the
+/// logical axes of the tensor; `None` in a transform, which does not know them.
 pub(super) fn layout(word: &str, axes: Option<&[Axis]>) -> Option<String> {
     let plain = word.replace(['_', '-'], "").to_ascii_lowercase();
     match plain.as_str() {

@@ -33,7 +33,7 @@ pub(super) struct RefusalContext<'a> {
     pub(super) strides: Option<&'a StrideSource>,
     /// Last text of the layout in a foreign notation; `None` if there is none.
     pub(super) foreign: Option<&'a ForeignText>,
-    /// Source of the layout, to apply its steps with other facts; `None` if that is not possible.
+    /// Steps of the layout, to apply them with other facts for advice; `None` for a layout without steps in a manifest.
     pub(super) recipe: Option<LayoutSource<'a>>,
     /// Location of the layout's node, or of the tensor's name if it has none.
     pub(super) place: FileSpan,
@@ -142,8 +142,8 @@ fn collision(
     error.witness(vec![first.to_vec(), second.to_vec()])
 }
 
-/// Axis name and divisor n of a map item `axis % n` that alone reads the axis, as for a ring buffer of n elements;
-/// `None` for other faults.
+/// (Name of the axis, divisor n) if `lost`, the digits that no item of the map determines, has only `axis // n`, and
+/// the item that reads the axis is `axis % n`, as for a ring buffer of n elements. `None` for other faults.
 fn ringed<'a>(context: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Option<(&'a str, i128)> {
     let site = context.site.filter(|site| site.direct && context.strides.is_none())?;
     let [digit] = lost else { return None };
@@ -156,7 +156,7 @@ fn ringed<'a>(context: &RefusalContext<'a>, lost: &[UndeterminedDigit]) -> Optio
     (is_axis && is_whole).then_some((axis.name.as_str(), digit.weight))
 }
 
-/// Text of a layout that is at fault: its span, the label shown there, and a suggested fix.
+/// Text of a layout that causes two elements to share a slot: its span, the label shown there, and a suggested fix.
 struct Culprit {
     place: FileSpan,
     label: String,
@@ -238,7 +238,8 @@ fn blame(
 /// Help for strides with which two elements share a slot.
 const OVERLAP: &str = "make each stride larger than the span of the smaller ones";
 
-/// Text at fault if no map of the layout is: the strides, a text in a foreign notation, or the layout as a whole.
+/// Text at fault if no map of the layout is: the strides if there are any, otherwise a text in a foreign notation,
+/// otherwise the whole layout. `lost` are the digits of logical indices that the layout does not determine.
 fn blame_text(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> Culprit {
     let label = drops(context, lost);
     if let Some(StrideSource { place, apart, .. }) = context.strides {
@@ -290,7 +291,8 @@ fn is_sum(text: &str) -> bool {
     text.contains('+') && !text.contains(['&', '^'])
 }
 
-/// Label `drops c // 4` for the first lost digit of an axis, with the tensor's axis names; empty if there is none.
+/// Label `drops c // 4` for the first digit in `lost` that is a digit of an axis's index, neither offset nor reversed;
+/// empty if there is none.
 fn drops(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> String {
     let digit = lost.iter().find(|digit| digit.plain);
     let name = digit.and_then(|digit| context.logical.get(digit.axis));
@@ -300,8 +302,8 @@ fn drops(context: &RefusalContext<'_>, lost: &[UndeterminedDigit]) -> String {
     }
 }
 
-/// Items to insert in a map so that it loses nothing: the digits `lost`, and the axes `unread`, by position, that no
-/// item reads.
+/// Items to insert in the map of `site` so that it determines all logical indices: one for each digit in `lost` of an
+/// axis that an item reads, and one for each axis in `unread`, the positions of axes that no item reads.
 fn missing(
     site: &AppliedMap,
     logical: &[Axis],
@@ -338,8 +340,8 @@ fn reads(item: &MapItem, axis: usize) -> bool {
     item.index.mentions(&|var| matches!(var, Var::Storage(k) if usize::try_from(k) == Ok(axis)))
 }
 
-/// Text of a digit of the axis `name`, and a noun for it: (`c // 4`, "the quotient"), (`c % 4`, "the remainder"), (`c
-/// // 4 % 8`, "the digit").
+/// (Text of the digit `digit` of the axis `name`, noun for it): (`c // 4`, "the quotient"), (`c % 4`, "the remainder"),
+/// (`c // 4 % 8`, "the digit").
 fn digit_text(name: &str, digit: &UndeterminedDigit) -> (String, &'static str) {
     match (digit.weight, digit.count, digit.top) {
         (1, Some(count), false) => (format!("{name} % {count}"), "the remainder"),

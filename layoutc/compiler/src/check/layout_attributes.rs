@@ -19,7 +19,7 @@ pub(super) struct AppliedMap {
     pub(super) text: SpannedText,
     pub(super) parsed: MapText,
     pub(super) map: IndexMap,
-    /// True if the axes of the map are the tensor's logical axes, so that no step precedes it.
+    /// True if the map is over the tensor's logical axes, so that no step that changes axes precedes it.
     pub(super) direct: bool,
     /// True if the map is the only one of the layout.
     pub(super) only: bool,
@@ -61,8 +61,8 @@ pub(super) struct LayoutAttributes {
 }
 
 impl LayoutAttributes {
-    /// Padding warning `warning` with help on the probable mistake: strides in bytes, or two different divisors in a
-    /// map.
+    /// Padding warning `warning` with help on a probable mistake of the layout: strides that count bytes, or a quotient
+    /// and a remainder with different divisors in a map. Unchanged if there is neither.
     pub(super) fn with_literal_help(&self, mut warning: Diagnostic) -> Diagnostic {
         if let Some(text) = self.strides.as_ref().and_then(|strides| strides.bytes.as_ref()) {
             warning

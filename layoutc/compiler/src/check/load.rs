@@ -19,7 +19,8 @@ use crate::manifest::{
 /// Maximum size of a manifest, in bytes. A larger one is refused.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Parsed manifests by position and by path. Each comes after those that it uses.
+/// Parsed manifests in loading order, each after the manifests that it uses, with the position of each by its
+/// normalized path.
 #[derive(Debug, Default)]
 pub(super) struct ManifestSet {
     by_path: BTreeMap<String, usize>,
@@ -114,8 +115,8 @@ struct ParsedManifest {
 
 type ParseOutcome = Result<ParsedManifest, LoadError>;
 
-/// Parses the manifests at `paths` and those that they use, directly or indirectly, in parallel; returns the outcomes
-/// by normalized path.
+/// Parses the manifests at `paths` and those that they use, directly or indirectly, in parallel. Returns the manifest
+/// or the error of each by its normalized path; a chain of uses is followed up to [`MAX_USES`].
 fn parse_all(host: &CompileEnv<'_>, paths: &[String]) -> BTreeMap<String, ParseOutcome> {
     let mut all = BTreeMap::new();
     let mut wanted: BTreeMap<String, String> = BTreeMap::new();
@@ -162,7 +163,7 @@ pub fn syntax_key(hash: &[u8; 32]) -> CacheKey {
 }
 
 /// Parses the manifest at `path`, or takes its syntax from the cache if an equal text was parsed before without
-/// diagnostics.
+/// diagnostics. Syntax errors are part of the result; `Err` if the text cannot be loaded or exceeds [`MAX_BYTES`].
 fn parse(host: &CompileEnv<'_>, path: &str) -> ParseOutcome {
     let text = host.sources.load(path)?;
     let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
@@ -193,7 +194,7 @@ fn parse(host: &CompileEnv<'_>, path: &str) -> ParseOutcome {
 struct ManifestLoader {
     parsed: BTreeMap<String, ParseOutcome>,
     files: ManifestSet,
-    /// `use` items that close a cycle; they are ignored.
+    /// `use` items that close a cycle; each is reported as an error, and its manifest is not imported there.
     cuts: CycleCuts,
     /// Paths of the files that are being loaded, outermost first.
     open: Vec<String>,

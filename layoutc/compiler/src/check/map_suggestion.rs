@@ -16,8 +16,9 @@ pub(super) struct Suggestion {
     pub(super) fix: Option<Fix>,
 }
 
-/// Fix for a map whose only suspect item is `a ^ b`: adds `a` or `b` as a further item, which determines the other.
-/// `None` for other items. `items` are the suspect items.
+/// Fix for a map that gives two elements one slot: if `items`, the items that read the axes at fault, are a single item
+/// `a ^ b`, adds `b` as a further item (`a` if only `a` is a name), which determines the other operand. `None`
+/// otherwise.
 pub(super) fn xor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
     let [item] = items else { return None };
     let k = site.parsed.items.iter().position(
@@ -33,8 +34,9 @@ pub(super) fn xor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Su
     Some(Suggestion { help, fix: Some(Fix { place: items_place(site), text: items }) })
 }
 
-/// Fix for a product of two axes, `a * b`: the row-major index `a * extent + b`. The tuple is the axes and symbols of
-/// the tensor, `items` are the suspect items. `None` for other items.
+/// Fix for a map that gives two elements one slot: if `items`, the items that read the axes at fault, are a single
+/// product `a * b` of axes, replaces it by the row-major index `a * extent + b`. `None` otherwise. The tuple is the
+/// logical axes and the symbols of the tensor.
 pub(super) fn product_suggestion(
     (logical, symbols): (&[Axis], &[Symbol]),
     site: &AppliedMap,
@@ -59,8 +61,8 @@ pub(super) fn product_suggestion(
     Some(Suggestion { help, fix: Some(Fix { place, text }) })
 }
 
-/// Fix for a quotient and a remainder of one expression with different divisors: `c // 4, c % 4` for `c // 4, c % 3`.
-/// `None` if `items` has none.
+/// Fix for a quotient and a remainder of one expression with different divisors among `items`, which are items of the
+/// map of `site`: `c // 4, c % 4` for `c // 4, c % 3`. `None` if `items` has none.
 pub(super) fn divisor_suggestion(site: &AppliedMap, items: &[&MapItem]) -> Option<Suggestion> {
     let asts: Vec<&IndexAst> = site
         .parsed
@@ -117,7 +119,8 @@ pub(super) struct MapInsertion {
     pub(super) at: InsertPoint,
 }
 
-/// Position of an inserted item: before or after the item of this index, or at the end of the map.
+/// Position of an inserted item: before or after the item at this position in the map's text, counted from 0, or at the
+/// end of the map.
 #[derive(PartialEq, Eq)]
 pub(super) enum InsertPoint {
     Before(usize),

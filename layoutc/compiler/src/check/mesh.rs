@@ -56,7 +56,8 @@ pub(super) fn mesh(item: &MeshItem, scope: &ManifestScope, file: &Arc<str>) -> C
     Ok(mesh)
 }
 
-/// Context of the sharding of a tensor: its `shard` item, and the scope with the meshes.
+/// Context of the sharding of a tensor: its `shard` item, the scope with the meshes, the path of its manifest, and the
+/// cache of proofs.
 pub(super) struct ShardContext<'a> {
     pub(super) item: &'a ShardItem,
     pub(super) scope: &'a ManifestScope,
@@ -69,7 +70,8 @@ impl ShardContext<'_> {
         FileSpan::new(self.file, span.clone())
     }
 
-    /// Axes of one shard of a tensor with the axes `whole` and their labels, and the sharding.
+    /// Axes of one shard of a tensor, and the sharding. `whole` are the axes of the tensor, `labels` the labels of
+    /// each, an empty list for an axis without.
     ///
     /// # Errors
     /// `mesh::shard` and `name::unknown`; empty if the fault has been reported.
@@ -133,7 +135,9 @@ impl ShardContext<'_> {
         error.help("reduce the tensor or the mesh")
     }
 
-    /// Name and mesh that the `shard` item names; without a name, the only mesh with all axes that the item uses.
+    /// (Name, mesh) that the `shard` item names; without a name, the only mesh with all axes that the item uses. `Err`
+    /// for an unknown name, and without a name if no mesh or several have the axes; empty if the fault has been
+    /// reported.
     fn mesh(&self) -> CheckResult<(&str, &Mesh)> {
         let meshes = &self.scope.meshes;
         let known = || meshes.keys().map(String::as_str).collect::<Vec<_>>();
@@ -197,7 +201,8 @@ impl ShardContext<'_> {
         })
     }
 
-    /// Positions in the mesh of the axes that a text such as `"x y"` names, in textual order, with their locations.
+    /// (Position in `mesh`, location) of each axis that `text`, such as `"x y"`, names, in textual order. `Err` for an
+    /// unknown axis, or if `text` names none.
     fn mesh_axes(
         &self,
         text: &SpannedText,
@@ -233,9 +238,9 @@ impl ShardContext<'_> {
         Ok(found)
     }
 
-    /// Proves that every element of the tensor is at one index of one shard: splits each sharded axis into the shard's
-    /// number and the index in the shard, and runs the layout prover on the result. `parts` has the number of shards
-    /// along each axis.
+    /// Proves that every element of a tensor with the axes `whole` is at one index of one shard, with the axes `part`:
+    /// splits each sharded axis into (number of the shard, index in the shard), and runs the layout prover. `parts` has
+    /// the number of shards along each axis; the verdict is `Padded` if the shards have more indices than the tensor.
     fn prove_sharding(
         &self,
         whole: &[Axis],

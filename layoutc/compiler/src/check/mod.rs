@@ -112,8 +112,8 @@ pub(crate) struct PlannerQuestions {
 }
 
 /// Function that returns the extents, by axis, of the tile of a buffer that one iteration of a loop of a statement
-/// uses; `None` if the statement has no such loop or does not use the buffer. Arguments: the statement's target, the
-/// statement, (symbols, schedule), (buffer, name of the loop), names of the loops of all caches.
+/// uses; `None` if the statement has no such loop or does not use the buffer, `Err` if the tile has no constant size.
+/// Arguments: target, statement, (symbols, schedule), (buffer, name of the loop), names of the loops of all caches.
 pub(crate) type TileExtents = fn(
     &Tensor,
     &Statement,

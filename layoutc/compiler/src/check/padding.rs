@@ -15,12 +15,14 @@ use crate::manifest::syntax::PaddingRule;
 use crate::model::Tensor;
 use crate::model::layout_names;
 
-/// Origin of a layout's padding: the step that causes it.
+/// Origin of the padding (slots without an element) that the steps of a layout add.
 #[derive(Debug)]
 pub(super) struct PaddingOrigin {
-    /// True if steps that pad or round up explicitly explain all of the padding.
+    /// True if steps account for the padding: `pad`, `align`, `strides`, a swizzle or a stated extent, or steps that
+    /// round up, such as `tile`, added all slots; false if a map may have added some.
     pub(super) is_explained: bool,
-    /// Span of the last step that added slots; `None` if none did.
+    /// Span of the last step after which the layout has more slots than before, or which is a swizzle; `None` if there
+    /// is none.
     pub(super) grown: Option<FileSpan>,
     /// Period of the swizzle in elements, if it is the step that added slots; `None` otherwise.
     pub(super) swizzle_block: Option<i128>,
@@ -28,14 +30,15 @@ pub(super) struct PaddingOrigin {
 
 /// Functions that compute help about padding, called only if the help is shown.
 pub(super) struct PaddingAdvice<'a> {
-    /// Function that returns a help text on an order of the axes with fewer slots; `None` if there is none.
+    /// Function that returns a help text with an order of the axes that needs fewer slots; `None` if there is none.
     pub(super) order: &'a dyn Fn() -> Option<String>,
-    /// Function that returns a help text on facts of symbols with which there is no padding; `None` if there are none.
+    /// Function that returns a help text with facts of symbols under which the layout has no padding; `None` if there
+    /// are none.
     pub(super) facts: &'a dyn Fn() -> Option<String>,
 }
 
-/// Warnings about a tensor's padding; `Err` if `rule` forbids it. A fraction of padding above `warn_above` (0 to 1) is
-/// a warning.
+/// Warnings about a tensor's padding; none if `rule` allows it, `Err` if `rule` forbids it. Without a rule, padding is
+/// a warning if no step explains it or if its fraction of the slots, 0 to 1, is above `warn_above`.
 pub(super) fn check(
     tensor: &Tensor,
     rule: Option<&(PaddingRule, FileSpan)>,
@@ -114,8 +117,9 @@ fn share(layout: &Layout) -> Option<f64> {
     (slots > 0).then(|| (slots - elements) as f64 / slots as f64)
 }
 
-/// True if the layout has more slots than the digits of its axes can fill when each is rounded up to whole tiles, so
-/// that no tile or alignment explains the padding.
+/// True if the layout has more slots than its storage indices can reach when each of their digits (`c // 4`, `c % 4`)
+/// takes all values of its extent, or if no such digits are found: then rounding up to tiles does not account for the
+/// padding.
 fn is_unexplained(layout: &Layout) -> bool {
     match layout.digits() {
         Some(digits) => {
@@ -128,8 +132,8 @@ fn is_unexplained(layout: &Layout) -> bool {
     }
 }
 
-/// True if the layout is not proven to have at most as many slots as the digit form `digits` of its storage indices,
-/// whose extents are `extents`, can fill.
+/// True if the layout is not proven to have at most as many slots as its storage indices can reach; false on overflow.
+/// `digits` are the storage indices as weighted sums of digits, `extents` their extents.
 fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
     let facts = Facts::new(layout.symbols());
     let mut filled = Vec::new();
@@ -154,10 +158,9 @@ fn is_beyond(layout: &Layout, digits: &Digits, extents: &[Expr]) -> bool {
 /// Maximum number of digit forms that [`straightened`] tries for a layout; further ones are ignored.
 const MAX_ALTERNATIVES: usize = 64;
 
-/// Digit forms of the layout with XORs, Hilbert curves and sums modulo a number replaced by indices of equal range: a
-/// Hilbert curve by the row and column of its box, `a ^ b` by `a` or `b`, `(a + b) % n` by `a % n` or `b % n`. Each
-/// comes with the extents of its indices. The replaced operations permute slots without adding any. Empty if no form
-/// exists.
+/// Storage indices of the layout as sums of digits, with their extents, after operations that permute slots without
+/// adding any are replaced: a Hilbert curve by its row and column, `a ^ b` by `a` or `b`, `(a + b) % n` by `a % n` or
+/// `b % n`. One element for each combination that has digits; empty if none has.
 fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
     let mut alternatives: Vec<(Vec<Expr>, Vec<Expr>)> = vec![(Vec::new(), Vec::new())];
     for (index, axis) in layout.storage_map().iter().zip(layout.storage()) {
@@ -199,8 +202,8 @@ fn straightened(layout: &Layout) -> Vec<(Digits, Vec<Expr>)> {
     alternatives.into_iter().filter_map(as_digits).collect()
 }
 
-/// Alternatives of an index in which XORs are replaced by an operand and sums modulo a number by a term; the index
-/// itself if it has neither.
+/// Alternatives of an index, each with every XOR replaced by one of its operands, and every sum modulo a number
+/// unchanged or replaced by one of its terms modulo the number; at most [`MAX_ALTERNATIVES`].
 fn straight(index: &Expr) -> Vec<Expr> {
     let one = |expr: &Expr| vec![expr.clone()];
     let mut alternatives = match index.node() {

@@ -75,8 +75,8 @@ pub(super) fn fits(
     Err(error.help(format!("write `{FIELD}` alone: its indices are {}", fields.join(", "))))
 }
 
-/// Context in which a record is checked. `high_first` is true if the first of the elements in a byte is in its high
-/// bits.
+/// Context in which a record is checked: the path of the manifest, the scope of the consts in its counts, and
+/// `high_first`, true if the first of the sub-byte elements in a byte is in its high bits.
 #[derive(Clone, Copy)]
 pub(super) struct RecordContext<'a> {
     pub(super) file: &'a Arc<str>,

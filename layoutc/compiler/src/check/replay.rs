@@ -43,7 +43,8 @@ pub(super) enum ReplayOutcome {
     /// The layout is proven injective.
     Proven(Box<Layout>),
     Refused,
-    /// The layout was refused after its elements were enumerated; further replays would take too long.
+    /// The layout is refused, and its proof enumerates enough points to make further replays too slow. A layout that is
+    /// refused without an enumeration is `Refused`.
     Costly,
 }
 
@@ -60,7 +61,8 @@ impl<'a> LayoutSource<'a> {
         self.item.layout.as_ref().map_or(&[], |layout| &layout.steps)
     }
 
-    /// Applies the steps to `axes`, after the index map `first` if there is one.
+    /// Applies the steps to the logical axes `axes`, whose extents are over `symbols`, after the index map `first` if
+    /// there is one.
     ///
     /// # Errors
     /// The faults of the first step that fails.
@@ -125,8 +127,8 @@ impl<'a> LayoutSource<'a> {
         }]
     }
 
-    /// Applies the steps to `axes`, after the index map `first` if there is one, and proves the layout under the facts
-    /// of `symbols`.
+    /// Applies the steps to the logical axes `axes`, after the index map `first` if there is one, and proves the layout
+    /// for all values of `symbols`. A step that fails gives [`ReplayOutcome::Refused`].
     pub(super) fn replay(
         &self,
         axes: &[Axis],

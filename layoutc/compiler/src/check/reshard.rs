@@ -13,8 +13,8 @@ use crate::model::reshard::DeviceSharding;
 /// Maximum number of devices of a conversion that exchanges data. A conversion over more is an error.
 const MAX_RANKS: i64 = 1 << 16;
 
-/// Checks the sharding of a conversion's tensors, and returns true if it exchanges data between devices; false if every
-/// device has equal, unpadded shards of both tensors. Axis `k` of the source is axis `axes[k]` of the destination.
+/// Returns true if the conversion `item` exchanges data between devices; false if neither tensor is sharded, or every
+/// device has equal, unpadded shards of both. Axis `k` of the source is axis `axes[k]` of the destination.
 ///
 /// # Errors
 /// `mesh::convert`.
@@ -80,8 +80,8 @@ pub(super) fn is_between(
     Ok(true)
 }
 
-/// True if every device holds the same part of both tensors, and no shard is padded. Axis `k` of `from` is axis
-/// `axes[k]` of `to`.
+/// True if every device holds the same part of both tensors, and no shard is padded. Axis `k` of the tensor sharded by
+/// `from` is axis `axes[k]` of the tensor sharded by `to`.
 fn have_equal_shards([from, to]: [&DeviceSharding; 2], axes: &[usize]) -> bool {
     let own = from.sharding.over();
     let other = axes.iter().map(|axis| to.sharding.over().get(*axis));

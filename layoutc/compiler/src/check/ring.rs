@@ -13,9 +13,9 @@ use crate::model::Tensor;
 use crate::model::layout_names;
 use crate::model::ring::Ring;
 
-/// Lowers a `ring` item. Returns the axes of the window in memory (`whole`, with the capacity as the extent of the
-/// ring's axis), and the ring. Any `capacity` consecutive indices of the axis have distinct slots, as their remainders
-/// by `capacity` differ.
+/// Lowers a `ring` item of a tensor with the axes `whole`. Returns the axes of the window in memory (`whole`, with the
+/// capacity as the extent of the ring's axis), and the ring. Index i of the axis is in slot `i % capacity`, so that any
+/// `capacity` consecutive indices have distinct slots. `labels` are those of each axis; the ring's axis must have none.
 pub(super) fn ring(
     item: &RingItem,
     (scope, file): (&ManifestScope, &Arc<str>),
@@ -80,8 +80,9 @@ pub(super) fn ring_fault(tensor: &Tensor, takes: &str, place: FileSpan) -> Optio
     Some(error.help(help))
 }
 
-/// Error for a conversion from or to a ring buffer, unless both tensors are rings of equal capacity along the same
-/// axis; `None` if there is no ring. Axis `k` of the source is axis `axes[k]` of the destination.
+/// Error, located at `place`, for a conversion from or to a ring buffer. `None` if no tensor is a ring, or both are
+/// rings of equal capacity along the same axis of equal extent. Axis `k` of the source is axis `axes[k]` of the
+/// destination.
 pub(super) fn ring_mismatch(
     [source, destination]: [&Tensor; 2],
     axes: &[usize],

@@ -41,7 +41,8 @@ pub(super) struct ManifestScope {
     pub(super) meshes: BTreeMap<String, (Mesh, FileSpan)>,
     /// Kinds and names of items that have errors. A reference to one adds no diagnostic.
     pub(super) broken: BTreeSet<(ItemKind, String)>,
-    /// True if part of a file could not be parsed, so that unknown names may be declared there.
+    /// True if part of the manifest or of one that it uses could not be read or parsed. Unknown names may be declared
+    /// there, so that a reference to one adds no diagnostic.
     pub(super) torn: bool,
 }
 
@@ -64,8 +65,8 @@ impl ManifestScope {
         self.consts.keys().chain(self.symbols.keys()).map(String::as_str)
     }
 
-    /// Adds the valid item `found` under its name to the map that `items` selects; if `found` is an error, reports its
-    /// faults and marks the name as broken.
+    /// Adds the item `found` with its location, under its name, to the map of the scope that `items` returns. If
+    /// `found` is `Err`, adds its faults to `diagnostics` and marks the name as broken.
     fn declare<T>(
         &mut self,
         (kind, name, file): (ItemKind, &Identifier, &Arc<str>),
@@ -169,8 +170,8 @@ fn declare_items(
     backends(scope, syntax, diagnostics);
 }
 
-/// Faults `faults` in the value of the const `item`, in which an unknown name that is the const itself or a later one
-/// is explained.
+/// Faults `faults` in the value of the const `item`, with a clearer message for an unknown name that is `item` itself,
+/// or is in `consts`, the consts of the manifest, but declared after its use.
 fn with_order_help(
     mut faults: Vec<Diagnostic>,
     item: &ConstItem,

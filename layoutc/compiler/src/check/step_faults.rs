@@ -6,7 +6,8 @@ use super::step_scope::StepScope;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{StepItem, StepKind};
 
-/// Location of a step's fault: the axis name at fault if the step names one, otherwise the whole step.
+/// Location of the fault `error` of a step: the axis name at fault if the step's text has it, otherwise the whole step.
+/// `ground` provides the path of the manifest.
 pub(super) fn step_place(step: &StepItem, error: &StepError, ground: StepScope<'_>) -> FileSpan {
     let wanted = match error {
         StepError::UnknownAxis { name, .. } | StepError::RepeatedAxis(name) => name,
@@ -28,7 +29,9 @@ pub(super) fn step_place(step: &StepItem, error: &StepError, ground: StepScope<'
     ground.place(&span.unwrap_or_else(|| step.span.clone()))
 }
 
-/// Replaces the help of a fault in an `order` step, which lists `names`, by a corrected step that lists all of `axes`.
+/// Replaces the help of the fault `fault` of an `order` step by a corrected step, if `error` is an unknown axis without
+/// a suggestion, or omitted axes; other errors leave it unchanged. `names` are the words of the step, `axes` the axes
+/// that exist.
 pub(super) fn with_order(
     fault: &mut Diagnostic,
     error: &StepError,

@@ -12,7 +12,8 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::syntax::SpannedText;
 
-/// Parses the map `text` on `axes`, and resolves its names. Returns the syntax tree and the index map.
+/// Parses the map `text` over `axes`, and resolves its names in `ground` and under `facts` of the symbols. Returns the
+/// syntax tree and the index map; `Err` has all faults of names and rules.
 pub(super) fn resolved(
     text: &SpannedText,
     axes: &[Axis],

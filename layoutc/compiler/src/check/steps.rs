@@ -47,10 +47,11 @@ pub(super) struct StepLowering<'a> {
     /// Number of applications of transforms so far.
     pub(super) applied: usize,
     pub(super) tensor: &'a str,
-    /// Number of slots that are explained: by the extents, or by steps that round up, such as `tile` and `pad`, but not
-    /// maps. `None` on overflow.
+    /// Number of slots that the extents and the steps that round up, such as `tile` and `pad`, account for; slots that
+    /// a map adds are not counted. Padding is unexplained if the layout has more slots. `None` on overflow.
     filled: Option<Expr>,
-    /// Span of the last step that added slots; `None` if none did.
+    /// Span of the last step after which the layout has more slots than before, or which is a swizzle; `None` if there
+    /// is none.
     grown: Option<FileSpan>,
     /// Span of the `swizzle` step, and the period of its pattern in elements; `None` without a swizzle.
     swizzle_block: Option<(FileSpan, i128)>,
@@ -107,8 +108,9 @@ impl<'a> StepLowering<'a> {
         self.builder.facts().proves_ge(filled, slots).unwrap_or(false)
     }
 
-    /// Updates `grown` and `filled` after a step at `place`, before which the layout had `before` slots. A step that is
-    /// not a map explains the slots that it adds if all earlier slots are explained.
+    /// Updates `grown` and `filled` after a step at `place`, before which the layout had `before` slots (`None` on
+    /// overflow). If `filled` covered all slots before a step that is not a map, it covers all slots after the step
+    /// too.
     fn track_padding(&mut self, before: Option<Expr>, place: &FileSpan, is_map: bool) {
         let (Some(before), Some(after), Some(filled)) = (before, self.slots(), self.filled.take())
         else {
@@ -243,8 +245,8 @@ impl StepLowering<'_> {
         Ok(())
     }
 
-    /// Converts a builder's error to a diagnostic at `place`. `both` is the builder's error for a swizzle and an `align
-    /// … at=origin` in one layout, which gets a message that names both steps.
+    /// Converts a builder's error to a diagnostic at `place`. `both` is the error of the builder for a swizzle together
+    /// with an `align … at=origin`; if `result` is this error, the message names both steps.
     fn exclusive(
         &self,
         result: Result<(), BuildError>,

@@ -9,8 +9,9 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::{IntegerLiteral, SwizzleUnit};
 
-/// Swizzle with the three numbers of the step, `Swizzle<bits, base, shift>` as in CuTe, in units of `unit`, for
-/// elements of `element_bits` bits. `place` returns the location of a number.
+/// Swizzle `Swizzle<bits, base, shift>` as in CuTe, with the three numbers of the step: they refer to the bits of an
+/// element offset or of a byte offset, according to `unit`. `place` returns the location of a number. `Err` for numbers
+/// out of range, overlapping bit fields, or a byte offset that splits elements of `element_bits` bits.
 pub(super) fn swizzle(
     [bits, base, shift]: [&IntegerLiteral; 3],
     unit: SwizzleUnit,
@@ -50,7 +51,8 @@ pub(super) struct TmaSwizzleMode<'a> {
 }
 
 impl TmaSwizzleMode<'_> {
-    /// Required base alignment in bytes: the pattern depends on address bits and repeats after 8 rows.
+    /// Required alignment of the base address, in bytes: the size of 8 rows of the maximum width, after which the
+    /// pattern of address bits repeats.
     pub(super) fn alignment(&self) -> u64 {
         u64::try_from(self.row.value.saturating_mul(8)).unwrap_or(1)
     }

@@ -27,9 +27,9 @@ pub(super) enum SymbolFact {
     Max(i128),
 }
 
-/// Help text with the first candidate fact under which `trial` returns `Proven`; `None` if there is none, or trials are
-/// too costly. `numbers` are those in the layout; `hints` are facts to try first, each as (position of the symbol,
-/// fact).
+/// Help text with the first candidate fact for which `trial` returns `Proven`, called with the symbols and the added
+/// fact. `None` if there is none, after [`MOST_TRIALS`], or once a trial is `Costly`. `numbers` are the integers in the
+/// layout's steps; `hints` are facts to try first, each as (position of the symbol, fact).
 pub(super) fn advice(
     symbols: &[Symbol],
     numbers: &BTreeSet<i128>,
@@ -52,8 +52,8 @@ pub(super) fn advice(
     None
 }
 
-/// Candidate facts that numbers suggest, each a list of (position of the symbol, fact) that apply together: multiples
-/// of one symbol or of all, then minima, then maxima.
+/// Candidate facts that the integers `numbers` of a layout suggest, in the order to try: multiples of one symbol or of
+/// all, then minima, then maxima. Each is a list of (position of the symbol, fact) that apply together.
 fn suggested(symbols: &[Symbol], numbers: &BTreeSet<i128>) -> Vec<Vec<(usize, SymbolFact)>> {
     let numbers: Vec<i128> = numbers.iter().copied().take(MOST_NUMBERS).collect();
     let pairs = |of: &dyn Fn(i128, i128) -> Option<i128>| -> BTreeSet<i128> {
@@ -75,7 +75,8 @@ fn suggested(symbols: &[Symbol], numbers: &BTreeSet<i128>) -> Vec<Vec<(usize, Sy
     all
 }
 
-/// Symbols with `facts` added; `None` if the facts add nothing or leave a symbol too few values.
+/// Symbols with `facts` added. `None` if the facts add nothing, or leave a symbol fewer than 2 values (for a maximum,
+/// [`LEAST_VALUES`]).
 fn with(symbols: &[Symbol], facts: &[(usize, SymbolFact)]) -> Option<Vec<Symbol>> {
     let mut stronger = symbols.to_vec();
     for (k, fact) in facts {

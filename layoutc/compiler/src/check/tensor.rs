@@ -41,7 +41,8 @@ use crate::model::reshard::DeviceSharding;
 use crate::model::ring::Ring;
 use crate::model::{Fill, FillValue, Memory, MemorySpace, PackFrom, Tensor, TensorSpans};
 
-/// Context of the checks of a manifest: its file (by index), the scopes, and services such as caches of results.
+/// Context of the checks of one manifest: the index `file` of the manifest in `files`, the scopes of all manifests, the
+/// configuration, the cache of proofs (`memo`), and the functions of the planner.
 #[derive(Clone, Copy)]
 pub(super) struct ManifestContext<'a> {
     pub(super) file: usize,
@@ -62,7 +63,7 @@ pub(super) struct ManifestContext<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct CheckedTensor {
     pub(super) tensor: Tensor,
-    /// Builder of the tensor's layout, for views of the tensor; `None` if it has no views.
+    /// Builder of the tensor's layout before the proof, from which views are built; `None` if the tensor has no views.
     pub(super) builder: Option<LayoutBuilder>,
     pub(super) warnings: Vec<Diagnostic>,
     /// Records of the layout's steps; `None` if no recorder requests them.
@@ -83,7 +84,7 @@ pub(super) fn check(item: &TensorItem, place: ManifestContext<'_>) -> CheckResul
     TensorChecker::new(item, place).ok_or_else(Vec::new)?.tensor()
 }
 
-/// Checker of one tensor, or of a view in the form of a tensor item.
+/// Checker of one tensor, or of a view whose shape, layout and element type are in `item` in the form of a tensor item.
 pub(super) struct TensorChecker<'a> {
     item: &'a TensorItem,
     syntax: &'a ManifestSyntax,
@@ -225,8 +226,8 @@ impl TensorChecker<'_> {
         })
     }
 
-    /// Memory and memory space that the tensor names; if it names none, the space with the number `S(n)` of an XLA
-    /// layout.
+    /// Memory and memory space that the item `memory` of the tensor names. Without the item, global memory, with the
+    /// memory space of the number n if an XLA layout text has `S(n)` and a space declares the number.
     fn memory(&self, attributes: &LayoutAttributes) -> CheckResult<(Memory, Option<MemorySpace>)> {
         let (memory, space) = space::memory(self.item.memory.as_ref(), self.scope, self.syntax)?;
         if self.item.memory.is_some() {
@@ -313,7 +314,8 @@ impl TensorChecker<'_> {
         })
     }
 
-    /// Warnings of a valid tensor: remarks on texts in foreign notations, ignored memory spaces, and much padding.
+    /// Warnings of a valid tensor: remarks on texts in foreign notations, ignored memory spaces, and padding that no
+    /// step explains or that exceeds the configured limit. `Err` if the tensor forbids padding and has some.
     fn warnings(
         &self,
         gated: GateContext<'_>,
@@ -405,7 +407,8 @@ pub(super) fn shape_item(
     ShapeItem { axes, conditions: Vec::new(), span: span.clone() }
 }
 
-/// Faults `errors` of a layout, with help on facts of the symbols (such as a greater `min`) under which the layout is
+/// Faults `errors` of a layout: the first that depends on values (not injective, not proven, a negative index, or an
+/// extent that is too small) gets help with facts of the symbols, such as a greater `min`, under which the layout is
 /// valid.
 fn with_symbol_advice(
     mut errors: Vec<Diagnostic>,

@@ -45,7 +45,8 @@ struct CachedTensor {
     named: Arc<[Range<usize>]>,
 }
 
-/// Access to the cache during the check of one manifest.
+/// Access to the cache during the check of one manifest: `before` are the tensors of its last check, `None` if none may
+/// be reused; `around` and `named` are as in [`CachedManifest`] and [`CachedTensor`], for the current text.
 pub(super) struct CacheLookup<'a> {
     cache: &'a TensorCache,
     syntax: &'a ManifestSyntax,
@@ -103,8 +104,9 @@ impl CacheLookup<'_> {
         (*hash.as_bytes(), is_viewed, is_recorded)
     }
 
-    /// Cached result for the tensor `item`, with its locations remapped to the current text; `None` if the tensor must
-    /// be checked again. `is_viewed` is true if the tensor has views.
+    /// Cached result for the tensor `item`, with its locations remapped to the current text. `None` if the tensor must
+    /// be checked again. `is_viewed` is true if the tensor has views; if `recorder` selects the tensor, the result has
+    /// its steps.
     pub(super) fn lookup(
         &self,
         item: &TensorItem,

@@ -16,34 +16,42 @@ use crate::target::limits::OPENCL;
 
 pub use read::parse;
 
-/// A project's configuration, layoutc.toml.
+/// Configuration of a project (layoutc.toml). Missing keys take their default values.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(default, deny_unknown_fields)]
 pub struct Config {
-    /// The project: its manifests, and where its outputs go.
+    /// Name, manifests, output folder, templates folder and identifier prefix of the project.
     pub project: ProjectConfig,
-    /// Defaults for all tensors.
+    /// Alignment, fill value and padding warning of tensors whose layouts do not set their own.
     pub defaults: Defaults,
-    /// One table for each target; the default is C alone.
+    /// Targets to generate code for, one table each: `[target.c]`, `[target.opencl]`, `[target.cuda]` and custom
+    /// targets, such as `[target.python]`. If there is no such table, the only target is C, with its default settings.
     pub target: TargetsConfig,
 }
 
-/// The project: its manifests and outputs. Paths are relative to the folder of layoutc.toml and stay inside it.
+/// Name, manifests, output folder, templates folder and identifier prefix of the project. Paths are relative to the
+/// folder of layoutc.toml, use `/` as the separator, and do not lead out of that folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(default, deny_unknown_fields)]
 pub struct ProjectConfig {
-    /// The name of the project; the default is the name of its folder.
+    /// Name of the project: any string. It is optional and informational: no output depends on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The manifests, as glob patterns.
+    /// Glob patterns of the project's manifests, at least one, relative to the folder of layoutc.toml: `*` matches any
+    /// name within one folder, `**` any sequence of folders, `?` one character, and `{a,b}` either alternative. The
+    /// default is `["layouts/**/*.kdl"]`.
     pub sources: Vec<String>,
-    /// The output folder.
+    /// Output folder, relative to the folder of layoutc.toml. Each target writes to the subfolder of its name, such as
+    /// `generated/c`. The default is `generated`.
     pub out_dir: String,
-    /// The folder of custom templates, which take precedence over built-in templates of the same name.
+    /// Folder of the project's own templates, relative to the folder of layoutc.toml; it need not exist. A template in
+    /// it takes precedence over the built-in template of the same name, such as `c/header.h.j2`. The default is
+    /// `templates`.
     pub templates_dir: String,
-    /// The prefix of every generated identifier: empty, or letters, digits and `_`.
+    /// Prefix of the generated names of tensors, views, conversions, kernels and graphs; in upper case in names of
+    /// macros. It has at most 128 ASCII letters, digits and `_`, and does not begin with a digit. The default is empty.
     pub prefix: String,
 }
 
@@ -59,17 +67,20 @@ impl Default for ProjectConfig {
     }
 }
 
-/// Defaults for all tensors.
+/// Alignment, fill value and padding warning of tensors whose layouts do not set their own.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(default, deny_unknown_fields)]
 pub struct Defaults {
-    /// The alignment of base addresses, in bytes: a power of two.
+    /// Alignment of the base address of each tensor without an `align` step, in bytes: a power of two. A memory space
+    /// or a swizzle mode may raise it. The default is 64.
     #[schemars(range(min = 1))]
     pub alignment: u64,
-    /// The value that pack writes to padding.
+    /// Fill value that pack writes to the padding of each tensor without a `fill` step: a number that the element type
+    /// can represent. The default is 0; in `f8e8m0fnu`, which has no zero, 0 stands for the least value.
     pub fill: DefaultFill,
-    /// The fraction of a tensor's bytes that is padding, 0 to 1, above which the build warns.
+    /// Fraction of a tensor's memory, from 0 to 1: more padding than this is a warning (`padding::large`), unless the
+    /// layout has a step `padding allow`. The default is 0.5; 1 turns this warning off.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub padding_warning: f64,
 }
@@ -80,30 +91,35 @@ impl Default for Defaults {
     }
 }
 
-/// The value that pack writes to padding.
+/// Fill value that pack writes to padding: an integer or a floating-point number.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum DefaultFill {
-    /// An integer.
+    /// Integer fill value, from -2^63 to 2^63 - 1.
     Integer(i64),
-    /// A number with a fraction or an exponent.
+    /// Floating-point fill value, such as `0.5`, `1e30`, `inf` or `nan`.
     Float(f64),
 }
 
-/// One table for each target: an output language or a custom template.
+/// Targets to generate code for: `c`, `opencl`, `cuda` and custom targets, one table each. If there is no such table,
+/// the only target is C, with its default settings.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(default)]
 pub struct TargetsConfig {
-    /// C.
+    /// C99 source code, in the folder `c` of the output folder. It is generated if this table is present, even empty,
+    /// or if there is no table of any target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub c: Option<TargetC>,
-    /// OpenCL C.
+    /// OpenCL C 1.2 programs and headers for their hosts, in the folder `opencl` of the output folder. They are
+    /// generated if this table is present, even empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opencl: Option<TargetOpenCl>,
-    /// CUDA C++.
+    /// CUDA C++ headers and source files, in the folder `cuda` of the output folder. They are generated if this table
+    /// is present, even empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cuda: Option<TargetCuda>,
-    /// Custom targets, by name.
+    /// Custom targets, by name: at most 64 ASCII letters, digits, `_` and `-`. The name is also that of the target's
+    /// folder in the output folder.
     #[serde(flatten)]
     pub own: BTreeMap<String, TargetCustom>,
 }
@@ -128,22 +144,30 @@ impl TargetsConfig {
     }
 }
 
-/// C: a header and a source for each manifest.
+/// C99 source code: for each manifest a header and, as selected by `emit`, a source file, a test program and a
+/// benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(default, deny_unknown_fields)]
 pub struct TargetC {
-    /// The C standard named in the header comment. The output is the same for all: C99, valid in later standards too.
+    /// C standard that the comment at the top of each header names: `c99`, `c11` or `c17`. It does not change the code,
+    /// which is C99 and also valid C11 and C17. The default is `c99`.
     pub standard: CStandard,
-    /// The kinds of output for each manifest.
+    /// Kinds of output for each manifest: `constants`, `index`, `pack`, `test` and `bench`, each at most once. A header
+    /// is always written. The default is `["constants", "index", "pack", "test"]`.
     pub emit: Vec<EmitKind>,
-    /// Generates the index functions also as macros, which can be used in initializers of static data.
+    /// If `true`, index functions are also generated as macros. With constant arguments these are constant expressions,
+    /// valid in static initializers and array lengths, but not in `#if`. The default is `false`.
     pub macros: bool,
-    /// Runs pack, unpack and convert in parallel on all cores, if the compiler supports OpenMP.
+    /// If `true`, pack, unpack and conversions of large tensors run on all cores when compiled with OpenMP
+    /// (`cc -fopenmp`). Without OpenMP, or if `false`, they run on one core. The default is `false`.
     pub openmp: bool,
-    /// The type of indices, extents and offsets in every signature.
+    /// Integer type of indices, extents and offsets in all generated signatures: `int64_t` or `int32_t`. The default is
+    /// `int64_t`.
     pub index_type: IndexType,
-    /// An additional header that includes the headers of all manifests: its path in the target's folder.
+    /// Path of the umbrella header, a header that includes the headers of all manifests, except those that need MPI. It
+    /// is relative to the folder `c` of the output folder and ends in `.h` or `.hpp`: `all.h`, `include/all.h`. By
+    /// default no umbrella header is written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub umbrella_header: Option<String>,
     /// Byte range of the value of `umbrella-header` in layoutc.toml; empty if the key is missing.
@@ -165,17 +189,19 @@ impl Default for TargetC {
     }
 }
 
-/// OpenCL C 1.2: a program for each manifest, and a header for its host.
+/// OpenCL C 1.2: for each manifest a program (`.cl`), and a header (`.h`) for its host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(default, deny_unknown_fields)]
 pub struct TargetOpenCl {
-    /// The OpenCL C version of the program; it is also valid in later versions.
+    /// OpenCL C version of the generated programs. The only allowed value, which is the default, is `"1.2"`; the
+    /// programs are also valid in later versions.
     pub version: OpenClVersion,
-    /// The maximum image size of the devices: width and height in texels.
+    /// Maximum width and height of an image on the target devices, in texels: two positive integers. A larger image is
+    /// an error (`target::image_size`). The default is `[16384, 16384]`.
     #[schemars(range(min = 1))]
     pub image_max: [u64; 2],
-    /// The type of indices, extents and offsets in every signature.
+    /// Integer type of indices, extents and offsets in all generated signatures: `int` or `long`. The default is `int`.
     pub index_type: OpenClIndex,
 }
 
@@ -190,32 +216,36 @@ impl Default for TargetOpenCl {
     }
 }
 
-/// A version of OpenCL C.
+/// OpenCL C version of the generated programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum OpenClVersion {
-    /// OpenCL C 1.2.
+    /// Programs in OpenCL C 1.2, which are also valid in later versions.
     #[serde(rename = "1.2")]
     V1_2,
 }
 
-/// The type of indices in OpenCL C.
+/// Integer type of indices, extents and offsets in generated OpenCL C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OpenClIndex {
-    /// 32 bits; a layout that does not fit is an error.
+    /// Indices, extents and offsets are 32-bit integers (`int`). A tensor that needs more is an error
+    /// (`limit::index_type`).
     Int,
-    /// 64 bits.
+    /// Indices, extents and offsets are 64-bit integers (`long`).
     Long,
 }
 
-/// CUDA C++: a header and a source for each manifest.
+/// CUDA C++: for each manifest a header (`.cuh`) and a source file (`.cu`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(default, deny_unknown_fields)]
 pub struct TargetCuda {
-    /// The target architectures, as in nvcc's `-arch`; they are named in the header comment.
+    /// Target architectures, at least one, as for nvcc's `-arch`: `sm_` or `compute_`, a number of two or three digits
+    /// and optionally `a` or `f`, such as `sm_90a`. The comment at the top of each header names them; they do not
+    /// change the code. The default is `["sm_80"]`.
     pub arch: Vec<String>,
-    /// The type of indices, extents and offsets in every signature.
+    /// Integer type of indices, extents and offsets in all generated signatures: `int` or `int64_t`. The default is
+    /// `int`.
     pub index_type: CudaIndex,
 }
 
@@ -225,40 +255,44 @@ impl Default for TargetCuda {
     }
 }
 
-/// The type of indices in CUDA C++.
+/// Integer type of indices, extents and offsets in generated CUDA C++.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum CudaIndex {
-    /// 32 bits; a layout that does not fit is an error.
+    /// Indices, extents and offsets are 32-bit integers (`int`). A tensor that needs more is an error
+    /// (`limit::index_type`).
     #[serde(rename = "int")]
     Int,
-    /// 64 bits.
+    /// Indices, extents and offsets are 64-bit integers (`int64_t`).
     #[serde(rename = "int64_t")]
     Int64,
 }
 
-/// A custom target: one file for each manifest, generated from one template.
+/// Custom target: for each manifest one file, rendered from one template, in the folder of the target's name in the
+/// output folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(deny_unknown_fields)]
 pub struct TargetCustom {
-    /// The template, as a path below the templates folder: `python/index.py.j2`.
+    /// Template of the files: its path in the templates folder, such as `python/index.py.j2`, or the name of a built-in
+    /// template. The key is required.
     pub template: String,
-    /// The extension of the files, without the leading dot; the default is taken from the template's name before `.j2`.
+    /// Extension of the files, without the leading dot: letters, digits, `_`, `-` and inner dots. The default is the
+    /// extension of the template's name before `.j2`: `py` for `python/index.py.j2`.
     pub extension: String,
     /// Byte range of the value of `template` in layoutc.toml.
     #[serde(skip)]
     pub span: Range<usize>,
 }
 
-/// A version of the C standard.
+/// C standard that the comment at the top of each header names. It does not change the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CStandard {
-    /// ISO C99.
+    /// Headers name ISO C99; the code is C99.
     C99,
-    /// ISO C11.
+    /// Headers name ISO C11; the code is C99, which is also valid C11.
     C11,
-    /// ISO C17.
+    /// Headers name ISO C17; the code is C99, which is also valid C17.
     C17,
 }
 
@@ -273,29 +307,32 @@ impl CStandard {
     }
 }
 
-/// A kind of output for one manifest.
+/// Kind of output for each manifest of the C target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EmitKind {
-    /// Extents, strides and sizes as macros, usable in `#if`.
+    /// Macros for extents, strides and sizes in the header, usable in `#if`.
     Constants,
-    /// Functions between logical and physical indices.
+    /// Index functions in the header, which convert between logical and physical indices.
     Index,
-    /// Routines that pack, unpack and convert.
+    /// Source file `<manifest>.c` with pack, unpack, conversions and kernels. It implies `index`.
     Pack,
-    /// A stand-alone program that tests the other outputs.
+    /// Stand-alone program `<manifest>_test.c` that tests the other outputs. It implies `constants`, `index` and
+    /// `pack`.
     Test,
-    /// A stand-alone benchmark of the routines.
+    /// Stand-alone program `<manifest>_bench.c` that measures the speed of pack, unpack, conversions and kernels. It
+    /// implies `index` and `pack`.
     Bench,
 }
 
-/// The type of indices in generated signatures.
+/// Integer type of indices, extents and offsets in generated C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub enum IndexType {
-    /// 64 bits.
+    /// Indices, extents and offsets are 64-bit integers (`int64_t`).
     #[serde(rename = "int64_t")]
     Int64,
-    /// 32 bits; a layout that does not fit is an error.
+    /// Indices, extents and offsets are 32-bit integers (`int32_t`). A tensor that needs more is an error
+    /// (`limit::index_type`).
     #[serde(rename = "int32_t")]
     Int32,
 }

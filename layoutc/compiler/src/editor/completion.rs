@@ -118,7 +118,8 @@ impl<'a> CompletionBuilder<'a> {
         self.typing.around.last().map(|node| node.name(self.text))
     }
 
-    /// Name of the node that encloses the parent node of the cursor; `None` if the parent is at the top level.
+    /// Name of the node that encloses the parent node of the cursor; `None` if the parent is at the top level or the
+    /// cursor has no parent.
     fn above(&self) -> Option<&'a str> {
         let before = self.typing.around.len().checked_sub(2)?;
         self.typing.around.get(before).map(|node| node.name(self.text))
@@ -241,7 +242,8 @@ impl<'a> CompletionBuilder<'a> {
         }
     }
 
-    /// Adds the proposals inside a quoted string of a node called `name`: names in expressions, or paths of manifests.
+    /// Adds the proposals inside a quoted string of a node called `name`: the names that its expressions may contain,
+    /// or the paths of manifests for `use`; none for a node without either.
     fn string(&mut self, name: &str) {
         match (name, self.parent()) {
             ("use", None) => self.manifests(),
@@ -303,8 +305,8 @@ impl<'a> CompletionBuilder<'a> {
         Some((name, axes))
     }
 
-    /// Adds the axes of the enclosing tensor: those of its `shape` in the current text, and those after each layout
-    /// step as recorded by the last check that found no errors in the tensor.
+    /// Adds the axes of the enclosing item: those of its `shape` in the current text and, for a tensor without errors
+    /// in the last check, those after each of its layout steps as recorded by that check.
     fn axes(&mut self) {
         let Some((name, mut axes)) = self.shape() else { return };
         if let Some(model) = self.known.models.get(self.path)

@@ -11,8 +11,8 @@ pub fn axes(axes: &[Axis], symbols: &[Symbol], separators: &[usize]) -> String {
     layout_names::separated(&layout_names::axes(axes, symbols), separators)
 }
 
-/// Summary of a tensor with one fact per line: name and element type, shape, storage axes, strides, verdict, padding,
-/// bytes and memory.
+/// Summary of a tensor with one fact per line: name and element type, shape, storage axes, strides, physical shape,
+/// verdict, padding, bytes and memory.
 pub fn tensor(tensor: &Tensor) -> String {
     let head = format!("tensor {}: {}", tensor.name, tensor.dtype);
     let layout = &tensor.layout;
@@ -25,7 +25,8 @@ pub fn tensor(tensor: &Tensor) -> String {
     table(&head, &lines)
 }
 
-/// Summary of a view with one fact per line: name, base and element type, shape, storage axes, strides and verdict.
+/// Summary of a view with one fact per line: name, base and element type, shape, storage axes, strides, physical shape
+/// and verdict.
 pub fn view(view: &View) -> String {
     let head = format!("view {} of {}: {}", view.tensor.name, view.of_name, view.tensor.dtype);
     table(&head, &rows(&view.tensor, view_verdict(view)))

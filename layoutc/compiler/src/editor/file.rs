@@ -79,7 +79,8 @@ pub struct Declaration<'f> {
     pub mention: &'f NameOccurrence,
 }
 
-/// Manifests reachable from the manifest at `path` through `use`, including that one, by path.
+/// Manifests reachable from the manifest at `path` through `use`, including that one, by path; paths that `files` does
+/// not have are left out.
 pub fn closure<'f>(files: &'f EditorFiles, path: &str) -> BTreeMap<&'f str, &'f EditorFile> {
     let mut seen = BTreeMap::new();
     let mut open = vec![path];
@@ -147,7 +148,8 @@ pub fn mentions_of<'f>(
     found
 }
 
-/// Paths of all manifests that use the manifest at `path`, directly or indirectly, and `path` itself.
+/// Paths of all manifests that use the manifest at `path`, directly or indirectly, and `path` itself; empty if `files`
+/// does not have `path`.
 pub fn users(files: &EditorFiles, path: &str) -> BTreeSet<String> {
     files.keys().filter(|user| closure(files, user).contains_key(path)).cloned().collect()
 }

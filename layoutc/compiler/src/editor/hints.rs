@@ -13,8 +13,8 @@ pub struct AxisHint {
     pub text: String,
 }
 
-/// Inlay hints of the manifest at `path`, in the order of the text. A transform has none, as its axes depend on
-/// the layout that applies it.
+/// Inlay hints of the manifest at `path`, in the order of the text, from the last check; none for tensors with errors
+/// and for an unknown path. The steps of a transform have no hints, as the axes depend on the layout that applies it.
 pub fn hints(known: &ProjectSnapshot, path: &str) -> Vec<AxisHint> {
     let Some(model) = known.models.get(path) else { return Vec::new() };
     let mut found = BTreeMap::new();

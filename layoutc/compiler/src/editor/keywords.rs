@@ -158,8 +158,8 @@ const PROPERTIES: &[KeywordDoc] = words! {
     "triton" "triton=\"…\"" "a Triton linear layout"
 };
 
-/// Names of the nodes that may occur in the block of a node called `node`, which is itself in the block of `around`.
-/// Without `node`, the keywords of top-level items.
+/// Names of the nodes that may occur in the block of a node called `node`, which is itself in the block of `around`
+/// (`None` at the top level); empty for a node without a block. Without `node`, the keywords of top-level items.
 pub(super) fn nodes_in(node: Option<&str>, around: Option<&str>) -> &'static [&'static str] {
     let Some(node) = node else { return ITEMS };
     scope(node, around).map_or(&[], |scope| scope.words().0)
@@ -185,7 +185,8 @@ fn scope(node: &str, around: Option<&str>) -> Option<&'static NodeScope> {
     })
 }
 
-/// Keys of the properties that a node called `node` in the block of `around` may have; `None` is the top level.
+/// Keys of the properties that a node called `node` in the block of `around` may have; `around` is `None` at the top
+/// level. Empty for an unknown node.
 pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static str> {
     let own: &[&str] = match (node, around) {
         ("symbol", _) => &["min", "max", "multiple"],

@@ -66,7 +66,8 @@ impl LineIndex {
         span.end
     }
 
-    /// Position of byte `offset` of `text`; an offset past the end is clamped to the end of the text.
+    /// Position of byte `offset` of `text`, which must be a character boundary; an offset past the end is clamped to
+    /// the end of the text.
     pub fn position(&self, text: &str, offset: usize, encoding: PositionEncoding) -> Position {
         let offset = offset.min(text.len());
         let line = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);

@@ -99,16 +99,17 @@ pub(super) fn words(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     words
 }
 
-/// Names that are visible only inside one top-level item: the parameters of a transform, or the operands of a kernel.
+/// Names that are visible only inside one top-level item: the parameters of a transform, or the operands of a kernel,
+/// also inside an instance of the kernel.
 #[derive(Default)]
 struct NameScope {
     /// Kind of `names`, parameter or operand; `None` if the item has no such names.
     own: Option<NameKind>,
-    /// Name of the item.
+    /// Name of the transform or kernel that declares `names`; empty outside of transforms, kernels and instances.
     owner: String,
     /// Names of the item's parameters or operands.
     names: Vec<String>,
-    /// True if expressions may read elements of tensors: `A[…]`.
+    /// True in a kernel without `operands`, in which a name before `[` in an expression, `A[…]`, refers to a tensor.
     reads: bool,
 }
 
@@ -154,7 +155,8 @@ impl NameCollector<'_> {
         true
     }
 
-    /// Records a reference for every identifier in the expressions at `spans`.
+    /// Records a reference for every identifier in the expressions at `spans`: to a parameter or operand of the current
+    /// item, else to a tensor if the item reads elements and `[` follows, else to a const or symbol.
     fn expressions<'r>(&mut self, spans: impl IntoIterator<Item = &'r Range<usize>>) {
         for span in spans {
             for word in words(self.text, span) {

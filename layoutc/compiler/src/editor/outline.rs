@@ -25,7 +25,7 @@ pub enum OutlineIcon {
 /// Item of a manifest, as an entry of the outline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutlineItem {
-    /// Name that the item declares.
+    /// Name that the item declares; the name of the source tensor for a `convert` item.
     pub name: String,
     /// Keyword of the item with its main property or value: `tensor f32`, `view input`, `const 4`.
     pub detail: String,
@@ -37,7 +37,8 @@ pub struct OutlineItem {
     pub name_span: Range<usize>,
 }
 
-/// Outline entries for the named top-level items of a manifest, in the order of the text.
+/// Outline entries for the top-level items of a manifest that have a name, except `use` items, in the order of the
+/// text.
 pub fn outline(file: &EditorFile) -> Vec<OutlineItem> {
     file.nodes.iter().filter_map(|node| item(&file.text, node)).collect()
 }

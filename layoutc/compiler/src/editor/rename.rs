@@ -19,7 +19,7 @@ pub enum RenameError {
         "`{0}` is not a name: names consist of ASCII letters, digits and `_`, and do not begin with a digit"
     )]
     Invalid(String),
-    /// The new name is already declared in a manifest that sees the old one.
+    /// The new name already denotes something of the same kind in a manifest that contains the old name.
     #[error("`{name}` is already declared in `{path}`")]
     Taken {
         /// New name, which is taken.

@@ -7,7 +7,8 @@ use rayon::prelude::*;
 
 use crate::env::{CacheKey, ResultCache};
 
-/// Executor that runs the parts of a proof on rayon threads, and keeps proved properties in the given cache.
+/// Executor that runs the parts of a proof on rayon threads. It stores results of expensive proofs in the given cache,
+/// and does not prove again what the cache has.
 pub(crate) struct RayonExecutor<'a>(pub(crate) &'a dyn ResultCache);
 
 fn key(question: &str) -> CacheKey {

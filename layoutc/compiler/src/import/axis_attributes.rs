@@ -15,9 +15,9 @@ pub(super) enum AxisAttribute {
     Both,
 }
 
-/// Manifest attributes that name the axes of an operator, and the positions of those axes, in the order of the
-/// operator's parameters. The axes are those of the first operand; for `Unsqueeze` and `Concat` those of the result.
-/// `None` if the operator names no axes or they are not constant.
+/// Manifest attributes that name an operator's axes, and the positions of the axes in `axis` or, for
+/// [`AxisAttribute::Both`], in `axes`, in the order of the parameter: axes of the first operand; for `Unsqueeze` and
+/// `Concat` of the result. `None` if the operator names no axes, or they are not constant or out of range.
 pub(super) fn along(call: &OnnxCall<'_>) -> Option<(AxisAttribute, Vec<usize>)> {
     let op = call.node.op_type.as_str();
     let rank = call.shape(0).ok()?.len();

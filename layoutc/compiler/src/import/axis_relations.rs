@@ -26,8 +26,8 @@ pub(super) struct AxisRelations {
     pub(super) others: Vec<AxisRelation>,
 }
 
-/// Axis correspondences of an operator's tensors. `None` if the operator depends on the order of axes, or if the
-/// correspondence is unknown.
+/// Axis correspondences of an operator's tensors. `None` if the operator depends on the order of axes (windows except
+/// global pooling, transpositions, row-major operators), if its axes are not constant, or if ranks do not match.
 pub(super) fn relations(
     network: &OnnxNetwork<'_>,
     operator: &NetworkOperator<'_>,
@@ -101,8 +101,9 @@ impl RelationBuilder<'_> {
         }
     }
 
-    /// Correspondence for an operand that holds slopes, scales or zero points: `own` is its rank, `rank` that of the
-    /// result. A scalar or per-channel operand of rank 1 corresponds to at most one axis.
+    /// Corresponding axis of the result for each of the `own` axes of an operand with slopes, scales or zero points;
+    /// `rank` is the result's rank. A scale or zero point of rank 1 corresponds to the axis in the attribute `axis`.
+    /// `None` if slopes have more axes than the result.
     fn per_channel_axes(&self, own: usize, rank: usize) -> Option<Vec<Option<usize>>> {
         match self.op() {
             "PRelu" if self.call.opset < 7 => Some(vec![(rank > 1).then_some(1); own]),

@@ -77,7 +77,7 @@ impl<'a> OnnxCall<'a> {
     }
 
     /// Element type in the attribute `name`, which holds a number of ONNX's `TensorProto.DataType`; `None` if the
-    /// attribute is missing or 0.
+    /// attribute is missing or 0, an error if layoutc has no corresponding type.
     pub(super) fn dtype(&self, name: &str) -> ShapeResult<Option<Scalar>> {
         let Some(number) = self.integer(name).filter(|number| *number != 0) else {
             return Ok(None);
@@ -100,8 +100,8 @@ impl<'a> OnnxCall<'a> {
         }
     }
 
-    /// Axis in the attribute `axis`, counted from 0. `rank` is the number of axes, `default` the value of a missing
-    /// attribute.
+    /// Axis in the attribute `axis`, or `default` if the attribute is missing, counted from 0; negative values count
+    /// from the end of `rank` axes. An error if the axis is out of range.
     pub(super) fn own_axis(&self, default: i64, rank: usize) -> ShapeResult<usize> {
         Self::axis(self.integer("axis").unwrap_or(default), rank)
     }

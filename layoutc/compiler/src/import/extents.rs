@@ -12,8 +12,8 @@ use crate::base::diagnostic::Diagnostic;
 /// Maximum number of open extents that are collected for the warning; further ones are ignored.
 const MAX_OPEN: usize = 1000;
 
-/// Checks that the inputs of the model have all dimension parameters (`sizes`) and names (`shapes`) that the options
-/// set.
+/// Checks that every dimension parameter (`sizes`) and every input name (`shapes`) that the options set occurs among
+/// the model's inputs; [`ImportError::InvalidOption`] for the first one that does not.
 pub(super) fn check_option_names(
     graph: &proto::OnnxGraph,
     options: &ImportOptions<'_>,
@@ -78,7 +78,8 @@ pub(super) fn is_open(dim: &proto::OnnxDimension, options: &ImportOptions<'_>) -
     size(dim, options).is_none()
 }
 
-/// Shapes and element types of results that the model declares completely, by tensor name.
+/// Shapes and element types that the model declares for intermediate results and outputs, by tensor name. Tensors with
+/// an open extent, without a shape, or with an unsupported element type are omitted.
 pub(super) fn declared<'a>(
     graph: &'a proto::OnnxGraph,
     options: &ImportOptions<'_>,
@@ -92,8 +93,9 @@ pub(super) fn declared<'a>(
     graph.value_info.iter().chain(&graph.output).filter_map(one).collect()
 }
 
-/// Shape of an input: from the options, else from the model. Descriptions of extents that neither sets are added to
-/// `open`, and these extents are missing in the result.
+/// Shape of an input: from the options, else from the model. An extent that neither sets is omitted from the result,
+/// and its description is added to `open`, at most [`MAX_OPEN`] and without duplicates; the caller must reject a result
+/// with open extents.
 ///
 /// # Errors
 /// The shape in the options has another rank than the model's.
@@ -132,7 +134,8 @@ pub(super) fn given(
     Ok(shape)
 }
 
-/// Warning that lists up to 8 of the open extents; `None` if there are none.
+/// Warning that lists up to 8 of the open extents; `None` if there are none. `graph` supplies the name of a dimension
+/// parameter for the help text.
 pub(super) fn open_extents_warning(
     open: &[String],
     graph: &proto::OnnxGraph,

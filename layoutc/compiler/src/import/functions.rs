@@ -48,7 +48,7 @@ pub(super) fn inline(model: &mut OnnxModel) -> InlineResult<()> {
 struct FunctionInliner {
     functions: BTreeMap<FunctionKey, OnnxFunction>,
     calls: usize,
-    /// Total number of operators, names and attributes inlined so far.
+    /// Total number of operators, names and attributes inlined so far; the import fails above [`MAX_PARTS`].
     parts: usize,
     /// Total size of the function bodies inlined so far, in bytes of their protobuf encoding.
     bytes: usize,
@@ -104,8 +104,9 @@ fn parts(nodes: &[OnnxNode]) -> usize {
     nodes.iter().map(own).sum()
 }
 
-/// Operators of a function's body for one call: operands and results of the call replace the function's parameters, and
-/// all other names get the prefix `call.number/`.
+/// Operators of a function's body for one call: the call's operands and results replace the function's parameters, and
+/// all other names get a unique prefix such as `conv1.3/`: the call's name, or its operator if it has none, and
+/// `number`, the number of the call.
 fn called(function: &OnnxFunction, call: &OnnxNode, number: usize) -> Vec<OnnxNode> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     for (k, name) in function.input.iter().enumerate() {

@@ -81,8 +81,9 @@ pub(super) fn letters(network: &mut OnnxNetwork<'_>) -> Result<LetterAssignment,
     Ok(LetterAssignment { of, same, order, is_named: named })
 }
 
-/// Gives the axes of a window operator's tensors the letters that it requires (`N`, `C`, `H`, …). Returns false on a
-/// conflict with other letters.
+/// Gives the axes of a window operator's tensors the letters that it requires (`N`, `C`, `H`, …). `ranks` are the ranks
+/// of all tensors. Returns false, with `axes` changed in part, on a conflict with other letters, or if the rank of the
+/// data has no such letters.
 fn windowed(
     axes: &mut LetterClasses,
     window: WindowKind,
@@ -104,7 +105,8 @@ fn windowed(
 }
 
 /// Joins the corresponding axes of an operator's operands and results, except constants, into one class each. Returns
-/// false on a conflict.
+/// false, with `axes` changed in part, on a conflict: two letters in a class, or two axes of one tensor in a class or
+/// with a letter.
 fn aligned(axes: &mut LetterClasses, network: &OnnxNetwork<'_>, related: &AxisRelations) -> bool {
     let mut others = related.others.iter();
     others.all(|other| network.is_constant(other.tensor) || joined(axes, other, related.whole))
@@ -115,8 +117,9 @@ fn joined(axes: &mut LetterClasses, other: &AxisRelation, whole: usize) -> bool 
     pairs.all(|(k, axis)| axes.join((other.tensor, k), (whole, axis)))
 }
 
-/// Joins the corresponding axes of the operator's constants. A constant whose letters conflict with another reader is
-/// replaced by a copy with separate letters, so that constants never constrain a layout.
+/// Joins the corresponding axes of the constants of the operator at position `operator`. If the letters of a constant
+/// conflict with those of another reader, the operator reads a copy with separate letters instead, so that constants
+/// never constrain a layout.
 fn constants(
     axes: &mut LetterClasses,
     network: &mut OnnxNetwork<'_>,
@@ -192,7 +195,8 @@ pub(super) fn compose_permutations(order: &[usize], own: &[usize]) -> Vec<usize>
 }
 
 /// Assigns letters to all axes without one: the default letter of the position if it is free, else the first free
-/// letter, in computed tensors before constants. Returns the letters of each tensor.
+/// letter, in computed tensors before constants. Returns the letters of each tensor; an error if they need more than 26
+/// letters.
 fn assign_default_letters(
     axes: &mut LetterClasses,
     network: &OnnxNetwork<'_>,

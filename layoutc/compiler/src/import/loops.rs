@@ -52,8 +52,8 @@ impl<'a> ShapeInference<'a> {
         Some(LoopStart { most, is_begun, carried })
     }
 
-    /// Infers the results from one iteration with unknown elements. They hold for all iterations if the carried values
-    /// keep their shapes.
+    /// Infers the results of a `Loop` from one iteration with unknown elements. An error unless the carried values keep
+    /// their shapes, so that the results hold for all iterations, and the trip count is known if results are stacked.
     fn infer_iteration(
         &mut self,
         start: &LoopStart,
@@ -75,8 +75,9 @@ impl<'a> ShapeInference<'a> {
         Ok((after(&carried, results, turns, &[]), found.read))
     }
 
-    /// Infers the results by evaluating the iterations one by one, with constant iteration number and, where known,
-    /// constant carried values.
+    /// Infers the results of a `Loop` by evaluating the iterations one by one, with constant iteration number and,
+    /// where known, constant carried values. An error if there may be more than [`MAX_TURNS`] iterations, or if shapes
+    /// of stacked results differ.
     fn unroll_iterations(
         &mut self,
         start: LoopStart,

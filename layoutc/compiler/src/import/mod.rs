@@ -52,9 +52,10 @@ pub struct ImportOptions<'a> {
     pub backend: &'a str,
     /// Paths of the manifests that the imported manifest includes with `use`, because they define the backend.
     pub uses: &'a [String],
-    /// Values of the model's dimension parameters, by parameter name: `("batch", 1)`.
+    /// Values of the model's dimension parameters, by parameter name: `("batch", 1)`. The first entry of a name counts.
     pub sizes: &'a [(String, u64)],
-    /// Shapes of inputs that replace those of the model, by input name, outermost extent first.
+    /// Shapes of inputs that replace those of the model, by input name, outermost extent first. The first entry of a
+    /// name counts.
     pub shapes: &'a [(String, Vec<u64>)],
 }
 

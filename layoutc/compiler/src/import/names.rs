@@ -25,8 +25,8 @@ impl ManifestNamer {
         Self { taken, counts, before_digit, fallback }
     }
 
-    /// Unique manifest name similar to `own`, or to `hint` if `own` has no letter or digit: `a/b` gives `a_b`, and
-    /// `a_b_2` the second time.
+    /// Unique manifest name similar to `own`, else to `hint`, else the fallback; a text without ASCII letters and
+    /// digits is skipped. `a/b` gives `a_b`, and `a_b_2` the second time.
     pub(super) fn give(&mut self, own: &str, hint: &str) -> String {
         let mut base = word(own);
         if base.is_empty() {

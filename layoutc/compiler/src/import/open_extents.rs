@@ -41,7 +41,8 @@ impl OpenExtent<'_> {
 }
 
 /// Infers the network of a model with assumed sizes for its open extents. Returns the network and the assumed sizes by
-/// name, in the order of the model's inputs.
+/// name, in the order of the model's inputs; no size is assumed if the rank of an input is open, or for more than
+/// [`MAX_SLOTS`] open extents.
 ///
 /// # Errors
 /// The model or an option is invalid, or no tried assignment of sizes passes shape inference.
@@ -139,8 +140,9 @@ fn slots<'a>(
     Some(slots)
 }
 
-/// Assignments of sizes to try, in order, each with one size per open extent: each of [`SIZES`] for all extents, then
-/// for subsets with the remaining extents set to 1. Extents that the model declares as 0 are tried as 0 first.
+/// Assignments of sizes to try, in order, at most [`MAX_TRIES`], each with one size per open extent: each of [`SIZES`]
+/// for all extents but batches, which are 1, then for all of them but a nonempty subset, which is 1 too. Extents that
+/// the model declares as 0 are 0 in the first assignments, and are assigned like all others in the last ones.
 fn tries(slots: &[(OpenExtent<'_>, OpenExtentInfo)]) -> Vec<Vec<u64>> {
     let is_free = |(_, traits): &&(OpenExtent<'_>, OpenExtentInfo)| !traits.is_batch;
     let others = slots.iter().filter(is_free).count();

@@ -81,7 +81,8 @@ pub(super) fn is_standard(node: &proto::OnnxNode) -> bool {
     ["", "ai.onnx"].contains(&node.domain.as_str())
 }
 
-/// True if operand `k` is a parameter, such as a shape or a list of axes, in case it is constant.
+/// True if operand `k`, from 0, is a parameter instead of data whenever it is constant: any operand but the first of a
+/// standard operator whose family has parameters, such as shapes or lists of axes.
 pub(super) fn is_parameter(node: &proto::OnnxNode, k: usize) -> bool {
     let family = family(&node.op_type).filter(|_| is_standard(node));
     k > 0 && family.is_some_and(|family| !family.parameters.is_empty())
@@ -97,8 +98,8 @@ pub(super) fn is_pure(node: &proto::OnnxNode) -> bool {
     is_standard(node) && !RANDOM.contains(&node.op_type.as_str())
 }
 
-/// Name of the manifest property for the parameter operand `slot`, such as `axes`; it is the name of the attribute in
-/// older opsets. `None` if the operand is no parameter.
+/// Name of the manifest property for the parameter operand at position `slot`, such as `axes`: the name of the
+/// attribute that holds the parameter in older opsets. `None` if the operand is no parameter.
 pub(super) fn parameter_name(
     node: &proto::OnnxNode,
     slot: usize,

@@ -46,8 +46,9 @@ pub(super) fn properties(
     all.into_iter().filter_map(|(key, value)| Some((key, text(&value)?))).collect()
 }
 
-/// Attributes of an operator, its constant parameter operands and its default values, with ONNX's names and axis
-/// numbers. The first occurrence of a name wins.
+/// Properties of an operator's node before axes become letters, by ONNX's attribute names: the operator's attributes,
+/// and for a standard operator then its constant parameter operands and the default values of attributes. The first
+/// occurrence of a name wins.
 fn attributes(
     network: &OnnxNetwork<'_>,
     operator: &NetworkOperator<'_>,
@@ -82,8 +83,9 @@ fn attributes(
     all
 }
 
-/// Replaces axis numbers in the properties by the letters of the axes (`axis=1` becomes `axis=C`), if the operator
-/// accepts any layout.
+/// Sets the properties `axis` and `axes` to the letters of the axes (`axis=1` becomes `axis=C`), and removes the one
+/// that the operator does not use. No effect if the operator is not standard, depends on the order of axes, or names no
+/// axes.
 fn by_letter(
     all: &mut Vec<(String, OnnxValue)>,
     network: &OnnxNetwork<'_>,
@@ -159,7 +161,8 @@ fn own(attribute: &proto::OnnxAttribute) -> Option<OnnxValue> {
     (!words.is_empty()).then(|| OnnxValue::Word(words.join(",")))
 }
 
-/// Elements of a constant operand as a property value: a number for a scalar, else a list.
+/// Elements of a constant operand as a property value: a number for a scalar, else a list; elements of type `f64` as
+/// text. `None` for an integer scalar without an element.
 fn folded_value(known: &ConstantElements, dtype: Scalar, is_scalar: bool) -> Option<OnnxValue> {
     match known {
         ConstantElements::Integers(values) if is_scalar => {

@@ -29,7 +29,7 @@ const MAX_STEPS: usize = 8_000_000;
 pub(super) type InferResult<T> = Result<T, Box<Diagnostic>>;
 
 /// Infers the network of a model: its operators and tensors with known shapes. `opset` is the version of the standard
-/// operator set.
+/// operator set. An error if an option or the model is invalid, or if the shape of a tensor is unknown.
 pub(super) fn trace<'a>(
     graph: &'a proto::OnnxGraph,
     opset: i64,
@@ -74,9 +74,10 @@ pub(super) struct ShapeInference<'a> {
     pub(super) declared: BTreeMap<&'a str, ShapedTensor>,
     outputs: BTreeSet<&'a str>,
     pub(super) scopes: Vec<OnnxScope<'a>>,
-    /// Number of constant elements kept so far.
+    /// Number of constant elements of all tensors added so far. Above [`MAX_ALL_KNOWN`], elements of further tensors
+    /// are unknown.
     pub(super) known: usize,
-    /// Number of operators and operands processed so far.
+    /// Number of operators and operands processed so far; the import fails above [`MAX_STEPS`].
     steps: usize,
     pub(super) network: OnnxNetwork<'a>,
 }
@@ -219,7 +220,8 @@ impl<'a> ShapeInference<'a> {
         Ok(())
     }
 
-    /// Positions of the tensors that are operands of an operator, in order; `None` for an omitted operand.
+    /// Positions of the tensors that are operands of an operator, in order; `None` for an omitted operand. An error for
+    /// a name that no earlier operator produces, or whose type is not supported.
     pub(super) fn operands(&self, node: &proto::OnnxNode) -> InferResult<Vec<Option<usize>>> {
         node.input.iter().map(|name| self.operand(node, name)).collect()
     }
@@ -251,7 +253,8 @@ impl<'a> ShapeInference<'a> {
         self.network.tensors.get(position).map(|tensor| &tensor.shaped)
     }
 
-    /// Results of an operator by shape inference from its operands, which are given by position.
+    /// Results of an operator by shape inference from its operands, given by their positions in the network; `None`
+    /// stands for an omitted operand.
     pub(super) fn inferred(
         &self,
         node: &proto::OnnxNode,
@@ -261,8 +264,8 @@ impl<'a> ShapeInference<'a> {
         infer(&OnnxCall { node, opset: self.network.opset, inputs, outputs: outputs(node) })
     }
 
-    /// Results `found` by shape inference; if they are unknown, results with the shapes that the model declares, else
-    /// an error.
+    /// Results `found` by shape inference. If the operator has no shape rule or its shapes depend on data, results with
+    /// the shapes that the model declares; an error if the model does not declare them, and for all other failures.
     pub(super) fn or_declared(
         &self,
         node: &proto::OnnxNode,

@@ -157,7 +157,8 @@ impl<'a> ShapeInference<'a> {
         graph.node.iter().try_for_each(|node| self.operator(node))
     }
 
-    /// Evaluates a graph for the given operand shapes, and removes its tensors and operators from the network again.
+    /// Evaluates a graph, whose inputs have the shapes `operands` in order, and removes its tensors and operators from
+    /// the network again, also after an error.
     pub(super) fn body(
         &mut self,
         graph: &'a proto::OnnxGraph,

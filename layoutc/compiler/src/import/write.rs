@@ -50,7 +50,8 @@ pub(super) fn write(
     }
 }
 
-/// Positions of the tensors that are transpositions of each tensor without an operator, by the position of the latter.
+/// Positions of the transpositions of each tensor that need no operator, by the position of the transposed tensor;
+/// tensors without such transpositions are missing.
 fn aliases(letters: &LetterAssignment) -> BTreeMap<usize, Vec<usize>> {
     let mut aliases: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (k, root) in letters.same.iter().enumerate().filter(|(k, root)| k != *root) {
@@ -93,8 +94,8 @@ struct ManifestWriter<'a> {
     letters: &'a LetterAssignment,
     names: Vec<String>,
     nodes: ManifestNamer,
-    /// Positions of the tensors that are transpositions of each tensor without an operator, by the position of the
-    /// latter.
+    /// Positions of the transpositions of each tensor that need no operator, by the position of the transposed tensor;
+    /// tensors without such transpositions are missing.
     aliases: BTreeMap<usize, Vec<usize>>,
     /// Names of the nodes in the manifest, by position of the operator.
     node_names: Vec<String>,
@@ -139,7 +140,7 @@ impl ManifestWriter<'_> {
     }
 
     /// Prints a tensor: `input x dtype=f32 layout=NHWC { shape { N 1; C 3 } }`. `head` is the indented keyword, here
-    /// `input`.
+    /// `input`; `has_layout` is false for results of operators, which are printed without a layout.
     fn tensor(&mut self, head: &str, tensor: usize, has_layout: bool) {
         self.written.insert(tensor);
         let Some(found) = self.network.tensors.get(tensor) else { return };

@@ -22,8 +22,8 @@ pub enum LoopKind {
     /// Iterations distributed over the threads of a thread block: each thread executes every n-th one, n being the
     /// number of threads. Index values in the body fit 32 bits.
     Thread {
-        /// Name of the variable that counts the iterations completed by the thread: 0, 1, …. `None` unless every thread
-        /// executes the same small number of iterations.
+        /// Name of the variable that counts the iterations completed by the thread: 0, 1, …, in a loop whose trip count
+        /// is a multiple of the number of threads; `None` in loops without such a variable.
         round: Option<String>,
     },
 }

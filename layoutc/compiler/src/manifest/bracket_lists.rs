@@ -9,18 +9,19 @@ use super::lex::{KdlToken, KdlTokenKind, has_comments};
 pub(super) struct BracketList {
     /// Byte range of the list in the text, including brackets.
     pub(super) list: Range<usize>,
-    /// Byte range in the text that `text` replaces.
+    /// Byte range in the text that `text` replaces; `0..0` if `text` is empty.
     pub(super) place: Range<usize>,
     /// KDL text that replaces the range; empty if there is no replacement.
     pub(super) text: String,
     /// Help text that shows the replacement.
     pub(super) help: String,
-    /// True if the list is the shape of a tensor.
+    /// True for a list after a node `shape` or in the block of one; false for a property, as in `tensor a shape=[4]`.
     pub(super) is_shape: bool,
 }
 
-/// Interprets the list that opens at position `at` of the tokens `head` of a node; `None` if the bracket belongs to an
-/// expression or an element is not a word. `parent` is the name of the enclosing node, empty at the top level.
+/// Interprets the list that opens at position `at` of `head`, the tokens of a node without its block; `parent` is the
+/// name of the enclosing node, empty at the top level. `None` for an expression, as in any `map` or `compute` node, a
+/// list with comments or elements that are no words, and one at the start of a node outside of `shape`.
 pub(super) fn parse_list(
     text: &str,
     head: &[KdlToken],
@@ -87,8 +88,9 @@ pub(super) fn parse_list(
     }
 }
 
-/// Byte range of the list that opens at position `at` of `head`, including brackets; `None` if there is no list or no
-/// space surrounds it.
+/// Byte range of the list that opens at position `at` of `head`, including brackets; `None` if that token is no `(` or
+/// `[`, the list is not closed in `head`, or the list touches a word before or after. An `=` may touch the opening
+/// bracket.
 fn list(text: &str, head: &[KdlToken], at: usize) -> Option<Range<usize>> {
     let mark = |token: &KdlToken| match token.kind {
         KdlTokenKind::Stray => text.get(token.span.clone()),
@@ -118,8 +120,8 @@ fn list(text: &str, head: &[KdlToken], at: usize) -> Option<Range<usize>> {
     apart.then_some(open.span.start..close.span.end)
 }
 
-/// Elements of a list, separated by spaces or commas, without their quotes; `None` if there are none or an element is
-/// not a word.
+/// Elements of a list, separated by spaces or commas, without their quotes; `inside` is the text between the brackets.
+/// `None` if there are none or one is neither `...`, `*` nor only letters, digits and `_`.
 fn words(inside: &str) -> Option<Vec<&str>> {
     let words = inside.split([' ', '\t', ',']).filter(|word| !word.is_empty());
     let words: Vec<&str> = words.map(|word| word.trim_matches('"')).collect();
@@ -129,8 +131,8 @@ fn words(inside: &str) -> Option<Vec<&str>> {
     (!words.is_empty() && words.iter().all(|word| is_word(word))).then_some(words)
 }
 
-/// Axes of a list as KDL nodes: `n 16; c 4` for `n=16, c=4`, `d0 16; d1 4` for `16, 4`. `None` if an element has
-/// another form.
+/// Axes of a list as KDL nodes: `n 16; c 4` for `n=16, c=4`, `d0 16; d1 4` for `16, 4`; `inside` is the text between
+/// the brackets. `None` if there is no element, or one is neither an extent nor a name with an extent.
 fn axes(inside: &str) -> Option<String> {
     let of_item = |item: &str| -> Option<Vec<String>> {
         let parted = item.replace(['=', ':'], " ");

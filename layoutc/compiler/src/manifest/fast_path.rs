@@ -7,10 +7,11 @@ use super::tree::ManifestValue;
 /// Arguments and properties of a node, in order: the key of a property (`None` for an argument) and the value.
 pub(super) type NodeEntries = Vec<(Option<String>, ManifestValue)>;
 
-/// Maximum number of digits of an integer: any such integer fits in 64 bits.
+/// Maximum number of digits of an integer, so that the integer fits in 64 bits. Longer ones are left to the KDL parser.
 const DIGITS: usize = 18;
 
-/// Arguments and properties of the node with the tokens `head`; `None` if any of its words needs the KDL parser.
+/// Arguments and properties of the node with the tokens `head`, the node's name first. `None` if a word needs the KDL
+/// parser or a property has no value.
 pub(super) fn read(text: &str, head: &[KdlToken]) -> Option<NodeEntries> {
     let (name, words) = head.split_first()?;
     string(text, name)?;

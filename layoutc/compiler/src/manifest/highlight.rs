@@ -22,7 +22,8 @@ pub enum HighlightKind {
     Keyword,
 }
 
-/// Byte ranges of a text with their syntax classes, disjoint and in order.
+/// Byte ranges of a text with their syntax classes, disjoint and in order. Unquoted arguments that are neither numbers
+/// nor keywords, braces and `=` are in no range.
 pub fn highlight(text: &str) -> Vec<(Range<usize>, HighlightKind)> {
     let tokens = lex::lex_lossy(text);
     let mut parts = Vec::new();

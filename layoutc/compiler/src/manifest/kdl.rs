@@ -52,8 +52,8 @@ pub(super) fn node(
     node
 }
 
-/// Node with only its name and at most one argument: the first, if it is a word or a string, which is the name that an
-/// item declares. A malformed node keeps no more than these.
+/// Node with its name and at most one argument: the first, if it is a word or a string and not a property's key, which
+/// is the name that an item declares. A malformed node has no other arguments and no properties.
 fn outline(text: &str, head: &[KdlToken]) -> ManifestNode {
     let span = head.first().map_or(0, |t| t.span.start)..head.last().map_or(0, |t| t.span.end);
     let name_span = head.first().map_or(span.clone(), |token| token.span.clone());
@@ -78,8 +78,8 @@ fn outline(text: &str, head: &[KdlToken]) -> ManifestNode {
     }
 }
 
-/// Arguments and properties of the node with the tokens `head`, parsed by the `kdl` crate; `Ok(None)` if the tokens are
-/// not exactly one node, `Err` if they are malformed.
+/// Arguments and properties of the node with the tokens `head` of `text`, parsed by the `kdl` crate. `Ok(None)` if the
+/// tokens are not exactly one node, `Err` if they are malformed.
 pub(super) fn read(text: &str, head: &[KdlToken]) -> Result<Option<NodeEntries>, KdlError> {
     let document = KdlDocument::parse_v2(&alone(text, head))?;
     let [node] = document.nodes() else { return Ok(None) };
@@ -105,8 +105,9 @@ fn alone(text: &str, head: &[KdlToken]) -> String {
     source
 }
 
-/// Adds the parsed arguments and properties `entries` to `node`, with the spans of the tokens `head`. `None` if the
-/// numbers of tokens and entries do not match.
+/// Adds `entries`, the parsed arguments and properties in order, to `node`; `head` are the tokens of `text` that they
+/// were parsed from, the node's name first, and give the spans. `None` if tokens and entries do not correspond; `node`
+/// then holds the entries before the first mismatch, and the caller discards these.
 fn fill(
     text: &str,
     node: &mut ManifestNode,
@@ -147,7 +148,7 @@ fn entry(text: &str, token: &KdlToken, value: ManifestValue) -> Entry {
     Entry { value, span: token.span.clone(), content, quoted, plain }
 }
 
-/// Byte range of a token's text without its quotes and number signs.
+/// Byte range in the file of a token's text without its quotes and number signs.
 fn content(token: &KdlToken) -> Range<usize> {
     let quotes = match token.kind {
         KdlTokenKind::Quoted { hashes } => hashes + 1,

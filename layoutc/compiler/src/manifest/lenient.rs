@@ -49,18 +49,18 @@ impl LenientNode {
         self.parts.iter().filter_map(|part| part.key.as_ref().zip(part.value.as_ref()))
     }
 
-    /// Byte ranges of the values of all properties.
+    /// Byte ranges of the values of the properties that have a value, in order.
     pub fn values(&self) -> impl Iterator<Item = &Range<usize>> {
         self.props().map(|(_, value)| value)
     }
 
-    /// Byte range of the value of the property called `name`; `None` if it is missing or has no value.
+    /// Byte range of the value of the first property called `name` that has a value; `None` if there is none.
     pub fn prop(&self, text: &str, name: &str) -> Option<&Range<usize>> {
         self.props().find(|(key, _)| slice(text, key) == name).map(|(_, value)| value)
     }
 }
 
-/// Text at a byte range; empty if the range is outside of the text.
+/// Text at a byte range; empty if the range is outside of the text or splits a character.
 pub fn slice<'t>(text: &'t str, span: &Range<usize>) -> &'t str {
     text.get(span.clone()).unwrap_or_default()
 }
@@ -79,9 +79,11 @@ pub fn nodes(text: &str) -> Vec<LenientNode> {
 /// Syntactic context of a cursor at the end of a text: the enclosing nodes, the current node and the unfinished word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CursorContext {
-    /// Nodes that enclose the cursor, outermost first.
+    /// Nodes that enclose the cursor, outermost first, each without its `block` and `children`, as the block is not
+    /// closed.
     pub around: Vec<LenientNode>,
-    /// Node to which a word at the cursor adds an argument or property; `None` if the word begins a new node.
+    /// Node to which a word at the cursor adds an argument or property, without an unfinished argument at the cursor in
+    /// `parts`; `None` if the word begins a new node.
     pub node: Option<LenientNode>,
     /// Byte range of the key of the property whose value is at the cursor; `None` if the cursor is not at a property's
     /// value.
@@ -274,7 +276,8 @@ impl LenientParser<'_> {
         }
     }
 
-    /// Closes the innermost open block at byte `end`; returns false if no block is open.
+    /// Closes the innermost open block at byte `end`, and adds its owner to the enclosing block unless commented out;
+    /// returns false if no block is open.
     fn close(&mut self, end: usize) -> bool {
         let Some(LenientBlock { mut owner, dropped, nodes, opened }) = self.frames.pop() else {
             return false;

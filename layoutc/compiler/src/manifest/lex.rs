@@ -9,10 +9,11 @@ use std::sync::Arc;
 use super::diagnostic_sink::DiagnosticSink;
 use crate::base::codes::Code;
 
-/// Maximum nesting depth of blocks and of comments.
+/// Maximum nesting depth of blocks and of comments; deeper nesting is an error.
 pub(super) const NESTING_LIMIT: usize = 128;
 
-/// Maximum number of tokens that are searched backwards from a `//` for the name of the current node.
+/// Maximum number of tokens that are searched backwards from a `//` for the name of the current node, so that lexing
+/// takes linear time. In a longer node a `//` is assumed to be meant as a comment.
 const NODE_TOKENS: usize = 64;
 
 /// Kind of a KDL token.
@@ -45,7 +46,8 @@ pub(super) enum KdlTokenKind {
 pub(super) struct KdlToken {
     pub(super) kind: KdlTokenKind,
     pub(super) span: Range<usize>,
-    /// True if a `//` comment follows the token without a space.
+    /// True if the token is an unquoted word or of kind [`KdlTokenKind::Stray`] and a `//` comment follows without a
+    /// space, as in `c//4`.
     pub(super) glued_comment: bool,
 }
 
@@ -73,7 +75,7 @@ fn lexed(text: &str, faults: &mut DiagnosticSink) -> (Vec<KdlToken>, bool) {
     (lexer.tokens, is_whole)
 }
 
-/// True if the text `part` contains a comment or `/-`.
+/// True if the text `part` contains a comment, a `/-`, or a backslash that escapes a line end.
 pub(super) fn has_comments(part: &str) -> bool {
     let mut at = 0;
     for token in lex_lossy(part) {
@@ -215,8 +217,8 @@ impl Lexer<'_, '_> {
         None
     }
 
-    /// Skips a backslash and the line end that it escapes; adds a [`KdlTokenKind::Stray`] token if no line end follows.
-    /// `None` if a comment in between is unclosed.
+    /// Skips a backslash and the line end that it escapes, with the comments in between; adds a [`KdlTokenKind::Stray`]
+    /// token if no line end follows. `None` if one of the comments is unclosed or nested too deep, which is reported.
     fn line_continuation(&mut self) -> Option<()> {
         let start = self.at;
         self.at += 1;
@@ -283,8 +285,9 @@ impl Lexer<'_, '_> {
         }
     }
 
-    /// Reports a string that begins at byte `start` and lacks its closing quotes `end`. The string extends to the end
-    /// of the line; one in triple quotes extends to the end of the file, and `None` is returned.
+    /// Reports a string that begins at byte `start` and lacks its closing quotes `end`. With `triple`, for triple
+    /// quotes, the string extends to the end of the file and the result is `None`; otherwise a [`KdlTokenKind::Bad`]
+    /// token to the end of the line is added.
     fn unclosed_string(&mut self, start: usize, end: &str, triple: bool) -> Option<()> {
         let message =
             if triple { "unclosed string" } else { "this string is not closed on its line" };

@@ -15,7 +15,8 @@ use crate::base::nearest::nearest;
 use super::read::{ITEMS, NodeScope};
 
 /// Returns true if `head`, the tokens of a node without its block, is valid; else reports the first error. `parent` is
-/// the name of the enclosing node, empty at the top level. Tokens of kind [`KdlTokenKind::Bad`] are reported already.
+/// the name of the enclosing node, empty at the top level. For a token of kind [`KdlTokenKind::Bad`], which is reported
+/// already, the result is false without a report.
 pub(super) fn check(
     text: &str,
     head: &[KdlToken],
@@ -72,8 +73,8 @@ pub(super) fn check(
     true
 }
 
-/// Reports commas between the axes of a shape, as in `n 4, c 8,`; returns false, without a report, if `head` has no
-/// comma or is not a list of axes with an extent each.
+/// Reports commas between the axes of a shape, as in `n 4, c 8,`, and returns true; returns false, without a report, if
+/// `head` has no comma or is not a list of axes with an extent each.
 fn commas_in_shape(text: &str, head: &[KdlToken], faults: &mut DiagnosticSink) -> bool {
     let written = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
     let is_comma =
@@ -148,7 +149,7 @@ fn escapes(text: &str, token: &KdlToken, faults: &mut DiagnosticSink) -> bool {
     true
 }
 
-/// Maximum length in bytes of a string that a help text repeats on one line.
+/// Maximum length in bytes of a string that a help text repeats on one line; for a longer one it shows `"…"`.
 const SHOWN: usize = 200;
 
 /// Reports a string in triple quotes, which manifests do not allow, and suggests it on one line.
@@ -285,7 +286,8 @@ fn bracketed(
     }
 }
 
-/// Reports a property, such as `n=1`, where a node is expected, and suggests `n 1`.
+/// Reports a property, such as `n=1`, where a node is expected, and suggests `n 1`. If `parent`, the enclosing node,
+/// has the property, suggests to write the property on `parent`.
 fn property_for_node(text: &str, head: &[KdlToken], parent: &str, faults: &mut DiagnosticSink) {
     let of = |token: &KdlToken| text.get(token.span.clone()).unwrap_or_default();
     let whole = head[0].span.start..head.last().map_or(0, |token| token.span.end);

@@ -311,7 +311,8 @@ pub const FIELD: &str = "field";
 pub struct RecordItem {
     /// Fields of the record, at least one, with distinct names.
     pub fields: Vec<FieldItem>,
-    /// Alignment of the record in bytes, to a multiple of which the record's size is rounded up; `None` if not given.
+    /// Minimum alignment of the record in bytes; `None`: 1. The alignment is the greatest of `align` and those of the
+    /// fields, and the record's size is rounded up to a multiple of the alignment.
     pub align: Option<IntegerExpr>,
     /// Byte range of the record in the file.
     pub span: Range<usize>,
@@ -326,7 +327,7 @@ pub struct FieldItem {
     pub dtype: SpannedText,
     /// Number of elements along each axis of the field, outermost first; empty for one element.
     pub counts: Vec<IntegerExpr>,
-    /// Alignment of the field's offset, in bytes; `None` if not given.
+    /// Alignment of the field's offset, in bytes; `None`: the field follows the previous one at the next byte.
     pub align: Option<IntegerExpr>,
     /// Byte range of the field's node in the file.
     pub span: Range<usize>,
@@ -414,8 +415,8 @@ pub enum StepKind {
     Split { axis: Identifier, into: Vec<Identifier>, by: Vec<IntegerExpr> },
     /// `fuse h w as=hw`: adjacent axes become one, `h * extent(w) + w`; `into` is the new name, `None` if absent.
     Fuse { axes: Vec<Identifier>, into: Option<Identifier> },
-    /// `tile 8 * 128 as="r_tile …"`: XLA tile of the last axes, outermost first; `names` are those of the new axes,
-    /// empty if absent.
+    /// `tile 8 * 128 as="r_tile …"`: XLA tile of as many of the last axes as there are `entries`, outermost first;
+    /// `names` are those of the new axes, empty if absent.
     Tile { entries: Vec<TileEntry>, names: Vec<Identifier> },
     /// `pad c multiple=8`: rounds the extent of an axis up to a multiple.
     PadMultiple { axis: Identifier, multiple: IntegerExpr },

@@ -42,8 +42,8 @@ pub struct Entry {
     pub content: Range<usize>,
     /// True if the value is quoted.
     pub quoted: bool,
-    /// True if byte `k` of the string value is byte `content.start + k` of the file: the string has no escape and is
-    /// on one line.
+    /// True if the value is no string, or byte `k` of the string is byte `content.start + k` of the file: the string
+    /// has no escape and is on one line.
     pub plain: bool,
 }
 

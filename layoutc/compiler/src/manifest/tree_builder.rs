@@ -61,7 +61,8 @@ struct TreeBuilder<'t, 'f> {
     frames: Vec<OpenBlock<'t>>,
     /// Nodes so far of the innermost open block, or of the file.
     nodes: Vec<ManifestNode>,
-    /// Number of top-level nodes when a top-level block was last closed.
+    /// Number of top-level nodes when a top-level block was last closed. An unmatched `}` discards the nodes after
+    /// these, which were meant for a block that closed too early.
     closed: usize,
     /// True if a `}` without its `{` was read.
     stray: bool,
@@ -98,7 +99,8 @@ impl<'t> TreeBuilder<'t, '_> {
         self.tokens.get(self.at).map(|token| token.kind)
     }
 
-    /// Adds the token of an argument, a property's name or `=` to the current node.
+    /// Adds a word or `=` to the current node. A word after the node's block is an error: a property is added to the
+    /// node with the block, a name or `#` word begins a new node, and anything else is skipped.
     fn part(&mut self, token: &KdlToken) {
         if self.after_block && self.property_after_block(token) {
             return;
@@ -126,8 +128,8 @@ impl<'t> TreeBuilder<'t, '_> {
         self.head.push(token.clone());
     }
 
-    /// Reports a property that follows the block of its node, and adds the property to the node. Returns false, without
-    /// a report, if `token` begins no property.
+    /// Reports a property that follows the block of its node, adds the property to the node and returns true. Returns
+    /// false, without a report, if `token` begins no property or the node is broken.
     fn property_after_block(&mut self, token: &KdlToken) -> bool {
         let Some([equals, value]) = self.tokens.get(self.at..self.at + 2) else { return false };
         let is_word = |token: &KdlToken| {

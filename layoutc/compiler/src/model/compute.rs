@@ -134,7 +134,7 @@ impl Statement {
         self.scatter.is_some() || self.value.gathers()
     }
 
-    /// Calls `visit` on the scatter indices and the value, and on all their subexpressions.
+    /// Calls `visit` on the scatter indices and then on the value, each before all its subexpressions.
     pub fn walk<'s>(&'s self, visit: &mut dyn FnMut(&'s TypedExpr)) {
         self.scatter.iter().flatten().for_each(|index| index.value.walk(visit));
         self.value.walk(visit);
@@ -211,7 +211,7 @@ impl TypedExpr {
         }
     }
 
-    /// Calls `visit` on this expression and all subexpressions, including values for out-of-bounds reads.
+    /// Calls `visit` on this expression and then on all subexpressions, including values for out-of-bounds reads.
     pub fn walk<'v>(&'v self, visit: &mut dyn FnMut(&'v TypedExpr)) {
         visit(self);
         self.children().into_iter().for_each(|part| part.walk(visit));
@@ -247,7 +247,7 @@ impl TypedExpr {
         found
     }
 
-    /// True if the expression reads an element of the buffer.
+    /// True if the expression reads an element of the buffer, at an affine or a data-dependent index.
     pub fn uses(&self, buffer: BufferRef) -> bool {
         self.reads().iter().any(|read| read.buffer == buffer) || self.gathers_of(buffer)
     }
@@ -412,9 +412,9 @@ impl MathFunction {
 
 /// Loop schedule of a kernel from the manifest. Loops have the names of the output's storage axes and of reduced axes.
 ///
-/// A name may denote loops of several statements. `loops` lists loops of at least one statement; a split applies
-/// to each statement that has the loop. The vectorized loop is contiguous in at least one statement, a parallel loop is
-/// not a reduction in at least one; the directive does not apply to the other statements.
+/// A name may denote loops of several statements: each name in `loops` is a loop of at least one, and a split applies
+/// to every statement that has the loop. `vectorize` applies to the statements in which the loop is contiguous,
+/// `parallel` to those in which the loop is not a reduction, each to at least one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoopSchedule {
     /// Names of loops in their required order, outermost first; the planner places the other loops.

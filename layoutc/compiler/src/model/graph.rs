@@ -119,7 +119,8 @@ pub struct GraphNode {
 /// Possible layout assignment of an operator: a layout for each operand and result, with its cost.
 #[derive(Debug, Clone)]
 pub struct OperatorChoice {
-    /// Position among the `accepts` nodes of the operator, from 0; `None` if the operator accepts any layout.
+    /// Position among the `accepts` nodes of the operator, or of the node if the node has any, from 0; `None` if a
+    /// rule, such as `elementwise=#true`, gives the choice.
     pub alternative: Option<usize>,
     /// For each operand in order, the position of the required layout in [`GraphTensor::candidates`]; `None` if any
     /// candidate is accepted.
@@ -201,7 +202,8 @@ impl GraphTensor {
         self.is_constant() && !is_pinned
     }
 
-    /// Compatibility of the candidate at position `has` with the required candidate at position `required`.
+    /// Compatibility of the candidate at position `has` with the required candidate at position `required`;
+    /// [`Compatibility::Differs`] if there is no candidate at one of the positions.
     pub fn compatibility(&self, has: usize, required: usize) -> Compatibility {
         let fits = self.candidates.get(has).map(|candidate| &candidate.fits);
         fits.and_then(|fits| fits.get(required)).copied().unwrap_or(Compatibility::Differs)

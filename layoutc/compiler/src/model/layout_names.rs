@@ -7,8 +7,9 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use crate::model::Tensor;
 
-/// Name of a variable in printed expressions: the name of its axis or symbol, `p3` for physical index 3, `d3` for digit
-/// 3. An axis, storage axis or symbol `k` beyond its list is `i{k}`, `s{k}` or `n{k}`.
+/// Name of a variable in printed expressions: for `Var::Axis(k)`, `Var::Storage(k)` and `Var::Symbol(k)` the name of
+/// element `k` of `logical`, `storage` and `symbols`, or `i{k}`, `s{k}` and `n{k}` beyond the list; `p{k}` for physical
+/// index `k`, `d{k}` for digit `k`.
 pub fn variable(var: Var, logical: &[Axis], storage: &[Axis], symbols: &[Symbol]) -> String {
     let name = |found: Option<&String>, letter: char, k: u32| {
         found.cloned().unwrap_or_else(|| format!("{letter}{k}"))
@@ -23,7 +24,7 @@ pub fn variable(var: Var, logical: &[Axis], storage: &[Axis], symbols: &[Symbol]
     }
 }
 
-/// Text of an expression over `symbols` in the syntax of manifests: `4 * n`.
+/// Text of an expression in the syntax of manifests, `4 * n`; `Var::Symbol(k)` is element `k` of `symbols`.
 pub fn symbol_expr(expr: &Expr, symbols: &[Symbol]) -> String {
     print::expr(expr, &|var| variable(var, &[], &[], symbols))
 }

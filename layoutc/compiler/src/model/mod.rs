@@ -401,7 +401,8 @@ pub fn layout_bytes(layout: &Layout, element_bits: u32) -> Expr {
     simple(bytes, layout)
 }
 
-/// Simplified form of `expr` over the layout's symbols; the layout's number of slots if `expr` is an error.
+/// Simplified form of `expr` over the layout's symbols; the layout's number of slots, positions that can hold one
+/// element, if `expr` is an error or cannot be simplified.
 fn simple(expr: Result<Expr, ExprError>, layout: &Layout) -> Expr {
     let facts = Facts::new(layout.symbols());
     expr.and_then(|e| facts.simplify(&e)).unwrap_or_else(|_| layout.physical_elements().clone())
@@ -432,8 +433,8 @@ impl Manifest {
     }
 
     /// Copy of the manifest with an additional instance `NAME_auto` after each instance `NAME` that has a loop schedule
-    /// or tile caches: the same kernel without them, so that the planner chooses everything. No instance is added if
-    /// its name is taken.
+    /// or tile caches: the same kernel without schedule and caches, so that the planner chooses everything. No instance
+    /// is added if another one has that name, ignoring case.
     #[must_use]
     pub fn with_unscheduled_instances(&self) -> Self {
         let mut computes = Vec::with_capacity(self.computes.len());
@@ -448,7 +449,8 @@ impl Manifest {
     }
 
     /// Manifest restricted to the tensors that are generated for `target`, and to the views, conversions and kernels
-    /// that use only those tensors. It is called before graphs are solved: a restricted copy has no `schedules`.
+    /// that use only those tensors. Borrowed and unchanged if that is every tensor; otherwise a copy with all graphs
+    /// and without `schedules`, so that the restriction must precede the solving of graphs.
     #[must_use]
     pub fn for_target(&self, target: &str) -> Cow<'_, Self> {
         let wanted =

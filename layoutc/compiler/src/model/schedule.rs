@@ -62,8 +62,8 @@ pub struct BufferBinding {
     pub name: String,
     /// Position of the buffer in [`GraphSchedule::buffers`].
     pub buffer: usize,
-    /// Position in [`crate::model::Manifest::tensors`] of the tensor with this layout. It has `memory none`, that is,
-    /// only index functions are generated, if the tensor is internal to the graph and not converted.
+    /// Position in [`crate::model::Manifest::tensors`] of the tensor with this layout. If the tensor is internal to the
+    /// graph and not converted, the tensor there has `memory none`: only index functions are generated for it.
     pub tensor: usize,
 }
 

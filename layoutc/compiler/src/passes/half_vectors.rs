@@ -131,7 +131,8 @@ fn loop_in_runs(stmt: &Stmt, name: &mut dyn FnMut(&str) -> String) -> Option<Vec
     Some(all)
 }
 
-/// Exclusive end of the loop's iterations that form whole vectors; `None` if there is no whole vector.
+/// Exclusive end of the iterations of the loop `from..to` that form whole vectors; `None` if the bounds are constants
+/// with less than one vector between them.
 fn whole_runs(from: &Expr, to: &Expr) -> Option<Expr> {
     if let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) {
         let rounds = to.checked_sub(*from)?;
@@ -150,7 +151,8 @@ fn whole_runs(from: &Expr, to: &Expr) -> Option<Expr> {
     Some(if *from == zero { whole } else { Expr::Add { args: vec![from.clone(), whole] } })
 }
 
-/// Collects the runs of f16 elements that a value reads in every iteration, except those that a condition guards.
+/// Adds to `found` the runs of f16 elements that a value reads in every iteration of the loop with variable `round`,
+/// except those that a condition guards, without duplicates. `name` returns an unused name similar to its argument.
 fn find(value: &Value, round: &str, found: &mut Vec<Read>, name: &mut dyn FnMut(&str) -> String) {
     match value {
         Value::Cast { cast, value: read } if is_cast(*cast, HALF, SINGLE) => {
@@ -197,7 +199,7 @@ fn is_read(number: &Value, read: &Read) -> bool {
     }
 }
 
-/// True if the index grows by one from one iteration of the loop `round` to the next.
+/// True if the index grows by one from one iteration to the next of the loop with variable `round`.
 fn goes_on(index: &Expr, round: &str) -> bool {
     let is_round = |expr: &Expr| *expr == Expr::name(round);
     let mentions = |expr: &Expr| {

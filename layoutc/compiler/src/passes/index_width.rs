@@ -10,7 +10,8 @@ use crate::ir::{Expr, Function, PartMut, Stmt, Value, ValueOp};
 /// Type in which widened indices are computed.
 const WIDE: Dtype = Dtype { scalar: Scalar::I64, lanes: 1 };
 
-/// Widens the indices in values of a function whose index type ends at `index_max`; 64-bit indices stay.
+/// Replaces indices in values that contain floor division, its remainder, a minimum or a maximum by `i64` values. No
+/// effect unless `index_max`, the greatest value of the function's index type, is at most 2^31 - 1.
 pub fn index_width(function: &mut Function, index_max: i64) {
     if index_max <= i64::from(i32::MAX) {
         function.body.iter_mut().for_each(widen);
@@ -50,7 +51,8 @@ fn needs_function(index: &Expr) -> bool {
     any
 }
 
-/// The index as an `i64` value; `None` if it is more than arithmetic.
+/// Index as an `i64` value; `None` if it contains operations other than sums, products, quotients, remainders, minima
+/// and maxima of names and constants.
 fn as_value(index: &Expr) -> Option<Value> {
     let binary = |op, a: &Expr, b: &Expr| Some(Value::binary(op, WIDE, as_value(a)?, as_value(b)?));
     let folded = |op, args: &[Expr]| {

@@ -20,7 +20,8 @@ pub use self::unroll_budget::unroll_budget;
 
 use crate::ir::Function;
 
-/// Runs all passes for kernels on a function, in their order. `ranges` are those of its parameters.
+/// Runs all passes for kernels on a function, in their order. `ranges` holds the value ranges of the function's
+/// parameters.
 pub fn kernel(function: &mut Function, ranges: &Ranges) {
     simplify(function, ranges);
     partition(function, ranges);

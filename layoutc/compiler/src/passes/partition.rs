@@ -11,7 +11,8 @@ use super::simplify::simplified;
 use crate::ir::{Compare, Expr, Function, LoopKind, Part, Primitive, Stmt, Value};
 use crate::machine::CPU;
 
-/// Partitions the loops of a function, the outermost first. `ranges` are those of its parameters.
+/// Partitions the loops of a function, the outermost first. `ranges` holds the value ranges of the function's
+/// parameters.
 pub fn partition(function: &mut Function, ranges: &Ranges) {
     let body = std::mem::take(&mut function.body);
     function.body = stmts(body, &mut ranges.clone());
@@ -39,8 +40,8 @@ fn stmts(body: Vec<Stmt>, ranges: &mut Ranges) -> Vec<Stmt> {
     all
 }
 
-/// Partitions the loops inside a statement and returns it. The name that the statement declares is added to
-/// `ranges` for the statements after it.
+/// Partitions the loops nested in a statement, not the statement itself, and returns the statement. Adds the name that
+/// the statement declares to `ranges` for the statements after it.
 fn inside(mut stmt: Stmt, ranges: &mut Ranges) -> Stmt {
     let depth = ranges.depth();
     if let Stmt::For { name, from, to, .. } = &stmt {
@@ -68,7 +69,9 @@ fn inside(mut stmt: Stmt, ranges: &mut Ranges) -> Stmt {
     stmt
 }
 
-/// Parts of a loop, in order; `None` if the loop is not worth partitioning.
+/// Simplified parts of a loop, in order. `None` for statements other than serial and unrolled loops with constant
+/// bounds and no barrier, if no comparison changes its truth, and if the parts exceed `loop_parts` or `part_statements`
+/// of [`CPU`](crate::machine::CPU).
 fn parts(stmt: &Stmt, ranges: &Ranges) -> Option<Vec<Stmt>> {
     let Stmt::For { name, from, to, step, kind, body } = stmt else { return None };
     if !matches!(kind, LoopKind::Serial | LoopKind::Unrolled(_)) {
@@ -125,7 +128,7 @@ fn weight(stmt: &Stmt) -> usize {
 
 /// Search for the iterations of a loop at which comparisons in its body change their truth.
 struct Search {
-    /// Position of the loop variable among the names of the visible ranges.
+    /// Position of the loop variable among the names in `ranges`.
     position: usize,
     step: i64,
     /// First and last value of the loop variable.
@@ -213,8 +216,8 @@ impl Search {
         self.changes.push(first + high * self.step);
     }
 
-    /// Truth of the comparison `a op b` in the iteration in which the loop variable is `value`; `None` if it is not
-    /// decided.
+    /// Truth of the comparison `a op b` in the iteration in which the loop variable is `value`; `None` if the ranges of
+    /// the operands do not decide the comparison.
     fn truth(&mut self, op: Compare, a: &Expr, b: &Expr, value: i64) -> Option<bool> {
         self.ranges.fix(self.position, value);
         decide(op, self.ranges.of(a)?, self.ranges.of(b)?)

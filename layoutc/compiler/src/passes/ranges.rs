@@ -33,7 +33,7 @@ impl Ranges {
         self.names.truncate(depth);
     }
 
-    /// Restricts the name declared at this depth to one value.
+    /// Restricts a name to one value; `depth` is the number of visible names before the name was declared.
     pub fn fix(&mut self, depth: usize, value: i64) {
         if let Some((_, range)) = self.names.get_mut(depth) {
             *range = Some([i128::from(value); 2]);
@@ -47,7 +47,8 @@ impl Ranges {
         Some([low, high.checked_sub(1)?])
     }
 
-    /// Range of an expression; `None` if it is not bounded.
+    /// Range of an expression; `None` if the ranges of the names in it do not bound its value, and for a condition or a
+    /// call.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes have no known range")]
     pub fn of(&self, expr: &Expr) -> Option<Interval> {
         match expr {

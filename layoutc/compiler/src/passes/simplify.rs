@@ -8,13 +8,13 @@ use crate::base::cast::range;
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{Compare, Expr, Function, LoopKind, PartMut, Stmt, Value, ValueOp};
 
-/// Simplifies a function. `ranges` are those of its parameters.
+/// Simplifies a function. `ranges` holds the value ranges of the function's parameters.
 pub fn simplify(function: &mut Function, ranges: &Ranges) {
     let body = std::mem::take(&mut function.body);
     function.body = Simplifier { ranges: ranges.clone(), constants: Vec::new() }.stmts(body);
 }
 
-/// The statements of a body after simplification, where the visible names have these ranges.
+/// Statements of a body after simplification; `ranges` holds the value ranges of the names visible there.
 pub(super) fn simplified(body: Vec<Stmt>, ranges: &Ranges) -> Vec<Stmt> {
     Simplifier { ranges: ranges.clone(), constants: Vec::new() }.stmts(body)
 }
@@ -91,8 +91,9 @@ impl Simplifier {
         vec![stmt]
     }
 
-    /// Inlines the body of a loop of one iteration. The body's index constants are substituted, as those of a
-    /// neighboring loop may have the same names. Returns the body unchanged as an error if it declares anything else.
+    /// Inlines the body of a loop of one iteration, simplified. The body's index constants are substituted, as those of
+    /// a neighboring loop may have the same names. Returns the simplified body as an error if it declares anything
+    /// else.
     fn inlined(&mut self, body: Vec<Stmt>) -> Result<Vec<Stmt>, Vec<Stmt>> {
         let declares = |stmt: &Stmt| {
             !matches!(
@@ -203,7 +204,8 @@ impl Simplifier {
         }
     }
 
-    /// Simplifies a remainder of a constant, or of a value that is below the divisor.
+    /// Simplified remainder `a % b` if `a` is a constant or below the divisor; else the remainder that `otherwise`
+    /// builds.
     fn remainder(
         &self,
         a: Box<Expr>,
@@ -283,7 +285,8 @@ impl Simplifier {
     }
 }
 
-/// Value of the loop variable in the only iteration of a serial or unrolled loop; `None` for other loops.
+/// Value of the loop variable in the only iteration of a serial or unrolled loop with constant bounds; `None` for loops
+/// with another number of iterations, and for all other loops.
 fn only_iteration(from: &Expr, to: &Expr, step: i64, kind: &LoopKind) -> Option<i64> {
     let (Expr::Int { value: from }, Expr::Int { value: to }) = (from, to) else { return None };
     let is_plain = matches!(kind, LoopKind::Serial | LoopKind::Unrolled(_));
@@ -397,7 +400,9 @@ fn holds(value: bool) -> Value {
     Value::Holds { condition: Expr::Bool { value } }
 }
 
-/// The statement of an `If`, or the taken branch if its condition is a constant.
+/// Statements that replace the `If` statement `stmt`, whose branches are `body` and `otherwise`: the taken branch if
+/// its condition is a constant, none if both branches are empty, else the `If`, with a negated condition if only
+/// `otherwise` is not empty.
 fn decided(stmt: Stmt, body: Vec<Stmt>, otherwise: Vec<Stmt>) -> Vec<Stmt> {
     let Stmt::If { condition, likely, .. } = stmt else { return Vec::new() };
     match condition {

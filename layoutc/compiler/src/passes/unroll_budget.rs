@@ -7,15 +7,16 @@ use crate::base::dtype::Dtype;
 use crate::ir::{Expr, Function, LoopKind, Part, Stmt, Storage, Value};
 use crate::machine::CPU;
 
-/// Makes unrolled loops serial if their bounds are unknown, if they index an array that exceeds the registers, or
-/// if their replicas exceed the budget. Within the budget, inner loops take precedence over outer ones.
+/// Makes unrolled loops serial if their bounds are unknown, if they index an array that exceeds the registers, or if
+/// their replicas have more than [`CPU`]'s `unrolled_statements`. Within that budget, inner loops take precedence over
+/// outer ones.
 pub fn unroll_budget(function: &mut Function) {
     keep_spilled_loops(&mut function.body, &mut BTreeSet::new());
     weigh(&mut function.body);
 }
 
-/// Makes every loop serial whose variable indexes one of the private arrays in `spilled`. Arrays that the body
-/// declares and that exceed the registers are added to `spilled`.
+/// Makes every unrolled loop serial whose variable indexes one of the private arrays in `spilled`, which exceed the
+/// registers. Arrays of that size that the body declares are added to `spilled`.
 fn keep_spilled_loops(body: &mut [Stmt], spilled: &mut BTreeSet<String>) {
     for stmt in body {
         if let Stmt::Allocate { name, element, elements, storage: Storage::Private } = stmt {
@@ -34,8 +35,8 @@ fn keep_spilled_loops(body: &mut [Stmt], spilled: &mut BTreeSet<String>) {
     }
 }
 
-/// True if an index of one of `arrays` depends on one of `names`. Index constants that depend on `names` are
-/// added to them.
+/// True if an index of an element of one of `arrays`, in a value of the body, depends on one of `names`. Index
+/// constants that depend on `names` are added to `names`.
 fn indexes(body: &[Stmt], names: &mut BTreeSet<String>, arrays: &BTreeSet<String>) -> bool {
     let depends = |expr: &Expr, names: &BTreeSet<String>| {
         let mut found = false;
@@ -63,8 +64,9 @@ fn indexes(body: &[Stmt], names: &mut BTreeSet<String>, arrays: &BTreeSet<String
     })
 }
 
-/// Weight of a body in statements: a loop that is not unrolled counts `loop_weight` more than its body, an
-/// unrolled one its replicas. Makes loops serial that exceed the budget.
+/// Weight of a body in statements: a serial or parallel loop counts [`CPU`]'s `loop_weight` more than its body, an
+/// unrolled one its replicas. Makes unrolled loops serial whose bounds are unknown or whose replicas weigh more than
+/// `unrolled_statements`.
 fn weigh(body: &mut [Stmt]) -> i64 {
     let mut all = 0_i64;
     for stmt in body {

@@ -230,8 +230,8 @@ fn storage<T>(var: Var, all: &[T]) -> Option<&T> {
 /// Storage axis that is part of a physical axis.
 struct GroupAxis {
     index: Expr,
-    /// Stride of the storage axis within the physical axis, in elements along it, and the stride's expression as
-    /// printed.
+    /// Stride of the storage axis within its physical axis, in positions along the physical axis (`elements`), and the
+    /// expression printed for the stride (`shown`).
     elements: i128,
     shown: Expr,
     extent: Expr,

@@ -206,7 +206,7 @@ impl SteinerTrees<'_> {
     }
 
     /// Cheapest partition of the targets in `mask` into two subtrees at `root`: scaled cost and
-    /// [`SteinerBranch::Split`].
+    /// [`SteinerBranch::Split`]; [`INFINITE`] and [`SteinerBranch::Leaf`] if no partition reaches all targets.
     fn parted(&self, mask: usize, root: usize) -> (Cost, SteinerBranch) {
         let mut best = (INFINITE, SteinerBranch::Leaf);
         let mut part = (mask - 1) & mask;

@@ -25,10 +25,11 @@ use network::{INFINITE, NetworkError, SolverLimits};
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "closures have no Debug")]
 pub struct SolverOptions<'a> {
-    /// Limits on memory and time of the solver.
+    /// Limits on the tables, the prefixes and the message passing of the solver.
     pub limits: SolverLimits,
     /// Function that returns the cost in bytes of a layout conversion, by the positions of the tensor, the source
-    /// candidate and the destination candidate. `None`: the cost is the number of bytes read and written.
+    /// candidate and the destination candidate, or `None` if there is no such conversion. Without a function (`price:
+    /// None`), the cost is the number of bytes read and written.
     pub price: Option<&'a (dyn Fn(usize, usize, usize) -> Option<u64> + Sync)>,
     /// Position of the choice to which each node is fixed, in the order of the nodes; `None`, or a list that ends
     /// earlier, leaves the choice to the solver.
@@ -83,7 +84,7 @@ pub(crate) fn consistency(graph: &Graph) -> Consistency {
 }
 
 /// Function that returns the number of bytes that a conversion reads and writes, by the positions of the tensor, the
-/// source candidate and the destination candidate.
+/// source candidate and the destination candidate; `None` if the graph has no tensor at the position.
 fn bytes_of(graph: &Graph) -> impl Fn(usize, usize, usize) -> Option<u64> + Sync + '_ {
     |tensor, from, to| graph.tensors.get(tensor).map(|tensor| bytes_moved(tensor, from, to))
 }
@@ -125,7 +126,8 @@ fn too_much(graph: &Graph, error: NetworkError) -> Diagnostic {
 /// lower bound. Proof and plan are checked by independent code.
 ///
 /// # Errors
-/// `graph::pinned` if no plan exists or none was found; `limit::graph` if the costs overflow.
+/// `graph::pinned` if no plan exists, none was found, or the check rejects the plan; `limit::graph` if the costs
+/// overflow.
 pub fn solve(graph: &Graph, settings: &SolverOptions<'_>) -> Result<GraphPlan, Box<Diagnostic>> {
     let bytes = bytes_of(graph);
     let price: &network_build::ConversionPrices<'_> = match settings.price {

@@ -145,7 +145,8 @@ fn producer(
     })
 }
 
-/// Candidates of the tensor at `position` that outputs, its declaration and readers require.
+/// Layouts of the tensor at `position` that outputs, its declaration and readers require, with the costs of its
+/// conversions: `price` in bytes, scaled by `scale`.
 fn side(
     graph: &Graph,
     position: usize,
@@ -239,7 +240,8 @@ fn unions(fixed: usize, readers: &[(usize, Vec<usize>)]) -> Vec<usize> {
 }
 
 impl GraphNetwork {
-    /// Fixes the choices of operators, in the order of the nodes; `None` leaves a choice open.
+    /// Fixes the choices of operators by position, in the order of the nodes; `None`, or a list that ends earlier,
+    /// leaves a choice open. An error if the costs overflow.
     pub(super) fn fix(
         &mut self,
         graph: &Graph,

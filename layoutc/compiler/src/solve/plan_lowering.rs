@@ -180,7 +180,8 @@ impl<'a> ScheduleBuilder<'a> {
         }
     }
 
-    /// Adds a layout of a tensor that shares the memory of the buffer at position `buffer`, as an alias.
+    /// Adds a layout of a tensor that shares the memory of the buffer at position `buffer`, as an alias; `tensor` and
+    /// `candidate` are the positions of the tensor and of the layout.
     fn add_buffer_alias(&mut self, tensor: usize, candidate: usize, buffer: usize) {
         let Some(found) = self.graph.tensors.get(tensor) else { return };
         let layout = found.text(candidate).to_owned();
@@ -211,8 +212,8 @@ impl<'a> ScheduleBuilder<'a> {
         self.buffers.push(GraphBuffer { name, dtype, layout, bytes: *bytes, use_of, aliases });
     }
 
-    /// Adds a tensor in a layout to the manifest, and returns its position there. A tensor that generated code does not
-    /// access gets `memory none`, that is, only index functions.
+    /// Adds a tensor in a layout to the manifest, and returns its position there; `None` if there is no such candidate.
+    /// A tensor that generated code does not access gets `memory none`, that is, only index functions.
     fn tensor(&mut self, place: TensorCandidate, name: &str) -> Option<usize> {
         let laid = &self.graph.tensors.get(place.0)?.candidates.get(place.1)?.tensor;
         let memory = if self.packed.contains(&place) { laid.memory } else { Memory::None };
@@ -235,7 +236,8 @@ impl<'a> ScheduleBuilder<'a> {
         ScheduleCall::Convert { convert, from: from.buffer, to: to.buffer }
     }
 
-    /// Marks the buffer, or the alias of the buffer, as an output of the graph.
+    /// Marks the buffer or alias with the name of `seen` as an output of the graph. Only a buffer with the role
+    /// intermediate changes its role.
     fn given(&mut self, seen: &BufferBinding) {
         let Some(buffer) = self.buffers.get_mut(seen.buffer) else { return };
         if buffer.name == seen.name {

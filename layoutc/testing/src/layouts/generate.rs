@@ -11,7 +11,7 @@ const MOST_SLOTS: i64 = 20_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "one switch for each kind")]
 pub struct Kinds {
-    /// True if indices may contain `&` and `^`.
+    /// True if indices may contain the operators `&` and `^`.
     pub bits: bool,
     /// True if indices may contain expressions such as `(a + b) % 8` and `a * 5 % 8`, whose injectivity does not
     /// follow from digits.
@@ -203,8 +203,8 @@ pub fn current(case: &Case) -> Option<(Vec<String>, Vec<i64>)> {
     Some((names, extents))
 }
 
-/// Adds random final steps to a layout: strides, or separators and alignments. `names` and `extents` are those of its
-/// last axes.
+/// Adds random final steps to a layout: strides, or separators and alignments. `names` and `extents` are those of the
+/// axes after all steps so far.
 fn last_steps(random: &mut Random, case: &mut Case, names: &[String], extents: &[i64]) {
     if names.is_empty() {
         return;
@@ -309,8 +309,9 @@ fn step(
     })
 }
 
-/// Random map over axes with these extents, as step `number`. It is injective by construction except for rare faults:
-/// every axis can be recovered from the index, given the axes after that axis.
+/// Random map over axes with these extents; item k is named `s{number}_k`, where `number` is the position of the step.
+/// Injective by construction except for rare faults: each axis can be recovered from the items, given the axes after
+/// it.
 fn map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Step {
     let mut values = Vec::new();
     for (k, extent) in extents.iter().enumerate() {
@@ -364,8 +365,9 @@ fn map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Ste
     Step::Map { items, separators: Vec::new(), all_parentheses: random.one_in(4) }
 }
 
-/// Random expression for axis `k` with extent `extent`: the axis itself, or shifted, reversed, rotated or mixed with
-/// one of the axes after it. `whole` is true if the extent is a constant, which most of these forms need.
+/// Random expression for the axis at position `k` of `extents`: the axis itself, or shifted, reversed, rotated or mixed
+/// with one of the axes after it, as far as `kinds` permits. `whole`: `extent`, that of the axis, is a constant, which
+/// most forms need.
 fn value(
     random: &mut Random,
     k: usize,
@@ -401,8 +403,8 @@ fn value(
     }
 }
 
-/// Appends a value to `items`, whole or split into two or three digits such as `v // 4` and `v % 4`. The boundaries of
-/// the digits sometimes do not nest.
+/// Appends a value to `items`, whole or as two or three digits such as `v // 4` and `v % 4`. Sometimes the divisor of
+/// one digit does not divide that of another, as in `v // 5`, `v % 5 // 3` and `v % 5 % 3`.
 fn cut(random: &mut Random, value: Tree, items: &mut Vec<Tree>) {
     let k = *random.pick(&[2, 2, 3, 4, 4, 5, 6, 8]);
     let m = *random.pick(&[2, 3, 4]);
@@ -464,7 +466,8 @@ fn disguise(random: &mut Random, index: Tree) -> Tree {
     }
 }
 
-/// Random map of arbitrary expressions, as step `number`; injective only by chance.
+/// Random map of arbitrary expressions over axes with these extents; item k is named `s{number}_k`, where `number` is
+/// the position of the step. Injective only by chance.
 fn wild_map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -> Step {
     let count = random.below(extents.len() + 1) + 1;
     let mut items = Vec::new();
@@ -475,7 +478,8 @@ fn wild_map(random: &mut Random, extents: &[i64], number: usize, kinds: Kinds) -
     Step::Map { items, separators: Vec::new(), all_parentheses: random.one_in(4) }
 }
 
-/// Random expression over the first `axes` axes, of depth at most `depth`.
+/// Random expression over the axes at the positions `0..axes`, of depth at most `depth`, with the operators that
+/// `kinds` permits.
 pub fn tree(random: &mut Random, axes: usize, depth: usize, kinds: Kinds) -> Tree {
     if depth == 0 || random.one_in(8) {
         return if axes == 0 || random.one_in(4) {

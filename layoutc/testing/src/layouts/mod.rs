@@ -87,7 +87,8 @@ impl Tree {
         }
     }
 
-    /// Value of the expression for an index of the axes. Quotients round down, as in Python.
+    /// Value of the expression for an index of the axes, one number per axis. Quotients round down, as in Python.
+    /// Panics if the expression contains a symbol.
     pub fn value(&self, axes: &[i64]) -> i64 {
         match self {
             Self::Int(n) => *n,
@@ -265,16 +266,17 @@ impl Tree {
     }
 }
 
-/// Presence of an open extent in a layout, which is the symbol `batch`. A [`Case`] contains one value of that symbol.
+/// Presence of an open (symbolic) extent in a layout: `Some` if the extent of the first axis is the symbol `batch`. A
+/// [`Case`] contains one value of that symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Open {
     None,
     Some,
 }
 
-/// Joint interval (least, greatest value) of the terms of a sum, each with its sign 1 or -1, over the axes `axes`.
-/// Enumerates the axes if a term is subtracted. With an open extent each term is bounded separately, and the result is
-/// `None` if the sum may have a tighter bound.
+/// Joint interval (least, greatest value) of the terms of a sum, each with its sign 1 or -1, over the axes `axes`: the
+/// sum of their intervals if no term is subtracted or an axis is empty, else by enumeration of the axes. `None` if
+/// enumeration is needed for several terms, but an extent is open.
 fn together(
     group: &[(i64, Tree)],
     axes: &BTreeSet<usize>,
@@ -455,7 +457,7 @@ impl Case {
         )
     }
 
-    /// Copy of the layout with the extent `batch` for the first axis.
+    /// Copy of the layout in which the extent of the first axis is `batch`, another value of the symbol.
     #[must_use]
     pub fn at(&self, batch: i64) -> Self {
         let mut case = self.clone();
@@ -549,8 +551,8 @@ pub enum Fault {
     Open,
 }
 
-/// Result of the oracle for a valid layout: its storage axes, physical shape and strides, and the location of
-/// each element.
+/// Result of the oracle for a valid layout: its storage axes (`names`, extents `storage`, strides in elements),
+/// physical shape and strides, element counts, and the location of each element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Truth {
     pub names: Vec<String>,
@@ -572,8 +574,8 @@ pub struct Element {
     pub offset: i64,
 }
 
-/// Extents of the axes after a step, from the names and extents before it. The extent of a map's index is the end of
-/// its interval plus 1, unless declared; `None` if the language defines no interval.
+/// Extents of the axes after a step, from the names and extents before it; `open` says whether an extent is symbolic.
+/// The extent of a map's index is the end of its interval plus 1, unless declared; `None` if it has no interval.
 pub fn extents_after(
     step: &Step,
     names: &[String],
@@ -782,8 +784,9 @@ struct Memory {
     pitches: Vec<i64>,
 }
 
-/// Arrangement of the storage axes in memory. Without `strides`, the axes between two separators are row-major, and so
-/// are these groups; `aligned` (bytes by axis) enlarges strides.
+/// Arrangement of the storage axes in memory. `separators` are the positions of axes that a separator follows. Without
+/// `strides`, the axes between two separators are row-major, and so are these groups; `aligned` (bytes by axis)
+/// enlarges strides.
 fn memory(
     case: &Case,
     extents: &[i64],

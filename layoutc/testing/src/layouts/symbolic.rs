@@ -43,7 +43,7 @@ impl Tree {
         }
     }
 
-    /// True if every divisor in the expression is positive for these values of the symbols.
+    /// True if every divisor in the expression is free of axes, and positive for these values of the symbols.
     fn divides(&self, values: &[i64]) -> bool {
         match self {
             Self::Int(_) | Self::Axis(_) | Self::Symbol(_) => true,
@@ -100,8 +100,8 @@ impl SymbolicStep {
         }
     }
 
-    /// Text of a map as in a manifest, without quotes; empty for other steps. `number` is the number of the step,
-    /// `names` are the axes before it.
+    /// Text of a map as in a manifest, without quotes; empty for other steps. `number` is the position of the step in
+    /// its layout, from which the items are named, and `names` are the axes before the step.
     pub fn map_text(&self, number: usize, names: &[String]) -> String {
         let Self::Map(items) = self else { return String::new() };
         let items: Vec<String> = items
@@ -112,8 +112,8 @@ impl SymbolicStep {
         format!("({}) -> ({})", names.join(", "), items.join(", "))
     }
 
-    /// Text of the step, number `number` of its layout, in the syntax of manifests. `names` are the axes before the
-    /// step.
+    /// Text of the step in the syntax of manifests. `number` is the position of the step in its layout, and `names` are
+    /// the axes before the step.
     fn text(&self, number: usize, names: &[String]) -> String {
         let plain = |tree: &Tree| tree.text(&[], false);
         let all = |trees: &[Tree]| {
@@ -146,7 +146,8 @@ impl SymbolicStep {
 }
 
 impl Symbolic {
-    /// Layout with the symbols replaced by these values.
+    /// Layout with the symbols replaced by these values, one per symbol. `symbol` of the result has the facts of the
+    /// first symbol, so that the layout counts as open.
     pub fn at(&self, values: &[i64]) -> Case {
         let axes = self.axes.iter().map(|(name, extent)| (name.clone(), extent.number(values)));
         let steps = self.steps.iter().enumerate().map(|(k, step)| step.at(k, values));
@@ -186,9 +187,9 @@ impl Symbolic {
         text + "    padding allow\n} }"
     }
 
-    /// Lists of legal values, one per symbol, for which the layout is within the limits of elements and slots: all such
-    /// lists if there are at most `most`, else the extremes and a random sample. The flag is true if the result
-    /// contains every list of legal values.
+    /// Lists of legal values, one per symbol, for which the layout is within the limits of elements and slots: from all
+    /// lists if there are at most `most`, else from the extremes and a random sample, together about `most`. The flag
+    /// is true if the result contains every list of legal values.
     pub fn values(&self, random: &mut Random, most: usize) -> (Vec<Vec<i64>>, bool) {
         let each: Vec<Vec<i64>> = self.symbols.iter().map(|facts| legal(*facts)).collect();
         let count = each.iter().map(Vec::len).fold(1, usize::saturating_mul);
@@ -224,7 +225,7 @@ impl Symbolic {
             .collect()
     }
 
-    /// True if every divisor in the maps is positive for these values of the symbols.
+    /// True if every divisor in the maps is free of axes, and positive for these values of the symbols.
     fn divides(&self, values: &[i64]) -> bool {
         self.steps.iter().all(|step| match step {
             SymbolicStep::Map(items) => items.iter().all(|index| index.divides(values)),
@@ -264,7 +265,7 @@ fn int(value: i64) -> Tree {
 }
 
 /// Random extent of an axis: a number, a symbol, or an expression such as `2 * n`, `n // 2 + 1` or `n + 3`. `symbols`
-/// is the number of symbols.
+/// is the number of symbols of the layout, at least 1.
 fn extent(random: &mut Random, symbols: usize) -> Tree {
     let own = Tree::Symbol(random.below(symbols));
     match random.below(12) {

@@ -264,9 +264,9 @@ impl Poly {
         Ok((quotient, rest))
     }
 
-    /// Division by a polynomial: `(quotient, rest)` with `self = divisor * quotient + rest`, by long division with
-    /// the leading term of the divisor. The quotient is 0 beyond [`MAX_DIVISIONS`] steps. [`ExprError::Divisor`] for
-    /// the divisor 0.
+    /// Division by a polynomial: `(quotient, rest)` with `self = divisor * quotient + rest`, by long division with the
+    /// term of the divisor that has the most atoms. Beyond [`MAX_DIVISIONS`] steps the result is `(0, self)`.
+    /// [`ExprError::Divisor`] for the divisor 0.
     pub(crate) fn divided_by(&self, divisor: &Poly) -> Result<(Self, Self), ExprError> {
         if let Some(term) = divisor.as_term() {
             return self.split_by(term);

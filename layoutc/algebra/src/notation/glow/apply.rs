@@ -13,7 +13,8 @@ use crate::builder::LayoutBuilder;
 use crate::expr::parse::Span;
 use crate::map::{IndexMap, identity};
 
-/// Permutes the current axes to the order of the letters in the text, and aligns their strides.
+/// Permutes the current axes of `builder` to the order of the letters in `text`, and aligns their strides to `[a=…]`.
+/// An attribute has no effect on the layout and gives a remark.
 pub(in crate::notation) fn apply(
     text: &str,
     builder: &mut LayoutBuilder,

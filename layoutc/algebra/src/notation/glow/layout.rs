@@ -13,7 +13,7 @@ pub struct GlowLayout {
     pub(super) dims: Vec<GlowAxis>,
 }
 
-/// Axis of a Glow layout string: a letter with extensions.
+/// Axis of a Glow layout string: a letter, or `*` for any axis, with extensions.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct GlowAxis {
     pub(super) letter: char,

@@ -9,7 +9,7 @@ use super::layout::{GlowAxis, GlowExtension, GlowLayout};
 use crate::expr::parse::Span;
 use crate::text::cursor::Cursor;
 
-/// Maximum rank of tensors in Glow.
+/// Maximum rank of tensors in Glow; a layout string with more axes is a fault.
 pub(in crate::notation) const MAX_DIMS: usize = 6;
 
 /// Axis of a layout string, with the byte ranges of its parts.
@@ -74,7 +74,7 @@ pub(super) fn read(text: &str) -> Result<Vec<SpannedAxis>, NotationFault> {
 }
 
 /// Parses an extension `[a=32]` or `[name:value]` at the read position, and adds it to `placed`, the axis before
-/// it.
+/// it. A second alignment or a second attribute of one name is a fault.
 fn extension(cursor: &mut Cursor<'_>, placed: &mut SpannedAxis) -> Result<(), NotationFault> {
     let start = cursor.at();
     cursor.next();

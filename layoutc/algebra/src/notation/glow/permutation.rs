@@ -28,7 +28,8 @@ pub enum TransposeOperand {
     To,
 }
 
-/// Reason why there is no unique permutation from one layout to another. Axes are counted from 0.
+/// Reason why layouts or numbers determine no unique permutation, or why a permutation does not apply to its operand.
+/// Axes are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PermutationError {
     /// An axis of a layout is `*`, which matches several axes.
@@ -51,12 +52,12 @@ pub enum PermutationError {
         /// Position of the second axis with the letter.
         second: usize,
     },
-    /// The two layouts have different numbers of axes.
+    /// Two layouts, two permutations to compose, or a shape and a permutation have different ranks.
     #[error("different ranks: {from} in the input, {to} in the output")]
     Rank {
-        /// Rank of the input.
+        /// Rank of the input layout, of the permutation that is applied first, or of the shape.
         from: usize,
-        /// Rank of the output.
+        /// Rank of the output layout, or of the other permutation.
         to: usize,
     },
     /// A letter occurs in only one of the two layouts.
@@ -69,7 +70,7 @@ pub enum PermutationError {
         /// Position of the axis.
         axis: usize,
     },
-    /// The numbers do not form a permutation.
+    /// The numbers given to [`AxisPermutation::new`] do not form a permutation.
     #[error("`{perm:?}` is not a permutation: `{axis}` is repeated or out of range")]
     Permutation {
         /// Numbers as they were given.

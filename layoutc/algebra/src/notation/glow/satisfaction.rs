@@ -32,7 +32,8 @@ pub enum Satisfaction {
     Satisfied,
     /// The tensor violates no requirement, but at least one attribute cannot be checked; lists these attributes.
     Unknown(Vec<UnknownAttribute>),
-    /// The tensor violates at least one requirement; lists the violated ones in axis order.
+    /// The tensor violates at least one requirement; lists the violated ones in axis order. If a rank differs, only the
+    /// ranks are checked.
     Unsatisfied(Vec<UnmetRequirement>),
 }
 
@@ -108,13 +109,15 @@ pub enum UnmetRequirement {
 /// Checks a tensor against the requirements of the layout string `required`.
 ///
 /// * Rank: the number of strides, and the rank of the tensor's own string, equal the rank of `required`.
-/// * Alignment: the stride of the axis is a multiple of it, in bytes. Alignments in the tensor's own string are
-///   ignored.
+/// * Alignment: the stride of the axis in bytes is a multiple of the alignment. Alignments in the tensor's own string
+///   are ignored.
 /// * Letter: equal to that of the tensor's string, case-sensitive; `*` on either side matches any letter. Each axis is
 ///   checked separately: two `*` may match different axes.
-/// * Attribute: equal to that of the tensor's string. If that lacks it, the result is [`Satisfaction::Unknown`].
+/// * Attribute: equal to that of the tensor's string. If the tensor's string lacks an attribute, and no requirement is
+///   violated, the result is [`Satisfaction::Unknown`].
 ///
-/// Further extensions of the tensor's string are ignored. Without a string only the strides are checked.
+/// Attributes of the tensor's string that `required` lacks are ignored. If the tensor has no string, letters and
+/// attributes are not checked and count as met.
 ///
 /// Strides of 48, 16, 4 and 1 elements of 4 bytes satisfy `NHW[a=16]C` (4 elements are 16 bytes), but not `N[a=128]HWC`
 /// (48 elements are 192 bytes).

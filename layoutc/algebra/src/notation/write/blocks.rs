@@ -22,7 +22,8 @@ pub(super) enum PaddingEncoding {
     /// Padding at the outermost block of an axis is part of the factor of the block: 60 channels padded to 64 are
     /// `C64c`. Other padding becomes a block of an axis of extent 1.
     RoundUp,
-    /// All padding becomes a block of an axis of extent 1, if there is such an axis.
+    /// All padding becomes a block of an axis of extent 1. Padding at the outermost block of an axis is encoded as in
+    /// `RoundUp` if there is no axis of extent 1, or if the padded size is not a multiple of the size.
     UnitAxis,
     /// Layouts with padding are not expressible.
     Reject,
@@ -127,7 +128,8 @@ pub(super) fn order(blocks: &[TagBlock]) -> Vec<usize> {
 /// axis positions binds every letter to the right axis.
 ///
 /// # Errors
-/// [`Inexpressible::Names`] if letters can bind to axes only by position, and the order is not the identity.
+/// [`Inexpressible::Names`] if letters can bind to axes only by position and `order` is not the identity, or if too few
+/// of the letters A to Z differ from all axis names.
 pub(super) fn letters(order: &[usize], layout: &Layout) -> Result<Vec<char>, Inexpressible> {
     let mut named = Vec::new();
     for axis in &layout.logical {

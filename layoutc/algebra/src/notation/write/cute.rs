@@ -15,10 +15,11 @@ use crate::layout::swizzle::Swizzle;
 use crate::map::{IndexMap, MapItem};
 use crate::prove::Executor;
 
-/// Maximum number of offset bits that are considered in the search for a swizzle.
+/// Maximum number of offset bits that are considered in the search for a swizzle; higher bits are never swizzled.
 const MAX_BITS: i128 = 32;
 
-/// Layout in CuTe's notation, such as `((16,4),8):((1,128),16)`. `bits` is the size of an element.
+/// Layout in CuTe's notation, such as `((16,4),8):((1,128),16)`. `bits` is the size of an element. `machine` runs the
+/// proofs of the layout before its swizzle.
 pub(super) fn write(
     layout: &Layout,
     bits: u32,
@@ -39,7 +40,7 @@ pub(super) fn write(
 }
 
 /// Layout with the storage map and the strides of `layout`, but without its swizzle. `bits` is the size of an
-/// element.
+/// element. [`Inexpressible::Swizzle`] if this layout cannot be built or proven on `machine`.
 fn before_swizzle(
     layout: &Layout,
     bits: u32,
@@ -67,8 +68,8 @@ fn before_swizzle(
     build().ok_or(Inexpressible::Swizzle)
 }
 
-/// Text of a layout whose offset is an XOR of bits of the axis indices: strides, and the smallest swizzle that
-/// moves the offset at each power of two along an axis to a power of two.
+/// Text `swizzle o 0 o shape:stride` of a layout whose offset is an XOR of bits of the axis indices. The swizzle is
+/// that of [`swizzle_of`]; [`Inexpressible::Swizzle`] if there is none.
 fn linear(layout: &Layout) -> Result<NotationText, Inexpressible> {
     let images = triton::images(layout)?;
     let swizzle = swizzle_of(&images).ok_or(Inexpressible::Swizzle)?;
@@ -94,8 +95,8 @@ fn linear(layout: &Layout) -> Result<NotationText, Inexpressible> {
     Ok(format!("{swizzle} o 0 o {}:{}", tuple(&shapes), tuple(&strides)).into())
 }
 
-/// Swizzle with the fewest bits, then the shortest shift, that maps every offset in `images` to a power of two;
-/// `None` if there is none.
+/// Swizzle with the fewest bits, then the shortest shift, that maps every offset in `images` to a power of two; `None`
+/// if there is none. `images` has the offsets of the elements at the indices 1, 2, 4, … of each axis.
 fn swizzle_of(images: &[Vec<i128>]) -> Option<Swizzle> {
     let all = || images.iter().flatten();
     let highest = all().map(|image| 128 - image.leading_zeros()).max().unwrap_or(0);

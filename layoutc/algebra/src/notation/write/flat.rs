@@ -13,11 +13,11 @@ use crate::normal_form::simplify::Facts;
 /// buffer. The span of a block is `stride * count`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StrideGap {
-    /// The next larger stride equals the span of the block: there is no padding. Also used for the largest stride
-    /// if the end of the buffer is not `Padded`.
+    /// The next larger stride equals the span of the block: there is no padding. For the largest stride, also if the
+    /// size of the buffer is symbolic or not a whole number of strides; slots after the last element are then ignored.
     Exact,
-    /// The next larger stride is this number of strides of the block, which exceeds its count: 8 for 6 elements
-    /// of a row at a row stride of 8.
+    /// The next larger stride is `n` times the stride of the block, where `n` exceeds the count of the block:
+    /// `Padded(8)` for the 6 elements of a row at a row stride of 8.
     Padded(i128),
     /// The next larger stride is not a whole number of strides of the block, or depends on a symbol.
     Unknown,
@@ -33,7 +33,7 @@ pub(super) struct StridedBlock {
     pub(super) div: i128,
     /// True for the most significant block of its axes.
     pub(super) is_top: bool,
-    /// Number of values of the block; rounded up for the most significant block.
+    /// Number of values of the block: `ceil(whole / div)` for the most significant block.
     pub(super) count: Expr,
     /// Stride of the block in the flat buffer, in elements.
     pub(super) stride: Expr,
@@ -159,7 +159,8 @@ impl FlatLayout {
         Ok(None)
     }
 
-    /// Merges adjacent blocks of an axis that are contiguous in the buffer, unless that would hide padding.
+    /// Merges adjacent blocks of an axis that are contiguous in the buffer. A most significant block whose last value
+    /// is partly beyond the axis stays separate, because a merged count would include the padding.
     fn merge(&mut self) -> Result<(), ExprError> {
         let mut merged: Vec<StridedBlock> = Vec::new();
         for piece in core::mem::take(&mut self.pieces) {
@@ -257,8 +258,9 @@ fn strides(
     Ok((strides, first))
 }
 
-/// Blocks that the digits of `chain` form, the most significant first, without blocks of a single value.
-/// `strides` has the stride of each digit of the layout.
+/// Blocks that the digits of `chain` form, the most significant first, without blocks of a single value. `strides` has
+/// the stride of each digit of the layout. [`Inexpressible::Reversed`] for a negative stride, [`Inexpressible::Offset`]
+/// for a constant that is added to the index.
 fn chain_pieces(
     layout: &Layout,
     digits: &Digits,

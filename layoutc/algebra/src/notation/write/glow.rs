@@ -48,7 +48,8 @@ pub(super) fn write(
     Ok(dims.concat().into())
 }
 
-/// Positions of the axes by descending stride. An axis of extent 1 follows the axis before it.
+/// Positions of the axes by descending stride. An axis of extent 1, which is `None` in `whole`, follows its predecessor
+/// in logical order; without a predecessor it comes first.
 fn order(flat: &FlatLayout, whole: &[Option<&StridedBlock>]) -> Vec<usize> {
     let mut order: Vec<usize> = flat.pieces.iter().rev().filter_map(StridedBlock::axis).collect();
     for (axis, _) in whole.iter().enumerate().filter(|(_, piece)| piece.is_none()) {

@@ -10,10 +10,12 @@ use super::{Inexpressible, NotationText};
 use crate::expr::{BinOp, Expr, ExprNode, Var};
 use crate::layout::Layout;
 
-/// Candidate texts for a layout: an affine map to the storage axes, strides, and an affine map to the offset.
+/// Candidate texts for a layout, in the order of trial: an affine map to the storage axes, strides, and an affine map
+/// to the offset, without those that MLIR cannot express.
 ///
 /// # Errors
-/// [`Inexpressible`] if there are no candidates.
+/// [`Inexpressible::Separators`] for several physical axes. Without candidates [`Inexpressible::Symbolic`] if the
+/// offset depends on symbols, otherwise [`Inexpressible::Swizzle`].
 pub(super) fn write(layout: &Layout) -> Result<Vec<NotationText>, Inexpressible> {
     let rank = layout.physical_map.len();
     if rank != 1 {

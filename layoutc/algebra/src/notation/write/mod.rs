@@ -101,7 +101,8 @@ pub enum Inexpressible {
     /// The layout has padding that the notation cannot express.
     #[error("this padding")]
     Padding,
-    /// The blocks are in an order that the notation cannot express.
+    /// The blocks are in an order that the notation cannot express, such as `c % 4` outside of `c // 4 % 4` in a oneDNN
+    /// tag.
     #[error("blocks in this order")]
     Order,
     /// Extents or strides depend on symbols.
@@ -110,7 +111,8 @@ pub enum Inexpressible {
     /// Strides are not whole numbers of bytes.
     #[error("elements that are not whole bytes")]
     Bits,
-    /// The order of the axes can be written only with their names, and the names are not single letters.
+    /// The order of the axes can be written only with their names, and the names are not distinct single letters; or
+    /// too few of the letters A to Z differ from all axis names.
     #[error("axes whose names are not letters")]
     Names,
     /// The extent of an axis is not a power of two.

@@ -9,8 +9,9 @@ use super::{Inexpressible, NotationText};
 use crate::expr::{BinOp, Expr};
 use crate::layout::Layout;
 
-/// Candidate texts for a layout in `NumPy`'s notation, in the order of trial: `C`, `F`, and the strides in bytes,
-/// such as `(48, 4)`. `bits` is the size of an element.
+/// Candidate texts for a layout in `NumPy`'s notation, in the order of trial: `C`, `F`, and the strides in bytes, such
+/// as `(48, 4)`. `bits` is the size of an element. If strides are symbolic or not whole bytes, only `C` and `F` for a
+/// layout without gaps, otherwise [`Inexpressible::Symbolic`] or [`Inexpressible::Bits`].
 pub(super) fn numpy(
     flat: &FlatLayout,
     layout: &Layout,
@@ -75,7 +76,8 @@ pub(super) fn multiple_of(count: i128, room: i128) -> i128 {
     (1..63).map(|k| 1_i128 << k).find(rounds).unwrap_or(room)
 }
 
-/// True if the layout has no padding, so that it is a permutation of the axes.
+/// True if no gap is known between a block and the next larger stride or the end of the buffer, so that `C` or `F` may
+/// express the layout.
 fn is_dense(flat: &FlatLayout) -> bool {
     flat.pieces.iter().all(|piece| piece.room == StrideGap::Exact)
 }

@@ -6,9 +6,10 @@ use alloc::vec::Vec;
 
 use super::flat::{FlatLayout, StrideGap, StridedBlock};
 
-/// Maximum number of tiles in a tiling.
+/// Maximum number of tiles in a tiling; a layout that needs more is not expressible.
 pub(super) const MAX_TILES: usize = 3;
-/// Maximum number of tilings that are tried for each number of tiles.
+/// Maximum number of tilings that are tried for each number of tiles, over all orders of the dimensions. The search
+/// for that number of tiles then ends without a result.
 pub(super) const MAX_TRIES: u32 = 4000;
 
 /// Logical axes that are linearized and tiled as one dimension; a group may be a single axis. Groups are ordered
@@ -21,8 +22,9 @@ pub(super) struct AxisGroup {
     pub(super) extent: Option<i128>,
 }
 
-/// Dimension of memory during the search. Its index is `g // div`, where `g` is the linearized index of the axis
-/// group at position `group`. It has `slots` values with padding, `None` if the number is symbolic.
+/// Dimension of memory during the search. Its index is `g // div`, modulo `slots` for a dimension within a tile, where
+/// `g` is the linearized index of the axis group at position `group`. `slots` is the number of values of the index with
+/// padding, `None` if symbolic.
 #[derive(Debug, Clone, Copy)]
 struct MemoryAxis {
     group: usize,
@@ -35,8 +37,8 @@ struct MemoryAxis {
 struct TilingState {
     /// Number of blocks matched so far, in the order of descending stride.
     piece: usize,
-    /// Number of elements, with padding, of the minor part of memory that is not matched yet; `None` if it
-    /// depends on a symbol.
+    /// Number of elements, with padding, that one index of the last matched dimension spans: the product of the `slots`
+    /// of all dimensions not matched yet. `None` if it depends on a symbol.
     slots: Option<i128>,
 }
 
@@ -159,8 +161,9 @@ impl TilingSearch<'_> {
         Some(at)
     }
 
-    /// Candidate extents of a tile along the dimension `run`, in the order of trial: the boundaries between the
-    /// blocks of its axes, or, for an axis of extent 1, amounts of padding in the layout; finally 1.
+    /// Candidate extents of a tile along the dimension `run`, in indices of `run`, in the order of trial: those that
+    /// end at a boundary between blocks of the axes of `run`; for an axis of extent 1 the factors `room / count` by
+    /// which other blocks are padded, and the smallest stride; finally 1.
     fn extents(&self, run: MemoryAxis) -> Vec<i128> {
         let mut extents = Vec::new();
         let mut add = |extent: i128| {
@@ -196,9 +199,9 @@ impl TilingSearch<'_> {
     }
 }
 
-/// True if the block `piece` fills the dimension `run`. If the stride was compared with the number of elements
-/// (`by_slots`), the block always does. Otherwise its gap must be [`StrideGap::Exact`], and its count must equal
-/// `run.slots`, if that is known.
+/// True if the block `piece` with its padding fills the dimension `run`. If `by_slots`, the caller has compared the
+/// stride of the block with the number of elements below `run`, which suffices. Otherwise the gap of the block must be
+/// [`StrideGap::Exact`], and its count must equal `run.slots`, if that is known.
 fn fills(piece: &StridedBlock, run: &MemoryAxis, by_slots: bool) -> bool {
     if by_slots {
         return true;
@@ -207,8 +210,8 @@ fn fills(piece: &StridedBlock, run: &MemoryAxis, by_slots: bool) -> bool {
     is_exact && (run.slots.is_none() || run.slots == piece.count.as_const())
 }
 
-/// Advances `picked`, which selects one element of each list of choices, to the next selection; false after
-/// the last.
+/// Advances `picked`, the position of the selected element in each list of `choices`, to the next selection, the last
+/// list fastest. After the last selection, returns false and sets all positions to 0.
 fn advance(picked: &mut [usize], choices: &[Vec<i128>]) -> bool {
     for (k, choices) in picked.iter_mut().zip(choices).rev() {
         *k += 1;

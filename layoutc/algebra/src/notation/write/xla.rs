@@ -11,11 +11,11 @@ use super::{ElementFormat, Inexpressible, NotationText};
 use crate::layout::Layout;
 use crate::notation::xla::named;
 
-/// Maximum number of groups of axes for which all orders are tried.
+/// Maximum number of groups of axes for which all orders are tried; of more groups, only the memory order is tried.
 const MAX_ORDERED: usize = 5;
 
-/// Candidate texts for a layout in XLA's notation, with a shape in front if the extents are static and the
-/// element type is given.
+/// Single candidate text for a layout in XLA's notation, with a shape in front if the extents are constant and XLA has
+/// the type `elements.dtype`. A tensor without axes is [`Inexpressible::Scalar`] if no shape can be written.
 pub(super) fn write(
     flat: &FlatLayout,
     layout: &Layout,
@@ -40,8 +40,8 @@ pub(super) fn write(
     })
 }
 
-/// Text between the braces of a layout: the order of the dimensions, minor to major, and the tiles, such as
-/// `1,0:T(8,128)`.
+/// Text between the braces of a layout: the order of the dimensions, minor to major, the tiles, and the rounding of the
+/// size, such as `1,0:T(8,128)L(2048)`. The error of [`missing_feature`] if no tiles produce the layout.
 fn braces(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     let total = flat.total.as_const();
     // Size without the slots after the last step of the largest stride.
@@ -72,8 +72,9 @@ fn braces(flat: &FlatLayout, layout: &Layout) -> Result<String, Inexpressible> {
     Err(missing_feature(flat))
 }
 
-/// Error that names the feature of the layout that XLA's tiles most likely cannot express, deduced from its
-/// blocks.
+/// Error for a layout for which no tiles were found. [`Inexpressible::Padding`] if a block other than a most
+/// significant one is padded or no stride is 1, [`Inexpressible::Symbolic`] if a symbolic stride has an unknown gap,
+/// otherwise [`Inexpressible::Order`].
 fn missing_feature(flat: &FlatLayout) -> Inexpressible {
     let is_symbolic = |piece: &StridedBlock| piece.stride.as_const().is_none();
     let starts = flat.pieces.first().is_none_or(|piece| piece.stride.as_const() == Some(1));
@@ -88,8 +89,8 @@ fn missing_feature(flat: &FlatLayout) -> Inexpressible {
     }
 }
 
-/// Groups of axes in memory order, major to minor: each set of linearized axes, and each single axis. An axis
-/// without a block follows the axis before it.
+/// Groups of axes in memory order, major to minor: each set of linearized axes, and each single axis. An axis without a
+/// block follows its predecessor in logical order; without a predecessor it comes first.
 fn groups(flat: &FlatLayout, layout: &Layout) -> Vec<AxisGroup> {
     let mut groups: Vec<AxisGroup> = Vec::new();
     let extent = |axes: &[usize]| {

@@ -80,8 +80,8 @@ pub(super) fn names() -> String {
     names
 }
 
-/// Name of an XLA element type that differs from `word` in one letter, which is replaced, added or removed: `f32`
-/// for `f33`. `None` if there is none.
+/// Name of an XLA element type that differs from `word` in one letter, which is replaced, added or removed: `f32` for
+/// `f33`. A name as long as `word` is preferred. `None` if there is none.
 pub(super) fn nearest(word: &str) -> Option<&'static str> {
     let own = word.as_bytes();
     let is_near = |name: &str| {
@@ -109,8 +109,8 @@ pub(in crate::notation) fn named(dtype: &str) -> Option<(&'static str, Option<u3
     TYPES.iter().find(is_packed).map(|row| (row.name, Some(row.bits)))
 }
 
-/// Manifest type in which `element` is stored in `shape`: `i4` for `s4` under `E(4)`, `i8` without `E`. Adds a
-/// remark to `shape` if an element of less than 8 bits takes a whole byte. A different `E` is a fault.
+/// Manifest type in which `element` is stored in `shape`: `i4` for `s4` under `E(4)`, `i8` under `E(8)` or without
+/// `E`. Adds a remark to `shape` if an element of less than 8 bits takes a whole byte. Another `E` width is a fault.
 pub(super) fn storage_type(
     element: &'static XlaType,
     shape: &mut XlaShape,

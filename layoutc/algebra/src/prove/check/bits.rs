@@ -33,8 +33,9 @@ fn all_ones(bits: u32) -> Result<i128, ExprError> {
 }
 
 impl CheckerContext<'_> {
-    /// Value of `a & b` or `a ^ b` as a sum, for equal sums, constants, or sums that decompose into runs of bits. An
-    /// XOR of values with unknown bits becomes a new digit; [`ExprError::Unbound`] for other operands.
+    /// Value of `a & b` or `a ^ b` as a sum, for equal sums, constants, or sums that decompose into runs of bits. If
+    /// the layout has symbols, an XOR of other non-negative operands becomes a new digit; [`ExprError::Unbound`] in all
+    /// remaining cases.
     pub(super) fn bitwise(&self, op: BinOp, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         if let (Some(x), Some(y)) = (a.as_constant(), b.as_constant()) {
             return Ok(Sum::constant(crate::expr::apply(op, x, y)?));
@@ -73,7 +74,8 @@ impl CheckerContext<'_> {
     }
 
     /// Value of `a ^ b` for operands with unknown bits, represented by a digit that has no definition. Equal sets of
-    /// operands share one digit, so that `a ^ b ^ b` simplifies to `a`.
+    /// operands share one digit, so that `a ^ b ^ b` simplifies to `a`. [`ExprError::Unbound`] if an operand may be
+    /// negative.
     fn opaque_xor(&self, a: &Sum, b: &Sum) -> Result<Sum, ExprError> {
         let mut of: BTreeSet<Sum> = BTreeSet::new();
         for number in [a, b] {
@@ -162,8 +164,9 @@ impl CheckerContext<'_> {
         Ok(sum)
     }
 
-    /// Decomposition of a sum of digits and a constant into disjoint runs of bits: `8*d + 3` with `d < 4` has two
-    /// bits of `d` from bit 3, and ones at bits 0 and 1. [`ExprError::Unbound`] if runs would overlap.
+    /// Decomposition of a sum of digits and a constant into disjoint runs of bits: `8*d + 3` with `d < 4` has two bits
+    /// of `d` from bit 3, and ones at bits 0 and 1. [`ExprError::Unbound`] if runs would overlap, a term is no multiple
+    /// of one digit, the range of a digit has symbols, or the value may be negative.
     fn runs(&self, sum: &Sum) -> Result<BitRuns, ExprError> {
         let mut runs = BitRuns::new();
         let mut constant = 0_i128;
@@ -222,8 +225,9 @@ impl CheckerContext<'_> {
         Ok(runs)
     }
 
-    /// Value of a run of `bits` bits that starts at bit `start`, as a sum. The XOR of several digits becomes a new
-    /// digit; equal sets of operands share it.
+    /// Contribution of one run to a value, as a sum: the content `run` of `bits` bits, times `2^start`, where `start`
+    /// is the position of the lowest bit of the run, from 0 at the least significant bit of the value. The XOR of
+    /// several digits becomes a new digit; equal sets of operands share one digit.
     fn run_sum(&self, start: u32, bits: u32, run: &BitSource) -> Result<Sum, ExprError> {
         let weight = 1_i128 << start;
         let reach = Sum::constant(all_ones(bits)?.checked_mul(weight).ok_or(ExprError::Overflow)?);

@@ -70,7 +70,9 @@ impl CollisionSweep {
         self.extents.iter().fold(1_i128, |n, e| n.saturating_mul((*e).into()))
     }
 
-    /// Checks all points of the component, and adds the number of points that are elements to `elements`.
+    /// Checks all points of the component, and adds the number of points that are elements to `elements`. Errors: `Map`
+    /// or `Bounds` with the position of the first target of the component, `Collision`, `Expr` if evaluation fails, or
+    /// `Missing` if slot numbers do not fit 64 bits.
     pub(super) fn run(
         &self,
         machine: &dyn Executor,
@@ -109,9 +111,9 @@ impl CollisionSweep {
         }
     }
 
-    /// Checks the points whose last index is `piece` modulo `pieces`, and marks those of their slots in `bits` that
-    /// are in the pass from slot `from` on. Returns the number of points that are elements; a failure is stored in
-    /// `outcome`.
+    /// Checks the points whose last index is `piece` modulo `pieces`, and marks their slots in `bits`, where bit 0 is
+    /// slot `from`; slots outside of the pass `from..from + PASS_BITS` are ignored. Returns the number of elements
+    /// visited. A failure is stored in `outcome` as `COLLIDED`, `DIFFERS`, `OUTSIDE` or `FAILED`, and stops the sweep.
     fn sweep(
         &self,
         (piece, pieces): (usize, usize),
@@ -160,7 +162,7 @@ impl CollisionSweep {
     }
 
     /// True if all conditions of the domain are non-negative at the point, which makes it an element; `None` if
-    /// evaluation fails.
+    /// evaluation fails. `stack` is a reused buffer.
     fn counts(&self, point: &[i64], stack: &mut Vec<i64>) -> Option<bool> {
         for margin in &self.within {
             if margin.run(point, stack).ok()? < 0 {

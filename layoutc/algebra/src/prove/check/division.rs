@@ -16,8 +16,8 @@ const MAX_DIVISIONS: usize = 256;
 /// constant.
 const MAX_NESTED: u32 = 3;
 
-/// Long division of `a` by the leading term of `b`: `(quotient, rest)` with `a = b * quotient + rest`.
-/// [`ExprError::Divisor`] for the divisor 0.
+/// Long division of `a` by the leading term of `b` ([`Sum::lead`]): `(quotient, rest)` with `a = b * quotient + rest`,
+/// where that term divides no term of `rest`. [`ExprError::Divisor`] for the divisor 0.
 pub(super) fn divide(a: &Sum, b: &Sum) -> Result<(Sum, Sum), ExprError> {
     let (by, k) = b.lead().ok_or(ExprError::Divisor)?;
     if b.len() == 1 {
@@ -194,8 +194,9 @@ impl CheckerContext<'_> {
         Ok(None)
     }
 
-    /// Sum equal to `a`, in which one term is expanded by the definition of its first defined factor: the term with
-    /// the largest coefficient that the divisor `k * by` does not divide. `None` if no such term has a definition.
+    /// Sum equal to `a`, in which one term is expanded by the definition of its first defined factor: the term with the
+    /// largest absolute coefficient, among the terms with a defined factor and, if the divisor `k * by` is the constant
+    /// `k`, a coefficient that `k` does not divide. `None` if there is no such term.
     fn expand_one(&self, a: &Sum, by: &Factors, k: i128) -> Result<Option<Sum>, ExprError> {
         let crossing = a.terms().filter(|(factors, coefficient)| {
             (!by.is_empty() || coefficient % k != 0)
@@ -208,8 +209,9 @@ impl CheckerContext<'_> {
         Ok(Some(without.plus_owned(&term)?))
     }
 
-    /// Defines one digit `d` of `rest` whose weighted range crosses a multiple of `k` as `c * high + low`, with two
-    /// new digits. All values that the new digits can take include those of `d`. False if there is no such digit.
+    /// Defines one digit `d` of `rest`, with weight `w` and a value range that crosses a multiple of `k / w`, as
+    /// `(k/w) * high + low`, with a new digit `high` and a new digit `low` in `0..k/w`. All values that the new digits
+    /// can take include those of `d`. False if no digit has a weight that divides `k` and such a range.
     fn cut(&self, rest: &Sum, k: i128) -> Result<bool, ExprError> {
         for (factors, weight) in rest.terms() {
             let [factor @ Factor::Digit(digit)] = &**factors else { continue };

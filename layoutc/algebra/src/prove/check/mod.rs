@@ -71,14 +71,16 @@ pub enum CertificateError {
     /// The chains of digits do not cover every index along this logical axis exactly once.
     #[error("the digits do not cover axis {0}")]
     Chains(usize),
-    /// The emitted index of this physical axis differs from the one composed from the steps. A position equal to the
-    /// number of physical axes means the emitted offset.
+    /// The emitted index of this physical axis differs from the one composed from the steps; the number of physical
+    /// axes stands for the emitted offset. In an enumeration of targets: position of the first target of the component
+    /// in which a target differs.
     #[error("the map of physical axis {0} is not the composition of the steps")]
     Map(usize),
     /// The emitted inverse for this logical axis, applied to the emitted map, does not return the logical index.
     #[error("the inverse of axis {0} does not return its index")]
     Inverse(usize),
-    /// The target at this position is negative, or not below its number of slots.
+    /// The target at this position is negative, or not below its number of slots. In an enumeration of targets:
+    /// position of the first target of the component that contains such a target.
     #[error("storage axis {0} exceeds its extent")]
     Bounds(usize),
     /// The comparison at this position of the predicate `valid` is false on an element. The position `usize::MAX`
@@ -157,8 +159,9 @@ fn check_undecided(
     Err(CertificateError::Undecided)
 }
 
-/// Checks for sample values of the symbols that the first element is at its declared offset and its bit offset is a
-/// multiple of its alignment; nothing if no alignment is declared.
+/// Checks for sample values of the symbols that the element at index 0 is at its declared offset, its offset in bits is
+/// a multiple of the alignment, and the padding before it is not negative; [`CertificateError::Origin`] otherwise. A
+/// layout without a declared alignment passes.
 fn check_origin(layout: &Layout) -> Result<(), CertificateError> {
     let Some(origin) = &layout.origin else { return Ok(()) };
     for symbols in samples(&layout.symbols, &extents(layout)) {
@@ -316,8 +319,9 @@ fn check_bounds(
     Ok(targets)
 }
 
-/// Physical indices of an element as sums over new digits, one digit per storage index, each times its stride within
-/// the physical axis. `targets` are pairs of storage index and extent.
+/// Physical indices of an element, one per physical axis, as sums over new digits of `domain`: one digit per storage
+/// index, times its stride within the physical axis, plus the leading padding on the last physical axis. `targets` are
+/// pairs of storage index and extent.
 fn physical_of_storage(
     layout: &Layout,
     domain: &CheckerContext<'_>,

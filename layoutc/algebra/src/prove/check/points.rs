@@ -1,5 +1,6 @@
-//! Checks by evaluation at every point (index tuple), with the last axis outermost. The code is independent of the
-//! enumeration of the prover.
+//! Checks of a proof by enumeration ([`check`]), of the elements of a small layout ([`check_elements`]) and of single
+//! expressions, by evaluation at every point (index tuple). The first axis varies fastest, unlike in the enumeration of
+//! the prover, with which the evaluation code is not shared.
 
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -15,10 +16,12 @@ use crate::layout::physical::groups;
 use crate::prove::executor::prove_cached;
 use crate::prove::{Executor, components, value_of};
 
-/// Maximum number of points (index tuples) enumerated to bound a single target.
+/// Maximum number of points (index tuples) enumerated to bound a single target; with more, the bound counts as not
+/// proven.
 const BOUND_POINTS: i128 = 1 << 22;
 
-/// Maximum number of index tuples of a layout that is verified by evaluating every element.
+/// Maximum number of index tuples of a layout that is verified by evaluating every element; [`check_elements`] skips a
+/// larger layout.
 const ELEMENT_POINTS: i128 = 1 << 20;
 
 /// Enumerates the points of every component. [`CertificateError`] unless the composed targets are distinct and within
@@ -166,8 +169,9 @@ impl ElementPrograms {
         })
     }
 
-    /// Checks a batch of `count` elements, with one column of logical indices per axis in `point`. Columns in `spare`
-    /// are reused as buffers.
+    /// Checks a batch of `count` elements; `point[k]` is the column of logical indices along axis `k`. Columns are
+    /// taken from `spare` as buffers, and returned to `spare` unless the check fails. [`CertificateError`] for the
+    /// first claim that fails.
     fn check(
         &self,
         point: &[Column],

@@ -14,7 +14,8 @@ use crate::expr::{Expr, ExprError, Predicate, Var};
 use crate::layout::Layout;
 use crate::layout::symbol_values::samples;
 
-/// Maximum number of slots of a layout on which the predicate is evaluated at every slot.
+/// Maximum number of slots of a layout on which the predicate is evaluated at every slot; a larger layout is checked on
+/// samples.
 const COUNTED_SLOTS: i128 = 1 << 16;
 
 /// Number of random slots on which the predicate of a large layout is checked.
@@ -23,12 +24,13 @@ const SPREAD: usize = 1 << 12;
 /// Number of random elements whose neighbor slots are checked, besides the corner elements.
 const ELEMENTS: usize = 1 << 8;
 
-/// Number of corner elements from which on a further axis contributes only its last index, not index 0 as well, so
-/// that their number stops doubling.
+/// Number of corner elements at which doubling stops: every further axis contributes only its last index instead of
+/// both index 0 and the last one.
 const CORNERS: usize = 1 << 8;
 
 /// Checks that the predicate is false on padding: on every slot of a small layout, on samples of a large one, and for
-/// sample values of the symbols. [`CertificateError::Predicate`] with `usize::MAX` if it is wrong on a checked slot.
+/// sample values of the symbols. [`CertificateError::Predicate`] with `usize::MAX` if it is wrong on a checked slot. A
+/// layout without an inverse, or with numbers beyond 64 bits, passes without a check.
 pub(super) fn check_padding(layout: &Layout) -> Result<(), CertificateError> {
     if layout.symbols.is_empty() {
         return at_values(layout, &[]);
@@ -139,8 +141,8 @@ impl StaticLayout {
         Ok(Self { extents, shape, steps, valid, inverse, map })
     }
 
-    /// Slots on which the predicate is checked, in batches. A batch has one column of indices per physical axis, with
-    /// one entry per slot.
+    /// Slots on which the predicate is checked, in batches: [`SPREAD`] random slots, then one batch for each sampled
+    /// element and its neighbors. A batch has one column of indices per physical axis, with one entry per slot.
     fn sample_slots(&self) -> Vec<Vec<Column>> {
         let mut spread = SplitMix64(0x9E37_79B9_7F4A_7C15);
         let mut all = alloc::vec![(0..SPREAD).map(|_| self.random_slot(&mut spread)).collect()];

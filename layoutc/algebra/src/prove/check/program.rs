@@ -57,8 +57,9 @@ impl StackProgram {
         stack.pop().ok_or(ExprError::Unbound)
     }
 
-    /// Values of the expression at `count` points, given one column of values per variable in `vars`. Buffers are
-    /// taken from `spare`, and columns that are no longer needed are returned to it.
+    /// Values of the expression at `count` points. `vars[k]` is the column of values, one per point, of the `k`-th
+    /// variable in the list given at compilation. Buffers are taken from `spare` while there are any, and all but the
+    /// result are returned to `spare`.
     pub(super) fn column(
         &self,
         vars: &[Column],
@@ -189,8 +190,9 @@ impl PredicateProgram {
         Ok(Self(predicate.all.iter().map(test).collect::<Result<_, ExprError>>()?))
     }
 
-    /// Value of the predicate at each of `count` points, given one column of values per variable in `vars`. Buffers
-    /// in `spare` are reused.
+    /// Value of the predicate at each of `count` points, in the order of the points: true if all comparisons hold.
+    /// `vars[k]` is the column of values of the `k`-th variable in the list given at compilation. Columns are taken
+    /// from `spare` as buffers, and returned.
     pub(super) fn test(
         &self,
         vars: &[Column],

@@ -278,8 +278,9 @@ impl CheckerContext<'_> {
         Ok(false)
     }
 
-    /// Factor by which `number` occurs in a sum: 2 for `x + y` in `2*x + 2*y + z`. It is a constant, or for symbolic
-    /// sums the quotient of the weights of the most deeply nested factors. `None` if there is none.
+    /// Factor by which `number` occurs in a sum: 2 for `x + y` in `2*x + 2*y + z`. If no constant fits and `sum` has
+    /// symbols, the factor is the quotient of the weights, in `sum` and in `number`, of the product with the most
+    /// deeply nested factors in `number`. `None` if that product is missing or the weights do not divide.
     fn weight_of(&self, sum: &Sum, number: &Sum) -> Result<Option<Sum>, ExprError> {
         if let Some(factor) = sum.factor_of(number) {
             return Ok(Some(Sum::constant(factor)));

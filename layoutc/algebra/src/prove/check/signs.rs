@@ -10,7 +10,8 @@ use super::sums::CheckerContext;
 use super::terms::{Factor, Factors, Sum};
 use crate::expr::ExprError;
 
-/// Maximum number of times that the most deeply nested quotients of a sum are replaced by their bounds in one proof.
+/// Maximum number of times that the most deeply nested quotients of a sum are replaced by their bounds in one proof; a
+/// proof that needs more fails.
 pub(super) const MAX_RELAXATIONS: usize = 6;
 /// Maximum number of distinct factors of a sum that is tested at the ends of their ranges; a sum with more factors is
 /// not proven by this test.
@@ -69,8 +70,8 @@ impl CheckerContext<'_> {
         Ok(ends.len() <= MAX_FACTORS && holds(sum, &ends, &mut left).unwrap_or(false))
     }
 
-    /// Sum whose non-negativity implies that of `sum`, in which all quotients of the deepest nesting level are
-    /// replaced by their bounds. `None` if `sum` has no quotients, or one of the quotients cannot be replaced.
+    /// Sum whose non-negativity implies that of `sum`, in which all quotients of the deepest nesting level are replaced
+    /// by their bounds. `None` if `sum` has no quotients, or is not linear in one of the quotients.
     pub(super) fn relaxed(&self, sum: &Sum) -> Result<Option<Sum>, ExprError> {
         let Some(level) = sum.factors().map(Factor::depth).max().filter(|depth| *depth > 0) else {
             return Ok(None);

@@ -17,15 +17,15 @@ use crate::expr::curve::CurveGrid;
 use crate::expr::{BinOp, Expr, ExprError, ExprNode, Var};
 use crate::symbol::{Axis, Symbol};
 
-/// Maximum number of steps (divisions and range computations) of a check. Nested quotients may otherwise repeat the
-/// same queries exponentially often.
+/// Maximum number of steps (divisions and range computations) of a check, which fails with `ExprError::TooLarge` beyond
+/// it. Nested quotients may otherwise repeat the same queries exponentially often.
 const MAX_STEPS: u32 = 100_000;
 
 /// State of one check: the digits and symbols that sums are over, and caches.
 pub(super) struct CheckerContext<'a> {
     pub(super) symbols: &'a [Symbol],
-    /// Facts about each digit, by its number. A digit that the check splits, or that represents a value such as an
-    /// XOR, appends digits.
+    /// Facts about each digit, by position: first the digits of the proof, then the digits that the check adds for
+    /// parts of a digit, storage indices, XORs and curve positions.
     pub(super) digits: RefCell<Vec<CheckerDigit>>,
     /// Index of each logical axis as a sum of digits.
     pub(super) axes: Vec<Sum>,
@@ -44,9 +44,9 @@ pub(super) struct CheckerContext<'a> {
     pub(super) is_bounding: Cell<bool>,
     /// Current nesting depth of range checks inside divisions with symbols.
     pub(super) nested: Cell<u32>,
-    /// Number of the digit that represents the XOR of a set of digits, by the numbers of these digits.
+    /// Position in `digits` of the digit that represents the XOR of a set of digits, by the positions of these digits.
     pub(super) parities: RefCell<BTreeMap<BTreeSet<usize>, usize>>,
-    /// Number of the digit that represents the XOR of a set of values with unknown bits, by these values.
+    /// Position in `digits` of the digit that represents the XOR of a set of values with unknown bits, by these values.
     pub(super) xors: RefCell<BTreeMap<BTreeSet<Sum>, usize>>,
     /// Grids whose Hilbert curves were verified to visit every cell once.
     pub(super) curves: BTreeSet<CurveGrid>,
@@ -83,8 +83,8 @@ impl<'a> CheckerContext<'a> {
         }
     }
 
-    /// Context of a digit proof, with the axes `logical` expressed as sums of digits. [`CertificateError::Chains`] if
-    /// the chains do not cover every index of every axis.
+    /// Context of a digit proof, with the axes `logical` expressed as sums of `digits`, whose positions are kept.
+    /// [`CertificateError::Chains`] if the chains do not cover every index of every axis.
     pub(super) fn of_digits(
         symbols: &'a [Symbol],
         digits: &Digits,
@@ -289,8 +289,8 @@ impl<'a> CheckerContext<'a> {
         self.axes.get(k).cloned()
     }
 
-    /// True if the inverse expression `index` is proven to return the index along axis `k` on every element. `back`
-    /// gives the sums that its variables stand for.
+    /// True if the inverse expression `index` is proven to return the index along the logical axis at position `k` on
+    /// every element. `back` returns the sum, over digits, that a variable `Var::Physical` of `index` stands for.
     pub(super) fn is_axis(
         &self,
         k: usize,

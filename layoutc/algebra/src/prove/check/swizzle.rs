@@ -14,11 +14,12 @@ use crate::layout::Layout;
 use crate::layout::swizzle::Swizzle;
 use crate::symbol::Symbol;
 
-/// Maximum number of index tuples at which two expressions are compared by value.
+/// Maximum number of index tuples at which two expressions are compared by value; in a larger shape, expressions that
+/// do not agree by bits count as different.
 const POINTS: i128 = 1 << 16;
 
-/// Checks that the layout `after` is the layout `before` with its last physical index swizzled, with its offset,
-/// inverse and predicate.
+/// Checks that the layout `after` is the layout `before` with its last physical index swizzled: the physical indices,
+/// the offset, the inverse and the predicate of `after` follow from those of `before` by the swizzle `after.swizzle`.
 pub(crate) fn check_swizzle(before: &Layout, after: &Layout) -> Result<(), CertificateError> {
     let swizzle = after.swizzle.ok_or(CertificateError::Missing)?;
     let last = before.physical_map.len().checked_sub(1).ok_or(CertificateError::Missing)?;
@@ -61,7 +62,8 @@ fn flat(layout: &Layout) -> Result<Expr, ExprError> {
 }
 
 /// Checks that the inverse and the predicate of `after` are those of `before` with the physical index at position
-/// `last` replaced by its swizzled value, which undoes the swizzle.
+/// `last` replaced by its swizzled value; the swizzle is its own inverse. [`CertificateError::Inverse`] or
+/// [`CertificateError::Predicate`] otherwise.
 fn check_back(
     before: &Layout,
     after: &Layout,
@@ -153,8 +155,9 @@ fn swizzle_definition(swizzle: Swizzle, x: &Expr) -> Result<Expr, ExprError> {
     Expr::binary(BinOp::Xor, x, &Expr::binary(op, &taken, &distance)?)
 }
 
-/// Arbitrary non-negative value as a sum of one-bit digits. A constant extent gives its bits; otherwise the value has
-/// the bits of the swizzle and one digit for all bits above them.
+/// Arbitrary value in `0..extent` as a sum of new one-bit digits, which may exceed `extent` up to the next power of
+/// two. If the extent is `None` or symbolic: any non-negative value, with the bits that the swizzle uses and one digit
+/// for all bits above them.
 fn number(
     domain: &CheckerContext<'_>,
     swizzle: Swizzle,
@@ -202,7 +205,8 @@ impl<'a> IndexBox<'a> {
         Ok(Self { domain, numbers, vars, extents })
     }
 
-    /// True if two expressions are proven equal at every index tuple of the shape, by bits or by evaluation.
+    /// True if two expressions are proven equal at every index tuple of the shape, by bits or, for at most [`POINTS`]
+    /// index tuples, by evaluation.
     fn same(&self, a: &Expr, b: &Expr) -> Result<bool, CertificateError> {
         let at =
             |var: Var| self.numbers.iter().find(|(own, _)| *own == var).map(|(_, sum)| sum.clone());

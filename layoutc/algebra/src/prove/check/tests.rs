@@ -31,7 +31,7 @@ fn expr(random: &mut Random, depth: u32) -> Expr {
     Expr::binary(op, &a, &b).unwrap()
 }
 
-/// Axes with these extents, each split at a random weight.
+/// Digits of axes with these extents, two digits per axis: the low digit has a random number of values in `1..=5`.
 fn digits(random: &mut Random, extents: &[i128]) -> Digits {
     let mut digits = Digits::default();
     for (axis, extent) in extents.iter().enumerate() {
@@ -47,7 +47,7 @@ fn digits(random: &mut Random, extents: &[i128]) -> Digits {
     digits
 }
 
-/// The values of all digits at a point: those of the axes, their parts, and XORs.
+/// Value of each digit at a point, by digit position: digits of the axes, their parts, and XORs.
 fn values(domain: &CheckerContext<'_>, digits: &Digits, point: &[i128]) -> BTreeMap<usize, i128> {
     let mut values = BTreeMap::new();
     for (chain, index) in digits.chains.iter().zip(point) {

@@ -59,8 +59,8 @@ impl CollisionSteps<'_> {
         }
     }
 
-    /// Adds the steps along axes that change the value of `form` by `count`, modulo `k`, or exactly if `k` is 0.
-    /// `deep` is as for [`Self::add`].
+    /// Adds to `found` the steps along axes that may change the value of `form` by `count`: modulo `k`, or exactly if
+    /// `k` is 0. `deep` is the number of derived digits passed so far, as for [`Self::add`].
     fn through(&mut self, form: &LinearForm, k: i128, count: i128, deep: usize) {
         for (digit, weight) in &form.terms {
             let steps = match k {
@@ -74,8 +74,8 @@ impl CollisionSteps<'_> {
         }
     }
 
-    /// Adds the steps along single axes that change the row-major index of the fused `axes`, outermost first, by
-    /// `step`.
+    /// Adds to `found` the steps along single axes that change the row-major index of the fused `axes`, outermost
+    /// first, by `step`: for each axis whose weight `w` in the index divides `step`, the step `step / w`.
     fn note_fused(&mut self, axes: &[usize], step: i128) {
         let mut weight = 1_i128;
         for axis in axes.iter().rev() {
@@ -95,8 +95,9 @@ impl CollisionSteps<'_> {
     }
 }
 
-/// Candidate steps `(axis, step)` that change undetermined digits, those with `known[digit]` `None`: by a full period
-/// of a remainder, by an amount that another digit of the same sum compensates, and by 1 to [`REPEATS`].
+/// Candidate steps `(position of the logical axis, positive distance)` that change a digit with `known[digit]` `None`:
+/// by a full period of a remainder, by an amount that another unknown digit of the same sum compensates, and by 1 to
+/// [`REPEATS`]. `extents` are the extents of all logical axes.
 pub(super) fn steps(
     digits: &Digits,
     extents: &[Expr],

@@ -86,8 +86,9 @@ impl DigitSolver<'_> {
         Ok(Vec::new())
     }
 
-    /// Digits of the sum `rest` as one gapless mixed-radix number times a unit, as in `3 * (4*a + b)` with `b < 4`;
-    /// `None` if they do not form one. Weights are compared modulo `k`, or exactly if `k` is 0.
+    /// Digits of the sum `rest` as one gapless mixed-radix number times a unit, as in `3 * (4*a + b)` with `b < 4`; the
+    /// constant of `rest` is ignored. `None` if they do not form one. Weights are compared modulo `k`, or exactly if
+    /// `k` is 0.
     fn number(&self, rest: &LinearForm, k: i128) -> Result<Option<MixedRadixNumber>, ExprError> {
         let mut terms: Vec<(usize, i128, i128)> = Vec::new();
         for (digit, weight) in &rest.terms {
@@ -143,8 +144,9 @@ impl DigitSolver<'_> {
         Ok(Some(if chain.sign == 1 { (-chain.constant, last - chain.constant) } else { (0, last) }))
     }
 
-    /// Pairs of digit position and value for all unknown digits of a known sum; `None` unless every weight exceeds
-    /// the greatest sum of all terms with smaller weights.
+    /// Pairs of digit position and value for all unknown digits of a known sum; `None` unless the absolute value of
+    /// every weight exceeds the greatest sum of all terms with smaller weights, and every term with a negative weight
+    /// has a greatest value that does not depend on symbols.
     pub(super) fn separate(
         &self,
         known: &KnownSum,
@@ -219,8 +221,8 @@ impl DigitSolver<'_> {
         Ok((low, high))
     }
 
-    /// Terms into which the digits of a sum are grouped. Two or more leading digits of a chain form one term, bounded
-    /// by the range of the chain; every other digit is a term by itself.
+    /// Terms into which the digits of the sum `rest` are grouped. Two or more leading digits of a chain that form a
+    /// mixed-radix number become one term, bounded by the range of the chain; every other digit is a term by itself.
     fn parts(&self, rest: &LinearForm) -> Result<Vec<IndependentTerm>, ExprError> {
         let mut left = rest.terms.clone();
         let mut parts = Vec::new();
@@ -280,7 +282,8 @@ impl MixedRadixNumber {
         self.count - 1 - if self.unit < 0 { 0 } else { self.least }
     }
 
-    /// Pairs of digit position and value, the most significant digit first, for a number with the given value.
+    /// Pairs of digit position and value, the most significant digit first, for a number with the given value: the
+    /// quotient by the weight of each digit, of the remainder that the more significant digits leave.
     fn digits_of(&self, value: &Expr) -> Result<Vec<(usize, Expr)>, ExprError> {
         let (mut left, mut read) = (value.clone(), Vec::new());
         for (digit, weight) in self.digits.iter().rev() {

@@ -51,8 +51,8 @@ pub(crate) struct DecodeFailure {
     pub(crate) steps: Vec<(usize, i128)>,
 }
 
-/// Logical indices as expressions over the targets; the inner `Err` holds the reasons why the targets do not
-/// determine them. `extents` are the extents of all logical axes.
+/// Logical indices as expressions over the targets; the inner `Err` holds the reasons why the targets do not determine
+/// them. The digits are those of one component, `extents` the extents of all logical axes.
 pub(crate) fn decode(
     digits: &Digits,
     extents: &[Expr],
@@ -84,8 +84,9 @@ fn greatest(digits: &Digits, digit: usize, facts: &Facts) -> Result<i128, ExprEr
     Ok(facts.bounds(extent)?.1.max(1) - 1)
 }
 
-/// Index `sign * m + constant` that a chain encodes, where `m` is the weighted sum of its digits, from the values
-/// `known[digit]`. It is the row-major index if the axes are fused. `None` if too few digits are known.
+/// Index `sign * m + constant` that a chain encodes, where `m` is the weighted sum of its digits with the values
+/// `known[digit]`; the row-major index if the axes are fused. Known low digits suffice if they determine the index
+/// within the extent of a single axis; `None` if even these are unknown. `extents[k]` belongs to logical axis `k`.
 fn chain_value(
     digits: &Digits,
     chain: &Chain,

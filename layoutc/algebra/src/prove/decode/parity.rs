@@ -49,7 +49,8 @@ fn rows(digits: &Digits, is_known: &dyn Fn(usize) -> bool) -> Vec<ParityEquation
     rows
 }
 
-/// Equations after Gauss-Jordan elimination, each with its pivot: an unknown digit that occurs in no other equation.
+/// Pairs of pivot and equation after Gauss-Jordan elimination. The pivot is the position of an unknown digit that
+/// occurs in no other equation; redundant equations are dropped.
 fn reduced(rows: Vec<ParityEquation>) -> Vec<(usize, ParityEquation)> {
     let mut done: Vec<(usize, ParityEquation)> = Vec::new();
     for mut row in rows {
@@ -69,7 +70,8 @@ fn reduced(rows: Vec<ParityEquation>) -> Vec<(usize, ParityEquation)> {
     done
 }
 
-/// Pairs of digit position and value for the unknown digits that the known XORs determine.
+/// Pairs of digit position and value for the digits that are unknown, `known[digit]` is `None`, and determined by the
+/// known XORs.
 pub(super) fn solve(
     digits: &Digits,
     known: &[Option<Expr>],

@@ -9,7 +9,8 @@ use crate::digits::{Chain, DerivedDigit, Digit, Digits, LinearForm};
 use crate::expr::{BinOp, Expr, ExprError, Var};
 use crate::normal_form::simplify::Facts;
 
-/// Sum `form` of digits whose value is the expression `value`; `is_read` is true once all its digits are known.
+/// Sum `form` of digits whose value is `value`, an expression over the target values `Var::Storage`; `is_read` is true
+/// once all its digits are known.
 pub(super) struct KnownSum {
     pub(super) value: Expr,
     pub(super) form: LinearForm,
@@ -207,9 +208,9 @@ impl DigitSolver<'_> {
         Ok(Some(Expr::binary(BinOp::Mul, &moved, &Expr::constant(chain.sign))?))
     }
 
-    /// Derives sums and digits from a derived digit `number`, defined by `made`, of whose parts only the least or the
-    /// most significant are known: the parts are a remainder or a quotient of the sum in `made`. True if anything
-    /// became known.
+    /// Derives sums and digits from the unknown derived digit at position `number`, which `made` defines and a chain
+    /// divides into parts, if its lowest or its highest parts are known: these are a remainder or a quotient of the sum
+    /// in `made`. True if a sum or a digit became known.
     fn part_of_number(&mut self, number: usize, made: &DerivedDigit) -> Result<bool, ExprError> {
         let digits = self.digits;
         let (form, modulus) = match made {
@@ -255,7 +256,8 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// Pairs of digit position and value for the unknown digits of a chain, given the `value` of the whole chain.
+    /// Pairs of digit position and value for the unknown digits of a chain, given the `value` of the number that all
+    /// its digits encode: `value % above // weight`, where `above` is the weight of the next higher digit.
     fn cut_up(&self, chain: &Chain, value: &Expr) -> Result<Vec<(usize, Expr)>, ExprError> {
         let mut read = Vec::new();
         let mut above: Option<i128> = None;
@@ -283,8 +285,9 @@ impl DigitSolver<'_> {
         Ok(Some(Expr::binary(BinOp::Add, &value, &Expr::constant(rest.constant))?))
     }
 
-    /// Terms of `form` with unknown digits, and `value` with all known terms added (`op` is `Add`) or subtracted
-    /// (`Sub`). The constant of `form` stays in the form.
+    /// Pair `(rest, value)`: the terms of `form` with unknown digits and its constant, and `value` with all terms of
+    /// known digits added (`op` is `Add`) or subtracted (`Sub`). A partly known subdivided digit is replaced by its
+    /// parts.
     pub(super) fn without_known(
         &self,
         form: &LinearForm,

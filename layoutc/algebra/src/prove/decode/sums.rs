@@ -11,8 +11,9 @@ use crate::expr::{BinOp, Expr, ExprError};
 const MAX_KNOWN_SUMS: usize = 64;
 
 impl DigitSolver<'_> {
-    /// Records the sum whose value is known to be `value = form op k`, where `op` is `//` or `%`, if the terms of
-    /// `form` separate into multiples of `k` and a rest in `0..k`. False if they do not, or the sum is known already.
+    /// Records a sum that follows from `value = form op k`, where `op` is `//` or `%`, if `form` separates into
+    /// `k * whole + rest` with `rest` in `0..k`: `whole = value` for `//`, `rest = value` for `%`. False if it does not
+    /// separate, the sum is empty, or a value of the sum is known already.
     pub(super) fn record_division(
         &mut self,
         op: BinOp,
@@ -51,8 +52,8 @@ impl DigitSolver<'_> {
         is_new
     }
 
-    /// Combines each known sum that contains a quotient with the known remainder of the same division:
-    /// `k * sum + remainder` contains the dividend instead of the quotient. True if a new sum is recorded.
+    /// Combines each known sum `u * (x // k) + others` with the known remainder `x % k`: `k * sum + u * remainder` is
+    /// the value of `u * x + k * others`, without the quotient. True if a new sum is recorded.
     pub(super) fn multiply_out(&mut self) -> Result<bool, ExprError> {
         let mut whole = Vec::new();
         for known in self.sums.iter().filter(|known| !known.is_read) {
@@ -79,8 +80,9 @@ impl DigitSolver<'_> {
         Ok(progress)
     }
 
-    /// Remainder, dividend and divisor `(form % k, form, k)` of an unknown digit that equals `form // k`, if the
-    /// value of `form % k` is known; `None` otherwise. `unit` is the weight of the digit in the sum `within`.
+    /// Triple `(value of form % k, form, k)` for an unknown digit that equals `form // k`: a derived quotient, or the
+    /// highest digit of a chain. `None` if `form % k` is unknown, or if the sum `within`, in which the digit has the
+    /// weight `unit`, also contains a lower digit of the chain, in the proportion of the weights in the chain.
     fn remainder_of(
         &self,
         digit: usize,
@@ -113,8 +115,8 @@ impl DigitSolver<'_> {
         Ok(Some((rest, weighted(digits, chain.digits.iter()), own.weight)))
     }
 
-    /// Records the value `k * quotient + form % k` of the sum `form`. False if the value of `form % k` is unknown, or
-    /// that of `form` is known already.
+    /// Records that the sum `form` has the value `k * quotient + form % k`, where `quotient` is the value of
+    /// `form // k`. False if the value of `form % k` is unknown, or a value of `form` is known already.
     pub(super) fn combine_divmod(
         &mut self,
         quotient: &Expr,

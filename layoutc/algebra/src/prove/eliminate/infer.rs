@@ -1,5 +1,5 @@
-//! Inference of values of unknown atoms (axes, quotients, XORs) from known ones: of sums and quotients whose parts
-//! are known, and of an operand of a known XOR.
+//! Inference of values of unknown atoms (axes, quotients, XORs) from known ones: of operations whose operands have
+//! known values, and of an operand of a known XOR.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -28,9 +28,9 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// Subtracts a multiple of an equation from the sum `form`, so that an unknown atom of `form` cancels, quotients
-    /// before axes. Returns the remaining sum and the subtracted value; `None` if no equation does so without adding
-    /// unknown atoms.
+    /// Subtracts a multiple `t` of an equation `e = v` from the sum `form`, so that an unknown atom of `form` cancels;
+    /// quotients are tried before axes. Returns `(form - t*e, t*v)`; `None` if no equation has such a multiple without
+    /// adding unknown atoms.
     fn subtract_equation(&self, form: &Poly) -> Result<Option<(Poly, Expr)>, ExprError> {
         let mut unknown: BTreeMap<Atom, Poly> = BTreeMap::new();
         for (monomial, coefficient) in form.terms() {
@@ -128,8 +128,9 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// Records the value of one unknown atom that follows from known values, or adds equations: quotients of
-    /// equations, or one for the unknown operand of a known XOR. True if a value or an equation is new.
+    /// Records the value of one unknown quotient or XOR that follows from the values of its operands, or from
+    /// [`Self::known_quotient`]. If there is none, adds equations: those of [`Self::divide`], or
+    /// `operand = xor ^ other` for the unknown operand of a known XOR. True if a value or an equation is new.
     pub(super) fn infer(&mut self) -> Result<bool, ExprError> {
         let mut atoms: BTreeSet<Atom> = BTreeSet::new();
         for equation in &self.equations {
@@ -162,7 +163,8 @@ impl Elimination<'_> {
     }
 
     /// Adds equations `sum // d = value // d` derived from equations `sum = value`, if `sum // d` contains an unknown
-    /// quotient that is an operand of a known XOR. True if an equation is new.
+    /// quotient that occurs in an operand of a known XOR. Divisors `d` are tried for which a quotient of `sum` by `g`
+    /// becomes one by `d * g`. True if an equation is new.
     fn divide(&mut self) -> Result<bool, ExprError> {
         let mut wanted: BTreeSet<Atom> = BTreeSet::new();
         for atom in self.known.keys() {

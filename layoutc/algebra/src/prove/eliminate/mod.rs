@@ -26,10 +26,10 @@ use trials::Trials;
 
 /// Maximum number of equations of a component; further equations are dropped.
 const MAX_EQUATIONS: usize = 48;
-/// Maximum number of equations subtracted from one sum to find its value.
+/// Maximum number of equations subtracted from one sum to find its value; a sum that needs more has no known value.
 const MAX_EQUATIONS_OF_A_SUM: usize = 6;
-/// Maximum number of applications of a rule before elimination gives up, and maximum depth of quotients in derived
-/// equations.
+/// Maximum number of rounds, each of which applies the first rule that makes progress, before elimination gives up.
+/// Also the maximum nesting depth of quotients that are simplified in derived equations.
 const MAX_ROUNDS: usize = 24;
 
 /// Linear equation over atoms (axes, quotients and XORs): the sum of `weight * atom` plus `constant` equals `value`.
@@ -125,8 +125,8 @@ fn is_symbolic(sum: &Poly) -> bool {
 }
 
 impl Elimination<'_> {
-    /// Adds the equation `form = value`. Returns false if it is redundant or not linear in axes, quotients and XORs,
-    /// or there are [`MAX_EQUATIONS`] already.
+    /// Adds the equation `form = value`. Returns false if it is redundant (its atoms are known, or another equation has
+    /// the same sum) or not linear in axes, quotients and XORs, or there are [`MAX_EQUATIONS`] already.
     fn take(&mut self, form: &Poly, value: Expr) -> Result<bool, ExprError> {
         let (mut unknown, mut constant) = (BTreeMap::<Atom, Poly>::new(), Poly::zero());
         for (monomial, coefficient) in form.terms() {
@@ -198,7 +198,8 @@ impl Elimination<'_> {
         is(&|a, b| a < b).then_some(-1)
     }
 
-    /// Records the value of the atom in the first equation with one unknown atom. True if there was such an equation.
+    /// Records the value `(value - constant) // weight` of the unknown atom in the first equation that has one unknown
+    /// atom, with a weight of known sign. True if there was such an equation.
     fn solve(&mut self) -> Result<bool, ExprError> {
         for equation in self.reduced()? {
             let (Some((atom, weight)), 1) =

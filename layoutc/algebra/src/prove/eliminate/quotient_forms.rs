@@ -41,8 +41,9 @@ impl QuotientForms<'_> {
         }
     }
 
-    /// Floor quotient `p // d`, with multiples of `d` taken out of the dividend: `(d*a + x) // d` gives `a + x // d`.
-    /// `depth` is the number of nested quotients that may still be simplified.
+    /// Floor quotient `p // d`, with multiples of `d` taken out of the dividend: `(d*a + x) // d` gives `a + x // d`,
+    /// and `a` or `a - 1` if `x // d` is 0 or -1 at every sample element. `depth` is the number of nested quotients
+    /// that may still be simplified; the quotient is kept as an atom beyond it.
     pub(super) fn quotient(&self, p: &Poly, d: &Poly, depth: usize) -> Result<Poly, ExprError> {
         let (mut whole, mut rest) = p.divided_by(d)?;
         if let Some(k) = d.as_constant() {

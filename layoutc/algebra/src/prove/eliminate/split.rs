@@ -11,8 +11,9 @@ use crate::normal_form::poly::Poly;
 use crate::normal_form::poly::monomial::Atom;
 
 impl Elimination<'_> {
-    /// Splits equations `w*a + b = v` with `0 <= b < w` into `a = v // w` and `b = v % w`, and adds these. Equations
-    /// are split both as stored and with known values substituted. True if an equation is new.
+    /// Splits equations `w*a + b = v`, where `0 <= b < w` at every sample element, into `a = v // w` and `b = v % w`,
+    /// and adds these. Equations are split both as stored and with known values substituted. True if an equation is
+    /// new.
     pub(super) fn split_equations(&mut self) -> Result<bool, ExprError> {
         let mut all: Vec<Equation> = Vec::new();
         for equation in self.equations.iter_mut().filter(|equation| !equation.is_done) {
@@ -41,8 +42,9 @@ impl Elimination<'_> {
         Ok(is_new)
     }
 
-    /// Candidate divisors for splitting an equation: the absolute values of its weights and their common divisors,
-    /// the greatest first. The divisor 1 and weights of unknown sign are omitted.
+    /// Candidate divisors for splitting an equation: the absolute values of its weights, and the greatest common
+    /// divisors of pairs of constant weights, the greatest first. The divisor 1 and weights of unknown sign are
+    /// omitted.
     fn weights(&self, equation: &Equation) -> Result<Vec<Poly>, ExprError> {
         let mut weights: Vec<Poly> = Vec::new();
         for weight in equation.unknown.values() {
@@ -65,8 +67,8 @@ impl Elimination<'_> {
         Ok(weights)
     }
 
-    /// Equations for `a` and `b`, if the sum of `equation` is `by*a + b` with `0 <= b < by`; `None` otherwise.
-    /// Quotients with negative weight are also tried as parts of `b`, because a remainder `x % d` is
+    /// Equations `[a = v // by, b = v % by]` for an equation `by*a + b = v`, if `0 <= b < by` at every sample element;
+    /// `None` otherwise. Quotients with negative weight are also tried as parts of `b`, because a remainder `x % d` is
     /// `x - d * (x // d)`.
     fn parts(&self, equation: &Equation, by: &Poly) -> Result<Option<[Equation; 2]>, ExprError> {
         let mut candidates: Vec<BTreeSet<&Atom>> = alloc::vec![BTreeSet::new()];
@@ -133,7 +135,8 @@ impl Elimination<'_> {
         Ok(None)
     }
 
-    /// Adds differences of multiples of two equations in which an atom that the two share cancels. True if an
+    /// Adds differences of multiples of two equations in which an atom that the two share cancels, for the first pair
+    /// of equations that gives a new one. Differences with more atoms than both equations are dropped. True if an
     /// equation is new.
     pub(super) fn combine(&mut self) -> Result<bool, ExprError> {
         let all = self.reduced()?;

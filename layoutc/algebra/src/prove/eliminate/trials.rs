@@ -14,7 +14,8 @@ use crate::prove::{Claim, value_of};
 /// Number of random elements per assignment of values to the symbols.
 const RANDOM: usize = 6;
 
-/// Sample element: values of the symbols, by position, and the logical index of the element.
+/// Sample element: the value of each `Var::Symbol(k)` at position `k` of `symbols`, and the logical index of the
+/// element.
 struct TrialPoint {
     symbols: Vec<i128>,
     index: Vec<i128>,

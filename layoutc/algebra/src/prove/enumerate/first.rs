@@ -7,8 +7,8 @@ use super::{EnumerationDomain, SlotSweep};
 use crate::expr::ExprError;
 use crate::prove::executor::Executor;
 
-/// First point in row-major order at which the only target of the domain is not 0; `None` if there is none. The
-/// domain must not have more than [`super::MAX_POINTS`] points.
+/// First point in row-major order at which the only target of the domain is not 0; `None` if there is none. The domain
+/// must not have more than [`super::MAX_POINTS`] points, which is not checked.
 ///
 /// # Errors
 /// [`ExprError::Overflow`] when a value leaves 64 bits.

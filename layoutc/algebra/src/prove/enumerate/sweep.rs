@@ -98,8 +98,9 @@ impl<'a> SlotSweep<'a> {
         Ok(span)
     }
 
-    /// Calls `visit(first index along the block axis, slot numbers)` for every block of the row that contains the
-    /// point `indices`, until `visit` returns false. Returns false if it did.
+    /// Calls `visit(first index along the block axis, slot numbers)` for the points of the domain in the row that
+    /// contains the point `indices`, in blocks of at most [`BLOCK`], until `visit` returns false. Returns false if
+    /// `visit` did, true at the end of the row.
     pub(super) fn blocks(
         &self,
         indices: &[i128],

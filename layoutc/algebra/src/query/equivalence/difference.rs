@@ -26,7 +26,8 @@ pub(super) enum DifferenceResult {
 
 impl DifferenceResult {
     /// Result for the pairs of two lists, given the result of each list: the earlier `First`, or the `Undecided` with
-    /// more points. `Undecided` takes precedence over `First`, because an earlier difference is possible.
+    /// more points, `None` if one of the two has `None`. `Undecided` takes precedence over `First`, because an earlier
+    /// difference is possible.
     fn combine(self, other: Self) -> Self {
         match (self, other) {
             (Self::Equal, found) | (found, Self::Equal) => found,
@@ -149,8 +150,9 @@ fn difference(
     })
 }
 
-/// Terms of the difference `whole`, without its constant, that share no axes; `rank` is the number of logical axes.
-/// All monomials over symbols alone form one term without axes.
+/// Sums of monomials of `whole`, the difference of two expressions, such that no two of the sums read a common axis.
+/// The constant of `whole` is omitted; all monomials over symbols alone form one sum without axes. `rank` is the number
+/// of logical axes: a monomial is searched for the axes `0..rank`.
 fn parts(whole: &Poly, rank: usize) -> Result<Vec<DifferenceTerm>, ExprError> {
     let mut parts: Vec<DifferenceTerm> = Vec::new();
     for (monomial, coefficient) in whole.terms().filter(|(monomial, _)| !monomial.is_empty()) {
@@ -181,9 +183,9 @@ fn axes_of(monomial: &Monomial, rank: usize) -> Vec<usize> {
     (0..rank).filter(reads).collect()
 }
 
-/// Value of the term `sum` at index 0, and the pair `(axis, index)` of its first change in row-major order, where all
-/// other indices are 0; `None` instead of the pair if the term is constant. The result is `None` if the term has no
-/// digits that decide its first change.
+/// Value of the term `sum` at index 0, and the first index in row-major order at which `sum` has another value, as
+/// `(axis, index)` with 0 on all other axes, or `None` if the term is constant. The outer `None`: digits of `sum` are
+/// derived, or belong to fused, offset, reversed or symbolic axes. `axes` are the axes of the term.
 #[expect(clippy::type_complexity, reason = "a pair, or nothing")]
 fn by_digits(
     axes: &[usize],
@@ -223,8 +225,9 @@ fn by_digits(
     Ok(Some((form.constant, last)))
 }
 
-/// Result of the search for the first logical index at which the term `sum`, without symbols, differs from `value`,
-/// its value at index 0. `axes` are the positions of the axes that the term reads.
+/// Result of the search for the first logical index at which the term `sum`, without symbols, differs from `value`, its
+/// value at index 0. `axes` are the positions of the axes that the term reads. If a full enumeration exceeds
+/// `scope.most` points, only the first points are searched, and `Undecided` means no difference among these.
 fn static_part(
     axes: &[usize],
     sum: &Expr,

@@ -21,7 +21,8 @@ use crate::query::locate::{ElementLocation, ElementLocationError};
 use crate::symbol::Symbol;
 use difference::{DifferenceResult, DifferenceScope, decide_within};
 
-/// Maximum number of points (index tuples) that are enumerated for one assignment of values to the symbols.
+/// Maximum number of points (index tuples) that are enumerated for one assignment of values to the symbols. A larger
+/// term is searched at its first points only, and a larger shape with a domain not at all.
 const SAMPLE_POINTS: i128 = 1 << 22;
 
 /// Result of comparing two layouts by the physical indices and the offset of every element.
@@ -246,8 +247,8 @@ fn with_extents(symbols: &[Symbol], extents: &[Expr]) -> Result<Facts, ExprError
     Ok(facts)
 }
 
-/// Result of [`decide_within`] with each `Var::Symbol(k)` replaced by `values[k]`, and at most [`SAMPLE_POINTS`]
-/// points enumerated.
+/// Result of [`decide_within`] for the expression pairs `pairs`, the domain conditions `within` and the logical
+/// `extents`, with each `Var::Symbol(k)` replaced by `values[k]`, and at most [`SAMPLE_POINTS`] points enumerated.
 fn at_values(
     (pairs, within): (&[(Expr, Expr)], &[Expr]),
     extents: &[Expr],

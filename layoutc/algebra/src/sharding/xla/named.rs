@@ -114,8 +114,8 @@ impl ShardingParser<'_> {
         self.cursor.expect(quote.encode_utf8(&mut text))
     }
 
-    /// Parses the order of the devices of `mesh`, such as `device_ids=([4,2]T(1,0)),`; row-major order if the
-    /// text has none.
+    /// Parses the order of the devices of `mesh`, such as `device_ids=([4,2]T(1,0)),`; row-major order if the text does
+    /// not continue with `device_ids=`. A list in ascending order is a fault.
     fn device_ids(&mut self, mesh: &Mesh) -> Result<DeviceOrder, NotationFault> {
         let count = mesh.devices().unwrap_or(1);
         self.blank();
@@ -176,8 +176,8 @@ impl ShardingParser<'_> {
         })
     }
 
-    /// Parses the mesh axes that shard each tensor axis, such as `[{'a'}, {}]`, as parsed and with byte ranges.
-    /// `[]` gives an empty list.
+    /// Parses the mesh axes that shard each tensor axis, such as `[{'a'}, {}]`, to one pair per tensor axis: its
+    /// sharding, and the mesh axes of the sharding with their byte ranges. `[]` gives an empty list.
     fn cuts(
         &mut self,
         mesh: &Mesh,
@@ -271,8 +271,9 @@ fn of_all(shared: &SubgroupAxes, mesh: &Mesh) -> Option<Subgroup> {
     [Subgroup::Unreduced, Subgroup::Manual].into_iter().find(is_all)
 }
 
-/// Adds all axes of `mesh` to the subgroup in `shared` that the keyword `word`, such as `manual`, names;
-/// `replicated` adds none. `span` is the byte range of the keyword.
+/// Sets the mesh axes of the subgroup in `shared` that the keyword `word` names to all axes of `mesh`, for `manual` and
+/// `unreduced`. `replicated` changes nothing; another keyword, or a mesh without axes, is a fault. `span` is the byte
+/// range of the keyword, which all axes get.
 fn whole(
     word: &str,
     span: &Span,

@@ -17,7 +17,8 @@ use crate::text::cursor::Cursor;
 /// Keywords that a sharding can start with, as text for a message.
 const WORDS: &str = "`devices=`, `replicated`, `maximal`, `manual`, `unknown`, `unreduced`, `mesh`";
 
-/// Parses the sharding of a tensor, or the shardings of a tuple, and converts them to XLA's normal form.
+/// Parses the sharding of a tensor, or the shardings of a tuple, such as `{{replicated}, {manual}}`; `{}` is an empty
+/// tuple. Tiles are converted to XLA's normal form, as by [`tiled`].
 ///
 /// # Errors
 /// [`NotationFault`]: the first fault of the text, with its span.
@@ -72,8 +73,8 @@ pub fn parse_one(text: &str) -> Result<TensorSharding, NotationFault> {
     }
 }
 
-/// Keywords and attributes in the braces of a sharding without a mesh, each with its byte range; `None` for those
-/// that do not occur.
+/// Keywords and attributes in the braces of a sharding without a mesh, each with its byte range; `None` for those that
+/// do not occur. `whole` is a keyword for the whole tensor, such as `replicated`, and `device` the value of `device=`.
 #[derive(Default)]
 struct ShardingAttributes {
     whole: Option<(&'static str, Span)>,

@@ -9,7 +9,7 @@ use crate::expr::parse::Span;
 use crate::notation::NotationFault;
 use crate::text::cursor::Cursor;
 
-/// Maximum number of axes of a tensor or a mesh in a sharding text.
+/// Maximum number of axes of a tensor, a mesh or an iota in a sharding text; more axes are a fault.
 pub(super) const AXES: usize = 64;
 
 /// Non-negative number of a text, with its byte range.
@@ -42,14 +42,15 @@ impl<'a> ShardingParser<'a> {
         self.cursor.eat(word)
     }
 
-    /// Consumes an identifier after white space, and returns it with its byte range; empty if there is none.
+    /// Skips white space and comments, and consumes the ASCII letters, digits and `_` that follow. Returns these
+    /// characters with their byte range; empty if there are none.
     pub(super) fn word(&mut self) -> (&'a str, Span) {
         self.blank();
         self.cursor.take_while(|c| c.is_ascii_alphanumeric() || c == '_')
     }
 
-    /// Parses a non-negative number with its byte range. `what` names the expected number in the fault, such as
-    /// `a device`.
+    /// Parses a non-negative number with its byte range; a number above `i64::MAX` becomes `i64::MAX`. `what` names the
+    /// expected number in the fault, such as `a device`.
     pub(super) fn number(&mut self, what: &str) -> Result<SpannedInt, NotationFault> {
         self.blank();
         let start = self.cursor.at();
@@ -75,8 +76,8 @@ impl<'a> ShardingParser<'a> {
         Ok((value, span))
     }
 
-    /// Parses entries separated by commas, each with `entry`, and the closing sign `close`. The opening sign is
-    /// already consumed, and there is at least one entry.
+    /// Parses one or more entries separated by commas, each with `entry`, and consumes the closing sign `close`, such
+    /// as `]`. The caller has consumed the opening sign.
     pub(super) fn list<T>(
         &mut self,
         close: &str,
@@ -95,7 +96,8 @@ impl<'a> ShardingParser<'a> {
         }
     }
 
-    /// Skips the braces of `metadata={op_name="x"}`, which do not affect the sharding.
+    /// Skips the value of `metadata=`, such as `{op_name="x"}`, from `{` to its `}`, including nested braces and
+    /// strings in `"`. The value does not affect the sharding.
     pub(super) fn metadata(&mut self) -> Result<(), NotationFault> {
         self.expect("{")?;
         let mut depth = 1_usize;
@@ -111,7 +113,8 @@ impl<'a> ShardingParser<'a> {
         Ok(())
     }
 
-    /// Skips a quoted string after its opening quote, including its closing quote.
+    /// Skips a quoted string after its opening quote, including its closing quote. The character after a `\` does not
+    /// end the string.
     fn string(&mut self, quote: char) -> Result<(), NotationFault> {
         loop {
             match self.cursor.next() {

@@ -120,7 +120,8 @@ fn write_named(named: &NamedSharding, f: &mut Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// Keyword for a tensor that no mesh axis shards, such as `replicated`; `None` if mesh axes must be printed.
+/// Keyword that replaces the lists of mesh axes: `replicated` if all lists are empty, `unreduced` or `manual` if the
+/// subgroup of this kind contains all mesh axes. `None` otherwise, and if the text must show the rank.
 fn whole(named: &NamedSharding) -> Option<&'static str> {
     if !named.cuts.is_empty() {
         return None;

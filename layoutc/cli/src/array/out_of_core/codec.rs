@@ -33,7 +33,8 @@ pub(crate) struct ElementCodec {
 
 #[derive(Debug)]
 pub(crate) enum CodecError {
-    /// Byte at offset `at` of the converted bytes, whose value is out of range for the element type.
+    /// Byte `byte` at offset `at` of the input of [`ElementCodec::decode`], which is the index of a sub-byte element
+    /// whose value is out of range for `dtype`.
     Value {
         at: usize,
         byte: u8,
@@ -60,7 +61,8 @@ impl ElementCodec {
         self.unpacked_bits.is_none() && self.recast.is_none()
     }
 
-    /// Reverses the byte order of elements from a big-endian input.
+    /// Reverses the byte order of the elements in `read`, in place, by [`Self::swap_width`]; does nothing if that is
+    /// `None`.
     pub(crate) fn swap_bytes(&self, read: &mut [u8]) {
         if let Some(part) = self.swap_width {
             read.chunks_exact_mut(part).for_each(<[u8]>::reverse);
@@ -68,7 +70,7 @@ impl ElementCodec {
     }
 
     /// Converts elements from the format of the dense file (`read`) to the format of memory. `own` receives the result
-    /// and must have its size in bytes.
+    /// and must have its size in bytes. Returns an error for a value out of range, or if `own` has another size.
     pub(crate) fn decode(&self, read: &[u8], own: &mut [u8]) -> Result<(), CodecError> {
         let joined = match self.unpacked_bits {
             Some(UnpackedBits { kind, dtype, packing }) => {
@@ -88,8 +90,9 @@ impl ElementCodec {
         }
     }
 
-    /// Converts `elements` elements from the format of memory (`own`) to the format of the dense file. `written`
-    /// receives the result and must have its size in bytes.
+    /// Converts `elements` elements from the format of memory (`own`) to that of the dense file (`written`, which must
+    /// have the size of the result in bytes). Returns an error for a plain codec ([`Self::is_plain`]), as there is
+    /// nothing to convert.
     pub(crate) fn encode(
         &self,
         (own, elements): (&[u8], usize),
@@ -120,7 +123,7 @@ impl ElementCodec {
     }
 }
 
-/// Bits per element in the dense file: 8 if `spread` is set, as each sub-byte element then takes one byte, else the
+/// Bits per element in the dense file: 8 if `spread` is `Some`, as each sub-byte element then takes one byte, else the
 /// bits of `dtype`.
 pub(crate) fn dense_bits(dtype: Dtype, spread: Option<UnpackedBits>) -> u32 {
     if spread.is_some() { 8 } else { dtype.element_bits() }

@@ -79,7 +79,8 @@ impl WrittenChunks<'_> {
 }
 
 impl RelayoutJob<'_> {
-    /// Converts the tensor; returns the number of chunks.
+    /// Converts the tensor and puts the complete output at `place`; returns the number of chunks. On an error, the
+    /// output is unchanged.
     pub(crate) fn run(mut self, console: &Console) -> Result<u64, CommandError> {
         let unmoved = |error: RunError| relayout_error(self.tensor, &error);
         self.codec.recast =
@@ -144,6 +145,7 @@ impl RelayoutJob<'_> {
     }
 
     /// Syncs the output to disk each time it grew by the memory limit, so that little is left to sync at the end.
+    /// `written` delivers the size in bytes of each written chunk; returns when all its senders are dropped.
     fn sync(&self, part: &PartFile<'_>, written: &Receiver<u64>) -> Result<(), CommandError> {
         let mut bytes = 0_u64;
         while let Ok(first) = written.recv() {
@@ -161,8 +163,8 @@ impl RelayoutJob<'_> {
         relayout_error(self.tensor, error)
     }
 
-    /// Error about the elements of a chunk. `element` maps a byte offset in the chunk to the index of an element in the
-    /// dense file.
+    /// Command error for a failed conversion of a chunk. `element` maps [`CodecError::Value`]'s offset in the chunk to
+    /// the index of the element in the dense file, for the message.
     fn refused(&self, error: &CodecError, element: impl FnOnce(usize) -> u64) -> CommandError {
         match error {
             CodecError::Run(error) => self.relayout_error(error),

@@ -20,7 +20,8 @@ const BUFFERS: usize = 2;
 /// not predict short runs.
 const SHORT: usize = 1 << 20;
 
-/// Chunk in the pipeline, with its bytes in the format of the input or, after conversion, of the output.
+/// Chunk in the pipeline: its runs (`piece`), and its bytes (`stored`) in the format of the input or, after conversion,
+/// of the output.
 struct PieceBuffer {
     piece: Piece,
     stored: Vec<u8>,
@@ -83,7 +84,8 @@ impl PiecePipeline<'_> {
         }
     }
 
-    /// Sizes in bytes of a unit, a group of `unit_elements` elements, in the input and in the output, in this order.
+    /// Sizes in bytes of a unit in the input and in the output, in this order. A unit is a group of `unit_elements`
+    /// consecutive elements, in which the runs of a chunk are measured.
     fn units(&self) -> [usize; 2] {
         let elements = self.pieces.unit_elements;
         let dense = usize::try_from(self.job.file.element_bits).unwrap_or(8);

@@ -82,7 +82,8 @@ impl WindowedRelayout<'_> {
         self.job.relayout_error(&RunError::Outside)
     }
 
-    /// Writes chunk `number` of the padding; returns its size in bytes.
+    /// Writes chunk `number`, from 0, of the padding; returns its size in bytes. `room` is a buffer that is reused
+    /// between calls.
     fn fill(&self, number: u64, room: &mut Vec<u8>) -> Result<u64, CommandError> {
         let first = number * FILLED;
         let bytes = (self.job.bytes[1] - first).min(FILLED);
@@ -93,7 +94,8 @@ impl WindowedRelayout<'_> {
         Ok(bytes)
     }
 
-    /// Converts the elements of one window; returns their size in the dense file in bytes.
+    /// Converts the elements of window `window`, numbered from 0 in dense order; returns their size in the dense file
+    /// in bytes. `room` holds buffers that are reused between calls.
     fn window(&self, window: usize, room: &mut WindowBuffer) -> Result<u64, CommandError> {
         let (job, indexed) = (self.job, self.indexed);
         let first = window * indexed.window;

@@ -71,7 +71,7 @@ pub(crate) fn run(
     Ok(CommandOutcome::Success)
 }
 
-/// Prints an error in the text of the layout.
+/// Prints `error`, a diagnostic about the text `text` on the command line; returns the outcome for an input error.
 fn faulty(error: Diagnostic, text: &str, console: &mut Console) -> CommandOutcome {
     let mut report = Report::default();
     report.text("<text>".to_owned(), Arc::from(text));

@@ -77,7 +77,8 @@ fn target(word: &str) -> Result<ShardingFormat, CommandError> {
     })
 }
 
-/// Prints the sharding in the form `to`, prefixed with the name of the form if several are printed.
+/// Prints the sharding in the form `to`, or the reason why that form cannot express the sharding. If `count`, the
+/// number of forms to print, is not 1, the line begins with the name of the form.
 fn print_form(
     args: &TranslateArgs,
     to: ShardingFormat,

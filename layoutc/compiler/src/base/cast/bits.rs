@@ -147,8 +147,8 @@ fn to_float(format: &FloatFormat, mode: CastMode, number: UnpackedNumber) -> u64
     magnitude | u64::from(negative) << (format.exponent_bits + format.mantissa_bits)
 }
 
-/// Bit pattern of the float nearest to `mantissa * 2^exponent`, ties to even. On overflow it is greater than
-/// `format.greatest` and encodes no value.
+/// Bit pattern, without the sign, of the float nearest to `mantissa * 2^exponent`, ties to even. A result above
+/// `format.greatest` means overflow: it encodes no value, and the caller replaces it.
 fn rounded(format: &FloatFormat, mantissa: u64, exponent: i32) -> u64 {
     if mantissa == 0 {
         return 0;

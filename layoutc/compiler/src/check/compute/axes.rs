@@ -20,7 +20,7 @@ use crate::manifest::syntax::ItemKind;
 use crate::model::compute::Reduction;
 use crate::model::layout_names;
 
-/// Inference of the axes of one statement, in the context of the kernel.
+/// Inference of the axes of the statement `source`, with the tensors, ranges and symbols of the kernel `program`.
 #[derive(Clone, Copy)]
 pub(super) struct AxisInference<'a> {
     pub(super) program: &'a KernelLowering<'a>,
@@ -30,7 +30,8 @@ pub(super) struct AxisInference<'a> {
 /// Exclusive limit on the extents that are suggested for an axis. A greater extent is not suggested.
 const MAX_DERIVED_EXTENT: i128 = 1 << 20;
 
-/// Tensor or range that determines the extent of an axis.
+/// Read that determines the extent of an axis, as `A[i, j + 1]` that of `i`: the tensor that is read, the extent of its
+/// axis, and the byte range of the index in the statement.
 struct ExtentSource<'a> {
     known: &'a KernelTensor,
     extent: Expr,
@@ -38,8 +39,9 @@ struct ExtentSource<'a> {
 }
 
 impl AxisInference<'_> {
-    /// Axes of the statement with their extents, those on the left first, and the number of axes on the left. `shape`
-    /// is the target if it already has a shape.
+    /// (Axes of the statement with their extents, number of axes on the left): the axes on the left come first, then
+    /// the reduced ones. `shape` is the target if the tensor table has it, `None` for an intermediate that no statement
+    /// has written yet.
     pub(super) fn infer(&self, shape: Option<&KernelTensor>) -> CheckResult<(Vec<Axis>, usize)> {
         self.written(shape)?;
         let left = self.left();
@@ -76,8 +78,8 @@ impl AxisInference<'_> {
         self.program.fault(self.source, code, message, span)
     }
 
-    /// Checks that the axes on the left are distinct, have no name of a const or symbol, and are as many as the axes of
-    /// the target `shape`.
+    /// Checks that the axes on the left are distinct and have no name of a const or symbol, and that the left side has
+    /// as many axes or indices as the target `shape`; with `None`, the number is not checked.
     fn written(&self, shape: Option<&KernelTensor>) -> CheckResult<()> {
         let line = self.source.line;
         let mut errors = Vec::new();
@@ -144,8 +146,8 @@ impl AxisInference<'_> {
         found
     }
 
-    /// Adds to `found` the axes that the node itself names, as a name or in an index, with their byte ranges, except
-    /// those in `left` and `found`.
+    /// Adds to `found` the axes that the node names without its child values, as a name or in an index that reads no
+    /// element, each with its first byte range in the statement. Axes that `left` or `found` already has are not added.
     fn add_node(
         &self,
         node: &ValueAst,
@@ -164,8 +166,8 @@ impl AxisInference<'_> {
         }
     }
 
-    /// Adds to `found` the axes of an index that reads no element, with their byte ranges, except those in `left` and
-    /// `found`.
+    /// Adds to `found` the axes of an index that reads no element, each with its first byte range in the statement;
+    /// nothing for an index that reads one. Axes that `left` or `found` already has are not added.
     fn add_index(
         &self,
         text: &IndexText,
@@ -196,8 +198,9 @@ impl AxisInference<'_> {
         !is_known && !is_broken && axes.all(|(known, _)| known != name)
     }
 
-    /// Extent of the axis `name`: `own` if the target has it; otherwise that of its `range`, or of the reads that it
-    /// indexes alone, or of later reads of the target, which `name` indexes at position `place`.
+    /// Extent of the axis `name`, from the first of these that has it: `own`, the extent in the target; the axis's
+    /// `range`; the reads with the axis alone as an index; if `place` is `Some`, later statements that read the target,
+    /// whose axis `place` is `name`. `Err` if none has it, or two of one kind differ.
     fn extent(
         &self,
         name: &str,
@@ -278,7 +281,8 @@ impl AxisInference<'_> {
         known.any(|known| matches!(known.kind, KernelTensorKind::Broken))
     }
 
-    /// Reads in which the axis `name` alone is an index, as `i` in `A[i, j + 1]`, with the extent that each determines.
+    /// Reads in which the axis `name` alone is an index, as `i` in `A[i, j + 1]`, each with the extent of the indexed
+    /// axis of the tensor.
     fn sources(&self, name: &str) -> Vec<ExtentSource<'_>> {
         let mut sources = Vec::new();
         for read in self.source.line.reads() {
@@ -351,8 +355,9 @@ impl AxisInference<'_> {
         greatest.filter(|extent| (1..MAX_DERIVED_EXTENT).contains(extent))
     }
 
-    /// Least and greatest value of an index expression, both inclusive, if the axis `own.0` has the extent `own.1`;
-    /// `None` if unknown.
+    /// Least and greatest value of an index expression, both inclusive, if the axis `own.0` has the extent `own.1`.
+    /// `None` if another axis has a symbolic or unknown extent, on overflow, and for operators other than `+`, `-`, and
+    /// `*` and `//` by a constant.
     fn index_bounds(&self, ast: &IndexAst, own: (&str, i128)) -> Option<(i128, i128)> {
         let (a, b) = match &ast.kind {
             IndexKind::Int(value) => return Some((*value, *value)),
@@ -395,8 +400,8 @@ impl AxisInference<'_> {
         own.or_else(|| self.sources(name).first()?.extent.as_const())
     }
 
-    /// Returns `error` with a suggestion for the axis name `name`: to read the tensor of this name, or a similar known
-    /// name.
+    /// Returns `error`, about the unknown axis `name`, with a suggestion: to index the tensor `name` if there is one,
+    /// otherwise the most similar axis on the left, const or symbol; none if no name is similar.
     fn with_suggestion(&self, name: &str, error: Diagnostic) -> Diagnostic {
         if self.program.could_read(name) {
             return error.help(format!("write `{name}[…]` to read an element of the tensor"));

@@ -13,7 +13,8 @@ use crate::check::index_point::{ClaimResult, IndexPoint};
 /// at the corners of the iteration domain only.
 const VISITED: i128 = 1 << 18;
 
-/// Maximum number of iterations at which all expressions of one statement together are evaluated.
+/// Maximum number of iterations at which all expressions of one statement together are evaluated. Beyond it, a claim
+/// that the facts do not prove stays unproven.
 pub(super) const VISITED_IN_ALL: i128 = 1 << 22;
 
 /// Maximum number of symbols that are tried at their least and at their greatest value. Further symbols are tried at
@@ -75,8 +76,9 @@ impl StatementDomain<'_> {
         if all && !depends { ClaimResult::Holds } else { ClaimResult::Unknown }
     }
 
-    /// Values of all symbols to try, one vector for each combination: if `depends`, the first [`TRIED_SYMBOLS`] at
-    /// their least and greatest value, the others at their least. Otherwise a single vector of least values.
+    /// Values of all symbols, by position, at which to evaluate an expression, one vector for each combination. With
+    /// `depends` (the expression depends on symbols) the first [`TRIED_SYMBOLS`] have their least and their greatest
+    /// value, the others their least; otherwise a single vector of least values.
     fn assignments(&self, depends: bool) -> Vec<Vec<i128>> {
         let ends = |symbol: &Symbol| {
             let multiple = symbol.multiple.max(1);
@@ -96,9 +98,9 @@ impl StatementDomain<'_> {
     }
 }
 
-/// First iteration at which `expr` is negative, and true if all iterations were evaluated without an error. Only the
-/// axes `mentioned` vary; with too many iterations, only the corners of the domain are evaluated. The tuple is the
-/// first iteration, and the number of evaluations left to the statement.
+/// First iteration at which `expr` is negative (`None` if none was found), and true if every iteration was evaluated
+/// without an error. Only the axes `mentioned` vary, the others keep their index in `at`; with too many iterations,
+/// only the corners of the domain are evaluated. `in_all` counts down the evaluations left to the statement.
 fn walk(
     expr: &Expr,
     mentioned: &[usize],

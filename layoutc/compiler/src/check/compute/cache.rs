@@ -26,8 +26,8 @@ pub(super) struct CacheDirectives<'a> {
 }
 
 impl<'a> CacheDirectives<'a> {
-    /// Cache directives of the instance if it has any, otherwise those of its kernel. `own` is the index of the
-    /// instance's file, `file` its path.
+    /// Cache directives of `instance` if it has any, otherwise those of the kernel of `program`. `own` is the index of
+    /// the instance's manifest, `file` its path.
     pub(super) fn of(
         program: &'a KernelLowering<'_>,
         instance: Option<&'a InstanceItem>,
@@ -133,8 +133,9 @@ impl<'a> CacheDirectives<'a> {
         Ok(buffer)
     }
 
-    /// Tile cache of the directive `item` on `buffer` in `statement`, with warnings; `None` if the statement does not
-    /// use the tensor inside the loop. `cached_loops` are the loops of all cache directives of the kernel.
+    /// Tile cache of the directive `item` on `buffer` in `statement`, with warnings about the tile's tensor; `None` for
+    /// a scatter, or if the statement does not use `buffer` inside the loop. `cached_loops` are the loops of all cache
+    /// directives of the kernel. `Err` if the tile has no constant size, or the statement reads and writes `buffer`.
     fn cache(
         &self,
         program: &KernelLowering<'_>,
@@ -163,7 +164,8 @@ impl<'a> CacheDirectives<'a> {
         Ok(Some((cache, made.warnings)))
     }
 
-    /// Tensor of the cached tile, with the axes of the cached `tensor` and these extents, one for each axis.
+    /// Tensor of the cached tile in the layout that `item` gives: its axes have the names of the axes of the cached
+    /// `tensor`, and the extents `extents`, in elements, one for each axis. `Err` if the layout is invalid.
     fn block(
         &self,
         program: &KernelLowering<'_>,

@@ -6,7 +6,8 @@ use super::statement_syntax::{ReadAst, StatementAst};
 use super::tensor_table::TensorTable;
 use crate::base::diagnostic::FileSpan;
 
-/// Sources of extents: later statements, known tensors and declared ranges (name, exclusive bound, location).
+/// Sources of the extents of an intermediate's axes: the later statements, the tensors with a known shape (`names`),
+/// and the declared ranges as (name of the axis, exclusive bound, location).
 #[derive(Clone, Copy)]
 pub(super) struct ExtentInference<'a> {
     /// Statements after the one that writes the intermediate, in textual order.
@@ -22,8 +23,8 @@ pub(super) struct ReaderExtent {
 }
 
 impl ExtentInference<'_> {
-    /// Extents of the axes that index `tensor` at position `place` in later statements, one for each read whose index
-    /// there is an axis alone: `i` in `T[i, j + 1]` for place 0. Empty if the extent cannot be inferred.
+    /// Extents that later statements give to axis `place` of the intermediate `tensor`: one or more for each read whose
+    /// index there is an axis alone, such as `i` in `T[i, j + 1]` for place 0. Empty if no read determines the extent.
     pub(super) fn extents(self, tensor: &str, place: usize) -> Vec<ReaderExtent> {
         let mut found = Vec::new();
         let mut rest = self;
@@ -37,8 +38,9 @@ impl ExtentInference<'_> {
         found
     }
 
-    /// Extents of `axis` in the statement `line`, from its range, its target or its reads of other tensors than
-    /// `without`. `self.lines` are the statements after `line`.
+    /// Extents of the axis `axis` of the statement `line`, from the first of these that exists: its range, its place in
+    /// the target, its reads of tensors other than `without` (the intermediate whose extent is inferred). `self.lines`
+    /// are the statements after `line`. Empty if none determines it.
     fn in_line(self, line: &StatementAst, axis: &str, without: &str) -> Vec<ReaderExtent> {
         if let Some((_, extent, _)) = self.ranges.iter().find(|(name, ..)| name == axis) {
             return vec![ReaderExtent { extent: extent.clone(), label: format!("range {axis}") }];

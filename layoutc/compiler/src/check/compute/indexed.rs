@@ -28,8 +28,9 @@ pub(super) enum BoundsPolicy {
 }
 
 impl ValueBuilder<'_> {
-    /// Infers a read at data-dependent indices (a gather). Elements out of bounds have the value `other`; without one,
-    /// they have the value 0, and indices over axes and symbols must be proven in bounds.
+    /// Infers the gather `read` (a read with data-dependent indices) of the tensor `known`. With `other`, the syntax
+    /// and the inferred value after `??`, elements out of bounds have that value. With `None` they have the value 0,
+    /// and an index over axes and symbols alone must be proven in bounds.
     pub(super) fn gather(
         &self,
         read: &ReadAst,
@@ -63,8 +64,9 @@ impl ValueBuilder<'_> {
         }))
     }
 
-    /// Infers the indices of a gather or scatter of the tensor `known`, one for each axis. `span` is the byte range of
-    /// the access.
+    /// Infers the indices `texts` of a gather or scatter of the tensor `known`, one for each axis. `span` is the byte
+    /// range of the access in the statement, and `leaving` decides if an index over axes and symbols that is not proven
+    /// in bounds is accepted.
     pub(super) fn access(
         &self,
         texts: &[IndexText],
@@ -114,8 +116,9 @@ impl ValueBuilder<'_> {
         self.mistyped(message, &ast.span, help)
     }
 
-    /// Infers the index `expr` over axes and symbols in a gather or scatter. The tuple is the tensor, the indexed axis
-    /// and the byte range of the access.
+    /// Infers the index `expr` over axes and symbols of a gather or scatter. The tuple is (the tensor, its axis that is
+    /// indexed, byte range of the access in the statement); `leaving` decides if an index that is not proven in bounds
+    /// is accepted.
     fn on_axes(
         &self,
         expr: &Expr,
@@ -143,8 +146,9 @@ impl ValueBuilder<'_> {
         Err(error.note(known.signature_text(self.domain.symbols)).help(help).into())
     }
 
-    /// Infers a data-dependent index, which the generated kernel checks unless it is proven in bounds. An index that is
-    /// always out of bounds is an error.
+    /// Infers the data-dependent index `value`, whose text is `text`; the generated kernel checks it unless it is
+    /// proven in bounds. The tuple is as in [`Self::on_axes`]. `Err` for an index that is out of bounds in every
+    /// iteration.
     fn data_index(
         &self,
         value: TypedExpr,
@@ -168,7 +172,7 @@ impl ValueBuilder<'_> {
     }
 }
 
-/// Value of out-of-bounds elements if a read gives none: 0 of type `ty`, false for `bool`.
+/// Value of out-of-bounds elements of a gather without `??`: 0 of type `ty`, false for `bool`.
 fn nothing(ty: Scalar) -> TypedExpr {
     literal(0, ty).unwrap_or(TypedExpr { ty, kind: TypedExprKind::Bool(false) })
 }

@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 512;
 
 /// Reason why a value cannot be inlined.
 pub(super) enum InlineError {
-    /// The value would have too many nodes or be too deep.
+    /// The statement would get more than [`MAX_SIZE`] nodes by inlining, or the value more than [`MAX_DEPTH`] levels.
     Size,
     /// The arithmetic of an index expression failed.
     Expr(ExprError),
@@ -44,8 +44,8 @@ pub(super) struct ValueInliner<'a> {
 
 impl<'a> ValueInliner<'a> {
     /// Creates the rewriter. Axis k of the value becomes `index[k]`, an expression over the axes of `domain`. `shapes`
-    /// returns the axes of a stored tensor; `left` is the number of nodes that may still be inlined, which the rewriter
-    /// decreases.
+    /// returns the axes of a stored tensor, `None` for an unknown one; `left` is the number of expression nodes by
+    /// which inlining may still enlarge the statement, which the rewriter decreases.
     pub(super) fn new(
         domain: StatementDomain<'a>,
         index: &'a [Expr],
@@ -55,7 +55,7 @@ impl<'a> ValueInliner<'a> {
         Self { domain, index, shapes, left }
     }
 
-    /// Value `built` with its axes replaced.
+    /// Copy of the intermediate's value `built` in which `index[k]` replaces axis k.
     pub(super) fn inline(&self, built: &InferredValue) -> Result<InferredValue, InlineError> {
         let whole = |value| self.at_depth(value, 0);
         Ok(match built {

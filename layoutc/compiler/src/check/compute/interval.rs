@@ -76,9 +76,9 @@ impl ValueBuilder<'_> {
             && last.is_ok_and(|last| facts.proves_ge(&last, &expr) == Ok(true))
     }
 
-    /// Index expression equal to an integer value, with a variable `Var::Storage(n)` for the n-th element that it
-    /// reads. `facts` receives the bounds of the variables, `elements` their number. `None` for values that no index
-    /// expression equals or whose arithmetic may wrap.
+    /// Index expression equal to an integer value, in which `Var::Storage(n)` stands for the n-th element that the
+    /// value reads. Adds the bounds of these variables to `facts`, and their number to `elements`; on failure, possibly
+    /// those of some. `None` if no index expression equals the value, or its arithmetic may wrap.
     fn expr(&self, value: &TypedExpr, facts: &mut Facts, elements: &mut u32) -> Option<Expr> {
         let expr = match &value.kind {
             TypedExprKind::Integer(number) => Expr::constant(*number),
@@ -112,7 +112,8 @@ fn hull(a: ValueInterval, b: ValueInterval) -> ValueInterval {
     [a[0].min(b[0]), a[1].max(b[1])]
 }
 
-/// Interval of `x op y`, without wrapping, for x in `a` and y in `b`; `None` if unknown.
+/// Interval of `x op y`, without wrapping, for x in `a` and y in `b`. `None` on overflow of 128 bits, for a quotient or
+/// remainder whose divisor may be below 1, and for operators without a rule, such as division of floats.
 fn operated(op: Arithmetic, a: ValueInterval, b: ValueInterval) -> Option<ValueInterval> {
     let ends = |apply: &dyn Fn(i128, i128) -> Option<i128>| {
         let corners = [(a[0], b[0]), (a[0], b[1]), (a[1], b[0]), (a[1], b[1])];

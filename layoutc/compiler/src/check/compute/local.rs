@@ -6,8 +6,8 @@ use crate::base::diagnostic::CheckResult;
 use crate::check::tensor::{self, CheckedTensor, ManifestContext};
 use crate::manifest::syntax::{LocalItem, TensorItem};
 
-/// Checks a `local` item as a tensor with the axes `shape`, whose extents are over `symbols`. The tuple is the context
-/// of the kernel and the index of the file in whose scope the item is resolved.
+/// Checks the `local` item as a tensor with the axes `shape`, whose extents are over `symbols`. `place` is the context
+/// of the kernel, `home` the index of the manifest in whose scope names in the layout are resolved.
 pub(super) fn tensor(
     item: &LocalItem,
     shape: &[Axis],

@@ -27,7 +27,8 @@ use crate::manifest::syntax::{Identifier, IntegerExpr as Number, LocalItem, Span
 use crate::model::Tensor;
 use crate::model::compute::{BufferRef, Reduction, Statement};
 
-/// Lowering of a kernel: the statements lowered so far, the tensors that they use, and the symbols.
+/// Lowering of a kernel for one instance: the statements lowered so far, the tensors that they use (`names`, and
+/// `locals` for stored intermediates), the declared ranges as (name, exclusive bound, location), and the symbols.
 pub(super) struct KernelLowering<'a> {
     pub(super) def: &'a KernelDef,
     /// Scope that resolves the names of consts and symbols in the kernel's text.
@@ -57,8 +58,8 @@ pub(super) struct StatementSource<'a> {
 }
 
 impl<'a> KernelLowering<'a> {
-    /// Creates the lowering of the kernel `def`. `scope` resolves its text, `tensors` are the valid tensors of the
-    /// manifest, and `operands` refer to them.
+    /// Creates the lowering of the kernel `def`, with no statement lowered yet. `scope` resolves names in the kernel's
+    /// text, `tensors` are the valid tensors of the manifest, and `operands` bind names to positions in `tensors`.
     pub(super) fn new(
         def: &'a KernelDef,
         scope: &'a ManifestScope,
@@ -90,7 +91,7 @@ impl<'a> KernelLowering<'a> {
         self.tensors.get(operand.tensor)
     }
 
-    /// Tensor that a buffer refers to; `None` if its number is out of range.
+    /// Operand or stored intermediate that a buffer refers to; `None` if the kernel has none of this number.
     pub(super) fn memory(&self, buffer: BufferRef) -> Option<&Tensor> {
         match buffer {
             BufferRef::Operand(k) => self.tensor(self.operands.get(k)?),
@@ -140,8 +141,8 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Expression over the symbols of the kernel that equals `expr`, an expression over `symbols`, the symbols of a
-    /// tensor.
+    /// Copy of `expr`, which is over `symbols`, the symbols of a tensor, with each symbol numbered by the position of
+    /// the symbol of the same name in `self.symbols`.
     fn renumbered(&self, expr: &Expr, symbols: &[Symbol]) -> Expr {
         let value = |var| match var {
             Var::Symbol(k) => {
@@ -154,7 +155,7 @@ impl<'a> KernelLowering<'a> {
         expr.substitute(&value).unwrap_or_else(|_| expr.clone())
     }
 
-    /// Value of the const or symbol `name` in the kernel's text; `None` if there is none.
+    /// Value of the const `name`, or the variable of the symbol `name`, in the kernel's text; `None` if there is none.
     fn value_of(&self, name: &str) -> Option<Expr> {
         let number = self.scope.consts.get(name).map(|(value, _)| Expr::constant(*value));
         number.or_else(|| {
@@ -187,7 +188,8 @@ impl<'a> KernelLowering<'a> {
         errors
     }
 
-    /// Checks the declared ranges and the type of the accumulator.
+    /// Sets `self.ranges` and `self.accumulator` from the kernel's `range` and `acc` items, and returns the errors of
+    /// invalid ones, which are not set.
     fn prepare(&mut self) -> Vec<Diagnostic> {
         let mut errors = Vec::new();
         let facts = Facts::new(&self.symbols);
@@ -229,7 +231,7 @@ impl<'a> KernelLowering<'a> {
     }
 
     /// Adds the intermediate that the faulty statement `line` writes to the tensor table as invalid, so that reads of
-    /// it are not reported.
+    /// the intermediate are not reported as unknown; adds nothing if the target is in the table already.
     fn mark_broken(&mut self, line: &StatementAst) {
         let name = &line.target.name;
         let is_operand = self.operands.iter().any(|operand| operand.name.value == *name);
@@ -251,8 +253,8 @@ impl<'a> KernelLowering<'a> {
         Diagnostic::error(code, message, place, "")
     }
 
-    /// True if `name` is a tensor that the kernel may read: one in the tensor table, or, in a kernel without operands,
-    /// one of the file.
+    /// True if `name` is a tensor that the kernel may read: one in the tensor table, or, in a kernel without an
+    /// `operands` item, any tensor that the manifest declares.
     pub(super) fn could_read(&self, name: &str) -> bool {
         let of_file = self.def.item.operands.is_none();
         self.names.contains_key(name) || of_file && self.place.named.contains_key(name)
@@ -308,8 +310,8 @@ impl<'a> KernelLowering<'a> {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// Checks that each tensor that a statement reads exists, and that an earlier statement writes it if it is an
-    /// intermediate.
+    /// Checks that the tensor table has each tensor that the statement reads: it must exist, and if it is an
+    /// intermediate, an earlier statement must write it.
     fn reads_are_known(&self, source: StatementSource<'_>) -> CheckResult<()> {
         let mut errors = Vec::new();
         for read in source.line.reads() {
@@ -357,8 +359,8 @@ impl<'a> KernelLowering<'a> {
         Ok(known)
     }
 
-    /// Infers the value of a statement over `axes`, and returns the result of `use_value` on the builder and the
-    /// inferred value.
+    /// Infers the value of the statement `source`, whose axes are `axes`, the reduced ones last. Returns the result of
+    /// `use_value`, which is called once with the builder and the inferred value.
     pub(super) fn value<T>(
         &self,
         source: StatementSource<'_>,
@@ -400,8 +402,9 @@ impl<'a> KernelLowering<'a> {
         use_value(&builder, built)
     }
 
-    /// Declaration `local T dtype=…` of an intermediate that is a reduction and has none: its element type is the type
-    /// of the accumulator.
+    /// Item `local T dtype=…`, without a layout, for the target T of a reduction that has no `local` item. The element
+    /// type is the accumulator that the kernel's `acc` gives, otherwise the type of the reduced value. `axes` are all
+    /// axes of the statement, the reduced ones last.
     fn implied(&self, source: StatementSource<'_>, axes: &[Axis]) -> CheckResult<LocalItem> {
         let target = &source.line.target;
         let own = self.value(source, axes, |_, built| {

@@ -19,8 +19,8 @@ use crate::manifest::syntax::SpannedText;
 use crate::model::compute::{BoundaryCondition, ElementRead, TypedExpr, TypedExprKind};
 use crate::model::layout_names;
 
-/// Axes of a read tensor, by position, along which the index may be out of bounds: negative (`below`), or at least the
-/// extent (`beyond`).
+/// Positions of the axes of a read tensor along which the index is not proven in bounds: `below` those where it may be
+/// negative, `beyond` those where it may be the extent or more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct BoundarySides {
     pub(super) below: Vec<usize>,
@@ -36,8 +36,9 @@ struct OutOfBounds {
 }
 
 impl ValueBuilder<'_> {
-    /// Infers the type of a read. `other` is the value after `??` for out-of-bounds elements; without one, every index
-    /// must be proven in bounds.
+    /// Infers the value and type of the read `read`. `other` is the value after `??` for out-of-bounds elements;
+    /// without one, every index must be proven in bounds. `Err` is empty for a tensor that is unknown or invalid, which
+    /// has been reported.
     pub(super) fn read(
         &self,
         read: &ReadAst,
@@ -93,8 +94,8 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// Value of an element that is read: `built`, converted to `self.integers` if the read is inside a data-dependent
-    /// index.
+    /// Value `built` of an element that is read: inside a data-dependent index, an integer is converted to
+    /// `self.integers`; any other value is unchanged.
     fn as_read(&self, built: InferredValue) -> InferredValue {
         match (built, self.integers) {
             (InferredValue::Typed(value), Some(ty)) if is_integer(value.ty) => {
@@ -181,8 +182,9 @@ impl ValueBuilder<'_> {
         over_axes.and_then(|expr| self.domain.facts.simplify(&expr)).map_err(overflow)
     }
 
-    /// Axes along which the indices may leave the shape, and the index to report: one with a witness if there is one.
-    /// The second is `None` if all indices are proven in bounds.
+    /// Axes of `shape` along which `index`, one expression for each axis, is not proven in bounds, and the first such
+    /// index, for an error; an index with a witness precedes those without. The second is `None` if all are proven in
+    /// bounds.
     fn sides(&self, index: &[Expr], shape: &[Axis]) -> (BoundarySides, Option<OutOfBounds>) {
         let (mut sides, mut first) = (BoundarySides::default(), None);
         for (axis, (index, own)) in index.iter().zip(shape).enumerate() {

@@ -17,8 +17,9 @@ use crate::check::expr::place_in;
 use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr, TypedExprKind};
 
 impl KernelLowering<'_> {
-    /// Checks that an earlier statement or the caller defines the target of a scatter, because elements that are not
-    /// written keep their values. `shape` is the target in the tensor table, `None` if no statement has written it.
+    /// Checks that the target of the scatter `source` is an operand or is written by an earlier statement, because
+    /// elements that the scatter does not write keep their values. `shape` is the target in the tensor table, `None` if
+    /// it is not there. Always `Ok` for other statements.
     pub(super) fn may_be_scattered(
         &self,
         source: StatementSource<'_>,
@@ -50,8 +51,8 @@ impl KernelLowering<'_> {
         is_operand.then(|| below.clone())
     }
 
-    /// Known bounds of the elements of a tensor in a statement over `axes`. A range whose name is also an axis is not
-    /// used.
+    /// Known bounds of the elements of the tensor `buffer` in a statement over `axes`. The `range` of an operand's name
+    /// is used as the bound of its elements, unless an axis of the statement has the name too.
     pub(super) fn elements(&self, buffer: BufferRef, axes: &[Axis]) -> ElementBounds {
         let scalar = self.memory(buffer).map_or(Scalar::I64, |tensor| tensor.dtype.scalar);
         let (low, high) = range(scalar);
@@ -65,8 +66,9 @@ impl KernelLowering<'_> {
         ElementBounds { below: name.and_then(|name| self.stated(name)), limits: [low, high] }
     }
 
-    /// Error for the range that the kernel declares for the elements of the tensor `name`, located at `place`; `None`
-    /// if the range is valid or `name` is no tensor.
+    /// Error, located at `place`, for the item `range` of the tensor `name`, which bounds its elements: the elements
+    /// must be integers that only the caller writes and that an index reads. `None` if the range is valid or `name` is
+    /// no tensor.
     pub(super) fn range_of_elements(&self, name: &str, place: &FileSpan) -> Option<Diagnostic> {
         let lines = &self.def.lines;
         let known = self.names.get(name)?;
@@ -109,9 +111,9 @@ impl KernelLowering<'_> {
         Some(Diagnostic::error(code, message, place.clone(), "").help(help))
     }
 
-    /// Checks that the result of a scatter does not depend on the order of writes to one element: the statement must
-    /// not read its target, and must accumulate in `ty`, the arithmetic type of the target. `reads` is true for buffers
-    /// that it reads.
+    /// Checks that the result of the scatter `source` into `target` does not depend on the order of writes to one
+    /// element: the statement must not read `target`, and a reduction must accumulate in `ty`, the type in which
+    /// kernels compute on `target`. `reads` returns true for buffers that the statement reads.
     pub(super) fn scatters_well(
         &self,
         source: StatementSource<'_>,

@@ -24,7 +24,7 @@ struct ScheduleDirective<'a> {
     scope: &'a ManifestScope,
 }
 
-/// Loop of a statement's loop nest.
+/// Loop of a statement's loop nest, before or after splits: its name, and true if it is over a reduced axis.
 #[derive(Debug, Clone)]
 struct StatementLoop {
     name: String,
@@ -50,8 +50,9 @@ pub(super) struct KernelLoops {
 }
 
 impl KernelLoops {
-    /// Adds a help line for the unknown loop name `word`: the loops that it was split into, the loop that must be split
-    /// first, or a similar name.
+    /// Adds to `error` a help line for the unknown loop name `word`: the loops that a loop `word` was split into;
+    /// otherwise the split that creates `word`, if the name ends in `_outer` or `_inner`; otherwise a similar name, if
+    /// there is one.
     pub(super) fn advise(&self, error: &mut Diagnostic, word: &str) {
         let is_part =
             |name: &&String| name.strip_prefix(word).is_some_and(|rest| rest.starts_with('_'));
@@ -71,8 +72,8 @@ impl KernelLoops {
     }
 }
 
-/// Checks the schedule of a kernel, and returns it with the resulting loops. A directive of the instance replaces those
-/// of the kernel with the same keyword.
+/// Checks the schedule of a kernel. Returns the schedule, and the loops of the statements after its splits. A directive
+/// of the instance (item, path of its file, scope) replaces those of the kernel with the same keyword.
 pub(super) fn checked(
     program: &KernelLowering<'_>,
     instance: Option<(&InstanceItem, &Arc<str>, &ManifestScope)>,
@@ -121,8 +122,8 @@ pub(super) fn checked(
     if maker.errors.is_empty() { Ok((maker.schedule, loops)) } else { Err(maker.errors) }
 }
 
-/// Loop nest of a statement: the storage axes of its target, outermost first, then the reduced axes. `None` for a
-/// scatter.
+/// Loop nest of a statement before splits: the storage axes of its target, outermost first, then the reduced axes in
+/// the order of the text. `None` for a scatter.
 fn nest<'a>(statement: &Statement, program: &'a KernelLowering<'_>) -> Option<StatementNest<'a>> {
     if statement.scatter.is_some() {
         return None;
@@ -176,7 +177,8 @@ impl LoopScheduleBuilder<'_> {
         self.errors.push_mut(Diagnostic::error(code, message, place, ""))
     }
 
-    /// Returns true if a statement has a loop `name` that can be scheduled; otherwise reports an error.
+    /// Returns true if a statement that can be scheduled has a loop `name`; otherwise adds an error at `name` in
+    /// `directive`.
     fn is_loop(&mut self, name: &Identifier, directive: ScheduleDirective<'_>) -> bool {
         let word = name.value.as_str();
         if let Some(nest) = self.nests.iter().find(|nest| nest.twice.contains(word)) {
@@ -288,8 +290,8 @@ impl LoopScheduleBuilder<'_> {
         self.schedule.splits.push(Split { axis, by: count, is_tile });
     }
 
-    /// Checks a `loops` directive: `names` must be loops of one statement, outermost first. The planner places the
-    /// remaining loops.
+    /// Checks a `loops` directive, and stores its loops in the schedule: `names` must be loops of one statement, and
+    /// are in the required order, outermost first. The planner places the loops that are not named.
     fn loops(&mut self, names: &[Identifier], directive: ScheduleDirective<'_>) {
         let before = self.errors.len();
         let chosen = self.resolve_loops(names, directive);
@@ -352,7 +354,7 @@ impl LoopScheduleBuilder<'_> {
         own.peek().is_some() && own.all(|l| l.is_reduced)
     }
 
-    /// Names of the loops over axes of the statements' targets, without duplicates, in the order of the statements.
+    /// Names of the loops that are not reduced, without duplicates, in the order of the statements, outermost first.
     fn written(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for l in self.nests.iter().flat_map(|nest| &nest.loops).filter(|l| !l.is_reduced) {

@@ -17,8 +17,9 @@ use crate::check::expr::place_in;
 use crate::model::compute::{BufferRef, Reduction, Statement, TypedExpr};
 
 impl KernelLowering<'_> {
-    /// Adds the statement that writes the tensor `target`, on which kernels compute in type `ty`. `axes` are the axes
-    /// of the statement, the first `written_axes` of which are on the left.
+    /// Adds the lowered statement that writes `target` to `self.statements`. `ty` is the type in which kernels compute
+    /// on `target`; `axes` are all axes of the statement, the first `written_axes` of which are on the left. `Err` if
+    /// the type of the value or of the accumulator does not fit `ty`, or a read is invalid.
     pub(super) fn stored(
         &mut self,
         source: StatementSource<'_>,
@@ -146,7 +147,8 @@ impl KernelLowering<'_> {
         })])
     }
 
-    /// Extents of the target of a statement in the order of its axes; `None` for a symbolic one.
+    /// Constant extents of the target of the statement `line`, in the order of its axes; `None` for a symbolic extent,
+    /// an empty list for a target that is not in the tensor table.
     fn extents(&self, line: &StatementAst) -> Vec<Option<i128>> {
         let known = self.names.get(&line.target.name);
         let shape = known.map(|known| known.shape.as_slice()).unwrap_or_default();

@@ -40,7 +40,8 @@ pub(super) fn word(scalar: Scalar) -> String {
     Dtype { scalar, lanes: 1 }.to_string()
 }
 
-/// Operator of index expressions with the same meaning as `op`: `//` for floor division; `None` if there is none.
+/// Operator of index expressions with the same meaning as `op`, such as `BinOp::FloorDiv` for `//`; `None` if there is
+/// none, as for `/` and `min`.
 pub(super) fn index_operator(op: Arithmetic) -> Option<BinOp> {
     Some(match op {
         Arithmetic::Add => BinOp::Add,

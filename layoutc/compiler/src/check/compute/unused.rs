@@ -71,8 +71,9 @@ impl KernelLowering<'_> {
         errors
     }
 
-    /// Returns `error`, which is for an unknown tensor. For a kernel without operands that names no tensor of the file,
-    /// adds a help line that lists the operands to declare.
+    /// Returns `error`, about an unknown tensor. Adds a help line that declares operands and binds them in an
+    /// `instance` if the kernel has no `operands`, none of its names is a tensor of the file, the file has a tensor for
+    /// each of them, and `error` suggests no name.
     pub(super) fn with_operands(&self, mut error: Diagnostic) -> Diagnostic {
         if self.def.item.operands.is_some() || !error.fixes.is_empty() {
             return error;

@@ -22,7 +22,8 @@ use crate::check::scope::ManifestScope;
 use crate::manifest::syntax::{ItemKind, SpannedText};
 use crate::model::compute::{Arithmetic, ComparePredicate, TypedExpr, TypedExprKind};
 
-/// Inference of the type of one statement's value, with the names and facts that the statement may use.
+/// Inference of the type of the value of one statement, whose text is `text`, with the tensors `names`, the axes and
+/// facts of `domain`, and the consts and symbols of `values`.
 #[derive(Clone, Copy)]
 pub(super) struct ValueBuilder<'a> {
     pub(super) text: &'a SpannedText,
@@ -64,7 +65,7 @@ pub(super) enum ValuePair {
 }
 
 impl ValueBuilder<'_> {
-    /// Inference with the same names and facts for a data-dependent index, in which integers that are read become
+    /// Copy of the builder for a data-dependent index of the statement, in which integer elements that are read become
     /// `i64`.
     pub(super) fn in_an_index(&self) -> Self {
         Self { integers: Some(Scalar::I64), ..*self }
@@ -106,7 +107,8 @@ impl ValueBuilder<'_> {
         Diagnostic::error(code, message, place_in(self.text, span, self.file), label)
     }
 
-    /// Error for a failure of index arithmetic, at a byte range of the statement's text.
+    /// Diagnostic with the message `message` for the failure `error` of index arithmetic, at the byte range `span` of
+    /// the statement's text.
     pub(super) fn overflow(
         &self,
         error: &ExprError,
@@ -172,8 +174,9 @@ impl ValueBuilder<'_> {
         }
     }
 
-    /// Inferred value of an index expression after simplification: a number if it is constant. `Err` if the arithmetic
-    /// fails or the value may exceed 64 bits.
+    /// Inferred value of the index expression `expr` after simplification: `Number` if it is constant, otherwise
+    /// `Index`. `Err` if `expr` is an error, or the value may exceed 64 bits; the error is located at `span` of the
+    /// statement's text.
     pub(super) fn index_of(
         &self,
         expr: Result<Expr, ExprError>,
@@ -362,8 +365,9 @@ impl ValueBuilder<'_> {
         Ok(TypedExpr::binary(ty, op, a, b))
     }
 
-    /// Unifies the types of two values: a number takes the type of the other one, `f32` widens to `f64`, an index
-    /// narrows to `i32`. The error for a mismatch shows a cast. The trees are used for messages only.
+    /// Unifies the types of the operands `a` and `b`: a number takes the type of the other operand, `f32` widens to
+    /// `f64`, an index becomes `i64`, or `i32` next to an `i32`. `Err` for any other mismatch, with a cast as help.
+    /// `a_ast` and `b_ast` are the operands' syntax, for messages.
     pub(super) fn pair(
         &self,
         (a, a_ast): (InferredValue, &ValueAst),

@@ -17,8 +17,8 @@ use crate::check::symbol_facts::SymbolFact;
 /// length.
 const LONGEST_RUN: i128 = 1 << 16;
 
-/// Violation of the gate `contiguous`: the logical axis does not have stride 1. `None` if `offset(i + 1) - offset(i) =
-/// 1` holds along the axis for all indices.
+/// Violation of the gate `contiguous` along the logical axis at position `axis`: `None` if `offset(i + 1) - offset(i) =
+/// 1` is proven for all indices i along the axis, in elements. `Err` if index arithmetic fails.
 pub(super) fn contiguous(
     subject: &GateSubject<'_>,
     axis: usize,
@@ -68,8 +68,8 @@ fn power(number: i128) -> i128 {
     number & number.wrapping_neg()
 }
 
-/// Number of elements, at most [`LONGEST_RUN`], of the contiguous run along `axis` from index 0. The other indices and
-/// the symbols are those of `at`.
+/// Number of elements, at most [`LONGEST_RUN`], of the contiguous run along `axis` that starts at index 0. The other
+/// axes and the symbols have their values in `at`.
 fn run(layout: &Layout, axis: usize, at: &IndexPoint) -> Result<i128, ExprError> {
     let mut point = at.clone();
     let mut length = 0;
@@ -89,8 +89,9 @@ fn run(layout: &Layout, axis: usize, at: &IndexPoint) -> Result<i128, ExprError>
     Ok(length)
 }
 
-/// Violation of the gate `vector`: a group of `lanes` elements that starts at a multiple of `lanes` along the fastest
-/// axis is not contiguous or not aligned to its size. `None` if all groups are.
+/// Violation of the gate `vector`: not every group of `lanes` elements that starts at a multiple of `lanes` along the
+/// last axis of stride 1 is proven contiguous and aligned to its size, no axis has stride 1, or the shape has `where`.
+/// `None` if the gate holds. `Err` if index arithmetic fails.
 pub(super) fn vector(
     subject: &GateSubject<'_>,
     lanes: i128,
@@ -143,8 +144,9 @@ pub(super) fn vector(
     }
 }
 
-/// Checks that the groups of `lanes` elements along `axis` are contiguous and aligned in the layout `whole`, whose
-/// extent along `axis` is a multiple of `lanes`. Returns `broken`, with figures, if they are not; `None` if they are.
+/// Checks that the groups of `lanes` elements along `axis` are contiguous and start at offsets divisible by `lanes` in
+/// `whole`, the layout with an extent along `axis` that is a multiple of `lanes`. `None` if they do, otherwise `broken`
+/// with notes on a group that does not.
 fn groups(
     subject: &GateSubject<'_>,
     whole: &Layout,
@@ -203,8 +205,8 @@ fn groups(
 }
 
 /// Layout whose extent along `axis` is a multiple of `lanes`: the given one, or one with the extent rounded up if every
-/// element keeps its offset and the buffer its size, so that the slots after the last elements are padding. The inner
-/// `Err` is a note if there is none.
+/// element keeps its offset and the buffer its size, so that padding follows the last elements. The outer `Err` is a
+/// failure of index arithmetic, the inner one a note that says why no such layout is proven.
 fn whole_groups(
     subject: &GateSubject<'_>,
     axis: usize,

@@ -14,7 +14,8 @@ const MOST_VISITED: i128 = 1 << 20;
 /// Maximum number of indices of a sample, for each assignment of the symbols.
 const MOST_PROBED: usize = 1 << 14;
 
-/// Decides if `expr` is 0 for all indices in `0..extents` (axis k is `Var::Axis(k)`) and all values of the symbols.
+/// Decides if `expr` is 0 for all indices in `0..extents` (axis k is `Var::Axis(k)`) and all values of the symbols;
+/// [`ClaimResult::Holds`] if an extent is 0.
 ///
 /// # Errors
 /// [`ExprError`] if a value leaves the integer range.

@@ -26,7 +26,8 @@ use crate::model::{MemorySpace, Tensor};
 /// Maximum length of the vector of a gate `require vector=n`, in elements. A longer vector is an error.
 const LONGEST_VECTOR: i128 = 1 << 16;
 
-/// Tensor whose gates are checked, with the source of its layout.
+/// Tensor whose gates are checked, with its layout steps (`recipe`), which are applied again under other facts of the
+/// symbols to find advice.
 #[derive(Clone, Copy)]
 pub(super) struct GateContext<'a> {
     pub(super) tensor: &'a Tensor,
@@ -45,15 +46,17 @@ enum Gate<'a> {
     Fits,
 }
 
-/// Layout on which a gate is evaluated: that of the tensor, or that of its steps under other facts of the symbols.
+/// Layout on which a gate is evaluated: that of the tensor, or for advice the one that its steps give under further
+/// facts of the symbols; with the name, element size and memory of the tensor.
 struct GateSubject<'a> {
     name: &'a str,
     element_bits: u32,
     layout: &'a Layout,
     space: Option<&'a MemorySpace>,
-    /// Keyword or name of the tensor's memory in manifests, such as `global`.
+    /// Name of the tensor's memory as in the item `memory`: a memory space, or a keyword such as `global`.
     memory: &'a str,
-    /// Function that applies the steps of the layout to other logical axes; `None` if the result is no valid layout.
+    /// Function that applies the steps of the layout to the given logical axes; `None` if the result is no valid
+    /// layout.
     again: &'a dyn Fn(&[Axis]) -> Option<Layout>,
 }
 
@@ -141,7 +144,8 @@ fn axis(name: &Identifier, gated: GateContext<'_>) -> CheckResult<usize> {
     Err(error.nearest_or_all(&name.value, "axes", known).into())
 }
 
-/// Diagnostic of a gate that fails, with facts of symbols that would make it hold; `None` if it holds.
+/// Diagnostic of the gate `item` if it fails, with facts of symbols that would make it hold as help; `None` if it
+/// holds. A gate that cannot be decided, because index arithmetic fails, is an error too.
 fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Option<Diagnostic> {
     let layout = &gated.tensor.layout;
     let place = at(gated, &item.span);
@@ -181,7 +185,8 @@ fn check_gate(gate: &Gate<'_>, item: &GateItem, gated: GateContext<'_>) -> Optio
     Some(fault)
 }
 
-/// Violation of a gate by `layout`, a layout of the tensor; `None` if the gate holds. `Err` if index arithmetic fails.
+/// Violation of a gate by `layout`, the layout of the tensor of `gated` or one that its steps give under further facts;
+/// `None` if the gate holds. `Err` if index arithmetic fails.
 fn evaluate_gate(
     gate: &Gate<'_>,
     layout: &Layout,
@@ -212,8 +217,8 @@ fn evaluate_gate(
     })
 }
 
-/// Violation of the gate `fits`: the tensor may be larger than its memory space, or is in none with a size. `None` if
-/// it fits.
+/// Violation of the gate `fits`: the tensor is not proven to fit its memory space, the space declares no size, or the
+/// tensor is in no memory space. `None` if it is proven to fit.
 fn fits(subject: &GateSubject<'_>) -> Option<GateViolation> {
     let Some(space) = subject.space else {
         let message = format!("`{}` is not in a memory space", subject.name);

@@ -13,7 +13,8 @@ use crate::env::executor::RayonExecutor;
 use crate::manifest::syntax::{GateKind, Identifier, ManifestSyntax};
 use crate::model::Tensor;
 
-/// Diagnostics of the failed `same-as` gates of a manifest. `memo` caches proofs.
+/// Diagnostics of the failed `same-as` gates of a manifest, whose valid tensors are `tensors`. `memo` is the cache of
+/// the proofs' results. A gate that names an invalid tensor adds nothing.
 pub(in crate::check) fn check(
     syntax: &ManifestSyntax,
     tensors: &[Tensor],

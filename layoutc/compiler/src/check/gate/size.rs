@@ -57,7 +57,8 @@ pub(super) fn padding(subject: &GateSubject<'_>, limit: &Decimal) -> Option<Gate
     Some(broken.otherwise(format!("choose tiles and alignments with less padding, or {allowed}")))
 }
 
-/// True if `padding / slots < limit.digits / parts` is proven for all values of the symbols.
+/// True if `padding / slots < limit.digits / parts` is proven for all values of the symbols. `parts` is the power of 10
+/// by which the digits of `limit` are divided: 100 for 0.25.
 fn holds_for_all(layout: &Layout, limit: &Decimal, parts: i128) -> bool {
     let facts = Facts::new(layout.symbols());
     let (all, elements) = (layout.physical_elements(), layout.logical_elements());
@@ -71,8 +72,8 @@ fn holds_for_all(layout: &Layout, limit: &Decimal, parts: i128) -> bool {
     proven().unwrap_or(false)
 }
 
-/// Violation of a gate on the size: the buffer may have more than `most` bytes. `wanted` completes the message "`t` …".
-/// `None` if it never has more.
+/// Violation, with the code `code`, of a limit of `most` bytes on the buffer; `wanted` completes the message "`t` …".
+/// `None` if the buffer is proven to have at most `most` bytes for all values of the symbols.
 pub(super) fn bytes_at_most(
     subject: &GateSubject<'_>,
     most: i128,
@@ -112,8 +113,8 @@ pub(super) fn bytes_at_most(
     })
 }
 
-/// Greatest value of each symbol with which `fits` holds while the other symbols have their values in `at`, as
-/// (position of the symbol, fact). A symbol without such a value has no entry.
+/// Facts `Max(v)`, each with the position of its symbol: v is the greatest value of the symbol with which `fits`
+/// returns true while the other symbols have their values in `at`. A symbol without such a value has no entry.
 fn hints(layout: &Layout, at: &[i128], fits: &dyn Fn(&[i128]) -> bool) -> Vec<(usize, SymbolFact)> {
     let mut hints = Vec::new();
     for (k, symbol) in layout.symbols().iter().enumerate() {
@@ -159,8 +160,8 @@ fn value(expr: &Expr, symbols: &[i128]) -> Option<i128> {
     expr.evaluate(&|var| point.value(var)).ok()
 }
 
-/// Note on padding: `20 elements in 24 slots: 16.67 % is padding`. With symbols, it is for the first sample values for
-/// which `is_wrong` holds.
+/// Note on padding: `20 elements in 24 slots: 16.67 % is padding`. The symbols have the first sample values for which
+/// `is_wrong` returns true for the counts; if there are none, the note says that the gate cannot be proven.
 fn figure(layout: &Layout, is_wrong: &dyn Fn(&SlotCounts) -> bool) -> String {
     let wrong = samples(layout.symbols()).into_iter().find_map(|symbols| {
         let counts = SlotCounts::at(layout, &symbols).filter(is_wrong)?;

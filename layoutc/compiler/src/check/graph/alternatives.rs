@@ -32,7 +32,8 @@ pub(super) enum LayoutRequirement {
     Any,
 }
 
-/// Alternative of an operator: the layouts that it requires, and its cost.
+/// Alternative of an operator: the layouts that it requires of operands (`inputs`) and results (`outputs`), one for
+/// each, and its cost, `None` for 0.
 #[derive(Debug, Clone)]
 pub(super) struct Alternative {
     /// Index of the alternative in the operator's list, from 0; `None` if a rule such as `elementwise` implies it.
@@ -43,7 +44,8 @@ pub(super) struct Alternative {
     pub(super) place: FileSpan,
 }
 
-/// Operand or result of a node, with the layout that an alternative requires of it.
+/// Operand or result of a node, as the position of its tensor in the graph, with the layout that an alternative
+/// requires.
 pub(super) struct OperandSlot<'a> {
     pub(super) tensor: usize,
     pub(super) want: &'a LayoutRequirement,
@@ -67,13 +69,14 @@ impl Alternative {
 #[derive(Debug)]
 pub(super) struct OperatorAlternatives {
     pub(super) alternatives: Vec<Alternative>,
-    /// Reasons why the operator's remaining alternatives do not apply to the node, for notes.
+    /// Reasons why alternatives of the list are not in `alternatives`, such as a `when` that does not hold, for notes.
     pub(super) refused: Vec<String>,
     /// Span of the operator's declaration.
     pub(super) place: FileSpan,
     /// Layout rule that implies the alternatives; `Accepts` if the node or its operator lists them.
     pub(super) rule: OperatorRule,
-    /// Names that occur in the conditions of the alternatives, for warnings about unknown ones.
+    /// Names in the conditions of the listed alternatives, for warnings about names that no node has; empty for a list
+    /// in a profile that layoutc ships.
     pub(super) uses: Vec<ConditionName>,
 }
 
@@ -120,7 +123,8 @@ pub(super) fn wants(
     Ok(by_rule(site, backend, operator, file))
 }
 
-/// Alternative that the layout rule of `operator` implies for a node.
+/// Alternative, always one, that the layout rule of `operator` implies for a node, such as equal layouts for
+/// `elementwise`. `file` is the manifest that declares `operator`.
 fn by_rule(
     site: &NodeContext<'_>,
     backend: &Backend,
@@ -149,8 +153,8 @@ fn by_rule(
     OperatorAlternatives { alternatives, refused: Vec::new(), place, rule, uses: Vec::new() }
 }
 
-/// Alternatives among `items` whose condition holds for the node and whose numbers of operands and results are the
-/// node's. `file` and `span` locate the list.
+/// Alternatives among `items` whose `when` holds for the node, or is absent, and which list as many operands and
+/// results as the node has. `file` and `span` locate the list `items`. `Err` for a malformed `when`.
 fn listed(
     site: &NodeContext<'_>,
     items: &[AcceptsItem],

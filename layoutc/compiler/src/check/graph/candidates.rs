@@ -116,7 +116,8 @@ pub(super) enum LayoutSharing {
 /// Tensors, by position, that an alternative requires to share a layout, and the relation between their layouts.
 pub(super) type SharingConstraint = (BTreeSet<usize>, LayoutSharing);
 
-/// Sharing constraints of all alternatives of all nodes.
+/// Sharing constraints of all nodes, one for each alternative; the set of tensors is empty for an alternative that
+/// requires no tensors to share a layout.
 fn bound(graph: &ResolvedGraph<'_>, wants: &[OperatorAlternatives]) -> Vec<SharingConstraint> {
     let of_node = |(node, wants): (usize, &OperatorAlternatives)| {
         let alike = |alternative: &Alternative| {
@@ -134,8 +135,9 @@ fn bound(graph: &ResolvedGraph<'_>, wants: &[OperatorAlternatives]) -> Vec<Shari
     wants.iter().enumerate().flat_map(of_node).collect()
 }
 
-/// Adds, to tensors that must have equal layouts but have their axes in different orders, a constraint that names the
-/// axes by letters.
+/// Adds to tensors that must have equal layouts, but have equal axes in different orders, the layout `NHWC` of the
+/// letters of the axes of one of them, because letters mean the same layout for all. Adds nothing if an axis has a
+/// longer name.
 fn orders(
     graph: &ResolvedGraph<'_>,
     bound: &[SharingConstraint],
@@ -164,7 +166,8 @@ fn orders(
     }
 }
 
-/// Copies constraints among tensors that share a layout until there are no new ones.
+/// Copies each constraint to all tensors of a sharing constraint in `bound`, projected to their axes if the constraint
+/// says so, until `demands`, the constraints of each tensor by its position, has no new ones.
 pub(super) fn propagate_sharing(
     graph: &ResolvedGraph<'_>,
     bound: &[SharingConstraint],
@@ -205,7 +208,8 @@ pub(super) fn propagate_sharing(
     }
 }
 
-/// Adds the fallback layout as a constraint to a tensor without constraints.
+/// Adds to `demands` the layout of [`fallback`] for the tensor at position `tensor` if the tensor has no constraint
+/// yet; nothing if the tensor is invalid.
 fn fall_back(
     graph: &ResolvedGraph<'_>,
     tensor: usize,
@@ -267,8 +271,8 @@ fn of_tensor(
     Ok(candidates)
 }
 
-/// Layout text of a constraint with a span in the graph's manifest. A text from another manifest gets the span of the
-/// tensor's name.
+/// Layout text of the constraint `demand` with a span in the graph's manifest. A text from another manifest, such as
+/// that of a backend, gets the span of the tensor's name.
 fn here(
     graph: &ResolvedGraph<'_>,
     item: &GraphTensorItem,
@@ -280,8 +284,8 @@ fn here(
     SpannedText { span: item.name.span.clone(), ..demand.text.clone() }
 }
 
-/// Constraint and checked tensor for a tensor without constraints: the backend's default layout for its rank, otherwise
-/// row-major.
+/// Constraint, and checked tensor, for a tensor without constraints: the backend's default layout for the rank if it is
+/// valid for the tensor, otherwise row-major. `Err` if the tensor itself is invalid.
 fn fallback(
     graph: &ResolvedGraph<'_>,
     item: &GraphTensorItem,

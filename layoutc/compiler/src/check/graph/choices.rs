@@ -21,8 +21,8 @@ const MAX_CHOICES: usize = 4096;
 /// Maximum cost of an operator, in bytes. A higher cost is an error. Sums of many costs fit 64 bits.
 const MAX_COST: u64 = 1 << 50;
 
-/// Choices of the node at position `node` under the alternatives `wants`; `candidates` are the layouts of each tensor,
-/// by its position.
+/// Choices of the node at position `node` under the alternatives `wants`, in their order; `candidates` are the layouts
+/// of each tensor, by the tensor's position in the graph.
 ///
 /// # Errors
 /// No choice, more than [`MAX_CHOICES`], or a cost above [`MAX_COST`].
@@ -77,8 +77,9 @@ fn tensors(graph: &ResolvedGraph<'_>, node: usize) -> String {
     format!("{} and writes {}", shown(graph.operands(node)), shown(graph.results(node)))
 }
 
-/// Adds the choices of one alternative to `choices`. Returns the reason if there is none; `None` if a choice is added
-/// or no reason is known.
+/// Adds the choices of one alternative to `choices`. Returns the end of a sentence on why there is none, such as
+/// "requires `NHWC`, which `x` cannot have"; `None` if a choice is added, or no reason is known. `Err` if a limit is
+/// exceeded.
 fn add_choices(
     graph: &ResolvedGraph<'_>,
     node: usize,
@@ -200,9 +201,9 @@ fn alike(candidates: &[LayoutCandidate], text: &str) -> Vec<Option<usize>> {
     all.map(|(k, _)| Some(k)).collect()
 }
 
-/// True if the tensor of `slot` need not have the layout that an elementwise operator's tensors share: a constant,
-/// which is converted at no cost; an operand of rank at most 1; or an operand with fewer axes than a result, which is
-/// broadcast. Results are never exempt.
+/// True if the tensor of `slot` need not have the layout that the tensors of an elementwise node share (`slots` are all
+/// of them): a constant, which is converted at no cost; an operand of rank at most 1; or an operand with fewer axes
+/// than a result, which is broadcast. Always false for results.
 fn is_exempt(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, slots: &[OperandSlot<'_>]) -> bool {
     let rank = graph.rank(slot.tensor);
     let is_broadcast = slots.iter().any(|other| other.is_result && graph.rank(other.tensor) > rank);
@@ -218,8 +219,9 @@ fn whole(graph: &ResolvedGraph<'_>, slots: &[OperandSlot<'_>]) -> Option<usize> 
     slots.iter().filter(is_part).filter(is_bound).rev().max_by_key(rank).map(|slot| slot.tensor)
 }
 
-/// True if the operand of `slot` need not have the projection of the layout of the tensor `whole`: a constant, or an
-/// operand with an axis that `whole` does not have.
+/// True if the operand of `slot` need not have the projection of the layout of `whole`, the position of the tensor
+/// whose layout is projected: a constant, or an operand with an axis that `whole` does not have. Always false for
+/// results.
 fn is_apart(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, whole: Option<usize>) -> bool {
     let items = whole.and_then(|k| graph.tensors.get(k)).zip(graph.tensors.get(slot.tensor));
     let lacks = items.is_some_and(|(whole, own)| {
@@ -229,8 +231,9 @@ fn is_apart(graph: &ResolvedGraph<'_>, slot: &OperandSlot<'_>, whole: Option<usi
     !slot.is_result && (graph.is_constant(slot.tensor) || lacks)
 }
 
-/// Layout texts that the tensors of a node which must share one layout may have; a single `None` if no tensors must
-/// share one. `whole` is the tensor whose layout is projected.
+/// Layout texts that the tensors of a node which must share one layout may have; with projection, the texts of `whole`,
+/// the position of the tensor whose layout is projected. A single `None` if no tensors must share a layout, empty if no
+/// text fits all of them.
 fn bound_texts<'c>(
     graph: &ResolvedGraph<'_>,
     slots: &[OperandSlot<'_>],

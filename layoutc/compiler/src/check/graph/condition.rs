@@ -98,8 +98,8 @@ impl<'a> ConditionEvaluator<'a> {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
-    /// Consumes the first of `symbols` that the text continues with, after blanks; `None` if there is none. A symbol
-    /// must come before its prefixes.
+    /// Consumes blanks, and then the first of `symbols` that the text continues with, which is returned; `None` if
+    /// there is none. In `symbols`, `<=` must come before its prefix `<`.
     fn symbol(&mut self, symbols: &[&'static str]) -> Option<&'static str> {
         self.blanks();
         let found = symbols.iter().find(|symbol| self.rest().starts_with(**symbol))?;
@@ -132,8 +132,8 @@ impl<'a> ConditionEvaluator<'a> {
         self.joined("and", Self::not, |a, b| a && b)
     }
 
-    /// Evaluates booleans separated by `word` (`and`, `or`) and combines them with `join`; a single operand may have
-    /// any type.
+    /// Evaluates values that `operand` reads, separated by `word` (`and`, `or`), and combines them with `join`. They
+    /// must be booleans; a single value without `word` may have any type.
     fn joined(
         &mut self,
         word: &str,
@@ -218,7 +218,8 @@ impl<'a> ConditionEvaluator<'a> {
         self.chain(&["*", "//", "%"], Self::atom)
     }
 
-    /// Evaluates operands separated by arithmetic operators of one precedence, from left to right.
+    /// Evaluates values that `operand` reads, separated by the arithmetic operators `symbols`, which have equal
+    /// precedence, from left to right. A single value may have any type.
     fn chain(
         &mut self,
         symbols: &[&'static str],

@@ -57,7 +57,7 @@ impl<'a> LayoutCache<'a> {
         Ok(Tensor { name: item.name.value.clone(), places, ..made })
     }
 
-    /// Type of the tensor `item`; `None` if it is invalid or has a symbolic extent.
+    /// Axes, element type and name of the tensor `item`; `None` if the tensor is invalid or has a symbolic extent.
     pub(super) fn known(&mut self, item: &GraphTensorItem) -> Option<GraphTensorType> {
         let span = item.name.span.clone();
         let text = SpannedText { value: ROW_MAJOR.to_owned(), span, quoted: false };
@@ -69,8 +69,8 @@ impl<'a> LayoutCache<'a> {
         Some(GraphTensorType { name: item.name.value.clone(), axes, dtype: tensor.dtype })
     }
 
-    /// Compatibility of a buffer with the tensor `item` in the layout `has` with a reader that requires the layout
-    /// `required`.
+    /// Compatibility of a buffer that holds the tensor `item` in the layout `has` with a reader that requires the
+    /// layout `required`; computed once for each shape and pair of layouts.
     pub(super) fn fit(
         &mut self,
         item: &GraphTensorItem,
@@ -86,9 +86,9 @@ impl<'a> LayoutCache<'a> {
         fit
     }
 
-    /// True if the operand's buffer, in the layout `has`, is also the result of a transposition in the layout `given`.
-    /// Axis `p` of the operand is axis `place[p]` of the result; `text` is the operand's layout in the letters of the
-    /// result.
+    /// True if the operand's buffer, in the layout `has`, is also the buffer of a transposition's result in the layout
+    /// `given`. Axis `p` of the operand is axis `place[p]` of the result; `text` is the layout `has` in the letters of
+    /// the result, `None` if it cannot be written so.
     pub(super) fn is_alias(
         &self,
         has: &LayoutCandidate,
@@ -103,7 +103,8 @@ impl<'a> LayoutCache<'a> {
         layout.is_ok_and(|layout| self.holds(has, given, &layout))
     }
 
-    /// Compatibility of the layout `has` with the layout `required`, whose checked map is `layout`.
+    /// Compatibility of the layout `has` with the layout `required`, whose checked index map is `layout`. Equal texts
+    /// are always compatible.
     fn compared(
         &self,
         has: &LayoutCandidate,

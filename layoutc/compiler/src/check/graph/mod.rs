@@ -83,7 +83,8 @@ struct GraphFacts {
     orders: Vec<Option<Vec<usize>>>,
 }
 
-/// Checks the resolved graph `graph` of `item`. Adds the names in its conditions to `uses`.
+/// Checks the graph `item`, whose resolved form is `graph`, and returns its model. Adds the names in the conditions of
+/// its alternatives to `uses`.
 fn one(
     item: &GraphItem,
     graph: &ResolvedGraph<'_>,
@@ -178,8 +179,8 @@ fn all_wants(
     })
 }
 
-/// Tensors of the graph, each with its candidate layouts and the position of the layout that the manifest declares.
-/// Pins that contradict a declaration are an error.
+/// Tensors of the graph in order, each with its candidate layouts, the position of the layout that the manifest
+/// declares or pins, and the candidates that it forbids. `Err` for a pin that contradicts a declaration.
 fn tensors(
     graph: &ResolvedGraph<'_>,
     candidates: Vec<Vec<LayoutCandidate>>,

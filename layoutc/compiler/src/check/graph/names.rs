@@ -9,7 +9,8 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::manifest::syntax::PropertyItem;
 
-/// Name or attribute in a condition, resolved for one node.
+/// Name or attribute in a condition, located at `place` and resolved for one node; compared over all nodes to warn
+/// about names that none of them has.
 #[derive(Debug, Clone)]
 pub(super) struct ConditionName {
     place: FileSpan,
@@ -78,8 +79,8 @@ fn own_names(site: &NodeContext<'_>) -> Vec<String> {
     properties.chain(axes).collect()
 }
 
-/// Names that a query of the kind `part` may use for a tensor: positions, or axes, `rank` and `dtype`. Empty for
-/// `None`.
+/// Names that a query may use for a tensor: if `part` is a position, the positions `0`, `1`, … of the axes; if `part`
+/// is a name, the axes, `rank` and `dtype`. Empty for `None`.
 fn tensor_names(tensor: Option<&GraphTensorType>, part: TensorAttribute<'_>) -> Vec<String> {
     let Some(tensor) = tensor else { return Vec::new() };
     match part {

@@ -100,8 +100,8 @@ impl NodeTypes<'_> {
         transpose::order(self.node, from, to)
     }
 
-    /// Operands, then results, each with its axes in the order of the letters that the only alternative requires.
-    /// Without such letters, the axes keep their order.
+    /// Types of the operands, then of the results, each with its axes in the order of the letters of the required
+    /// layout if the node has a single alternative. Otherwise, and without letters, the axes keep their order.
     fn in_operator_order(&self) -> Vec<GraphTensorType> {
         let all = self.operands.iter().chain(&self.results);
         let wants: Vec<Option<&LayoutRequirement>> = match self.wants.alternatives.as_slice() {
@@ -127,8 +127,9 @@ impl NodeTypes<'_> {
         self.fault(Code::GraphShape, message, &help)
     }
 
-    /// End of a help text on how to declare the operator with the property `property` instead; empty for a
-    /// transposition.
+    /// End of a help text on how to declare the operator, which has the layout rule `rule`, with the property
+    /// `property`, such as `shapes=any`, so that the check is relaxed: ", or add `shapes=any` to `op relu`". Empty for
+    /// a transposition.
     fn relaxed(&self, rule: OperatorRule, property: &str) -> String {
         let op = &self.node.op.value;
         // A transposition has no other rule.

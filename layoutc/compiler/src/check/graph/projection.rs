@@ -16,7 +16,8 @@ struct LayoutLetters {
 }
 
 impl LayoutLetters {
-    /// Parses a layout text; `None` for any other notation.
+    /// Parses a text of letters and blocks such as `NCHW16c`; `None` for any other text, such as `row-major`, `N**C`,
+    /// or one with brackets.
     fn of(text: &str) -> Option<Self> {
         if !is_by_letter(text) || !text.chars().all(|c| c.is_ascii_alphanumeric()) {
             return None;
@@ -40,8 +41,9 @@ impl LayoutLetters {
     }
 }
 
-/// Projection of the layout `text` of tensor `from` to tensor `to`: keeps the axes that both have, and appends the axes
-/// of extent 1 that only `to` has. `None` if there is no projection.
+/// Projection of the layout `text` of the tensor `from` to the tensor `to`: keeps the axes that both have, and appends
+/// the axes of extent 1 that only `to` has. `None` if only `to` has an axis of another extent, or `text` is in a
+/// notation that cannot be projected to `to`.
 pub(super) fn project_layout(
     text: &str,
     from: &GraphTensorItem,

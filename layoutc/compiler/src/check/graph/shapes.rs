@@ -26,7 +26,8 @@ impl<'k> OperatorSignature<'k> {
     }
 }
 
-/// Reason, with the extents, why the shapes of an operator break the rule; `None` if they follow it.
+/// Reason, with the extents, why the shapes of an operator break the rule `rule`; `None` if they follow it, or an
+/// operand or result that it compares is missing.
 pub(super) fn clash(rule: ShapeRule, operation: &OperatorSignature<'_>) -> Option<String> {
     match rule {
         ShapeRule::Any => None,

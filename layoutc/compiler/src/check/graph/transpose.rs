@@ -64,7 +64,8 @@ pub(super) fn inverse(order: &[usize]) -> Vec<usize> {
 }
 
 /// Translation of the layout `text` of a tensor with axes `from` to axes `to`, where axis `p` of `from` is axis
-/// `place[p]` of `to`. `None` if the notation has no letters or positions to replace.
+/// `place[p]` of `to`, so that both name one order in memory. `None` if the text has no letters or positions to
+/// replace, or an axis has no letter.
 pub(super) fn rewritten(
     text: &str,
     from: &GraphTensorType,
@@ -114,8 +115,8 @@ pub(super) fn rewritten(
     }
 }
 
-/// Letters of the result's axes `to` in the row-major order of the operand; `None` if an axis has no single-letter
-/// name.
+/// Letters of the result's axes `to` in the row-major order of the operand, whose axis `p` is axis `place[p]` of `to`.
+/// `None` if an axis has no single-letter name, or there are more than [`MAX_LETTERS`].
 fn row_major(to: &GraphTensorType, place: &[usize]) -> Option<String> {
     let letters = place.iter().map(|axis| single(&to.axes.get(*axis)?.name));
     let letters: Option<String> = letters.collect();

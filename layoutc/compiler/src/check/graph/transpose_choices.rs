@@ -9,7 +9,9 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::model::graph::{LayoutCandidate, OperatorChoice, OperatorLowering};
 
-/// Choices of the transposition `node`, aliases first. Axis `k` of the result is axis `order[k]` of the operand.
+/// Choices of the transposition at position `node`, one for each pair of candidates of operand and result: first
+/// aliases, which cost 0, then conversions, which cost the bytes read and written. Axis `k` of the result is axis
+/// `order[k]` of the operand.
 ///
 /// # Errors
 /// No choice: the result requires an attribute that no conversion gives.

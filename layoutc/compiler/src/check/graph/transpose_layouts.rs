@@ -25,7 +25,7 @@ pub(super) struct TransposeEdge<'a> {
     place: Vec<usize>,
 }
 
-/// Directions of all transpositions of the graph that layoutc performs, two for each.
+/// Both directions of each transposition of the graph that layoutc performs: from the operand to the result, then back.
 pub(super) fn sides<'a>(
     graph: &ResolvedGraph<'_>,
     facts: &'a GraphFacts,
@@ -68,8 +68,8 @@ pub(super) fn propagate_layouts(
     }
 }
 
-/// Adds the translated constraints of `side.from` to `side.to` and all tensors of its class; returns true if any is
-/// new.
+/// Adds the translated constraints of `side.from` to `side.to` and to all tensors that must have the layout of
+/// `side.to`; returns true if any is new. A class with [`MAX_SPREAD`] layouts gets none.
 fn propagate_edge(
     side: &TransposeEdge<'_>,
     classes: &EquivalenceClasses,

@@ -67,8 +67,8 @@ impl GraphVerifier<'_> {
         self.layouts.get(tensor).copied().flatten()
     }
 
-    /// Selects the choice of the node with the fewest errors, reports these, and records the layouts of the choice for
-    /// tensors without one.
+    /// Selects the choice of the node at `position` with the fewest errors, adds these to `self.found`, and sets the
+    /// layouts of the node's tensors whose layout is not known yet to those of the choice.
     fn node(&mut self, position: usize) {
         let graph = self.graph;
         let Some(node) = graph.nodes.get(position) else { return };
@@ -87,8 +87,8 @@ impl GraphVerifier<'_> {
         }
     }
 
-    /// Tensors of `node` whose known layouts do not satisfy `choice`, as (tensor, candidate that it has or the node
-    /// gives, candidate that is required, true for an operand).
+    /// Tensors of `node` whose known layouts do not satisfy `choice`, as (position of the tensor, candidate that an
+    /// operand has or the node gives to a result, candidate that is required, true for an operand).
     fn wrong(&self, node: &GraphNode, choice: &OperatorChoice) -> Vec<(usize, usize, usize, bool)> {
         let tensor = |k: usize| self.graph.tensors.get(k);
         let reads = node.inputs.iter().zip(&choice.inputs).filter_map(|(k, required)| {
@@ -156,8 +156,8 @@ impl GraphVerifier<'_> {
         with_fix(error, tensor, own, required)
     }
 
-    /// Chain of tensors through which the tensor at `position` inherits its layout from operands of operators whose
-    /// tensors share a layout: the tensor itself first, the origin last.
+    /// Positions of the tensors through which the tensor at `position` inherits its layout, as in a chain of
+    /// elementwise operators: the tensor itself first, the tensor that the layout comes from last.
     fn path(&self, position: usize) -> Vec<usize> {
         let mut path = vec![position];
         while let Some(source) = path.last().and_then(|at| self.source(*at)) {
@@ -166,8 +166,8 @@ impl GraphVerifier<'_> {
         path
     }
 
-    /// Operand from which a result inherits its layout, if its operator requires operands and results to share a
-    /// layout; `None` otherwise.
+    /// Position of the operand with the same layout as the result at `position`, if the operator requires operands and
+    /// results to share one; `None` if there is none, or the tensor is no result.
     fn source(&self, position: usize) -> Option<usize> {
         let tensor = self.graph.tensors.get(position)?;
         let TensorRole::Result { node, .. } = tensor.role else { return None };
@@ -179,7 +179,8 @@ impl GraphVerifier<'_> {
         })
     }
 
-    /// Text of a path from its origin, given in reverse order: `x → relu1 → r`, tensors and nodes alternating.
+    /// Text `x → relu1 → r` of a path, tensors and nodes alternating, from the origin on. `path` has the positions of
+    /// the tensors in the order of [`Self::path`], the origin last.
     fn path_text(&self, path: &[usize]) -> String {
         let mut names: Vec<&str> = Vec::new();
         for position in path.iter().rev() {
@@ -230,8 +231,9 @@ fn steps(own: &LayoutCandidate, required: &LayoutCandidate) -> Vec<String> {
     differ.chain(bytes).collect()
 }
 
-/// Returns `error` with help: the conversion from the candidate `own` to the candidate `required`, its bytes, or the
-/// layout to declare.
+/// Returns `error` with help lines: convert the tensor from the candidate `own` to the candidate `required`, with the
+/// number of bytes read and written, or declare another layout; and leave the choice to the solver. For an opaque
+/// layout, the only help is that no conversion adds its attribute.
 fn with_fix(error: Diagnostic, tensor: &GraphTensor, own: usize, required: usize) -> Diagnostic {
     let (has, asks) = (tensor.text(own), tensor.text(required));
     let [from, to] = [own, required].map(|k| tensor.candidates.get(k));

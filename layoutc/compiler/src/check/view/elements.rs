@@ -8,8 +8,8 @@ use crate::base::dtype::{Dtype, LANES, Scalar};
 use crate::manifest::syntax::ViewItem;
 use crate::model::Tensor;
 
-/// Checks the element type `dtype` of a view of `seen`: the base's scalar type, in vectors whose lanes are a multiple
-/// or a divisor of the base's. A window must have the base's element type.
+/// Checks the element type `dtype` of the view `item` of the base `seen`: it must have the scalar type of the base, and
+/// a number of lanes that is a multiple or a divisor of the base's; in a window, the type must be that of the base.
 pub(super) fn check(
     item: &ViewItem,
     dtype: Dtype,

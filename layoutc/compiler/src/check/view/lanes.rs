@@ -14,7 +14,8 @@ use crate::manifest::syntax::ViewItem;
 use crate::model::ViewKind;
 
 /// Lowers the view `item` of the base `seen` as elements of `dtype`, whose number of lanes is a multiple or a divisor
-/// of the base's.
+/// of the base's. `Err` if no axis has stride 1, or the elements to join are not contiguous or not a multiple of the
+/// vector.
 pub(super) fn lane_view(
     item: &ViewItem,
     dtype: Dtype,

@@ -72,7 +72,7 @@ pub(super) fn check(
 /// Maximum length of a chain of views of views, in views. A longer chain is an error.
 const MAX_CHAIN: usize = 64;
 
-/// View without errors, and what the check of views based on it needs.
+/// View without errors, with the builder of its layout, for views that are based on the view.
 struct CheckedView {
     view: View,
     /// Builder of the view's layout; `None` if no view is based on it.
@@ -93,8 +93,8 @@ struct ViewChecker<'a> {
     checked: Vec<CheckedView>,
 }
 
-/// Base of a view: a tensor or another view, with the builder of its layout and the position of the tensor that owns
-/// the memory.
+/// Base of a view: a tensor, or another view in the form of a tensor, with the builder of its layout. `buffer` is the
+/// position of the tensor that owns the memory.
 #[derive(Clone, Copy)]
 struct ViewBase<'a> {
     tensor: &'a Tensor,
@@ -105,8 +105,8 @@ struct ViewBase<'a> {
     depth: usize,
 }
 
-/// Lowered view: the builder of its layout, its relation to the base, the labels of its axes, and the texts of its
-/// steps.
+/// Lowered view: the builder of its layout, its relation to the base (`seeing`), the labels of each of its axes, and
+/// the lines of its steps as in a manifest.
 struct ViewDefinition {
     builder: LayoutBuilder,
     seeing: ViewKind,
@@ -115,8 +115,9 @@ struct ViewDefinition {
 }
 
 impl<'a> ViewChecker<'a> {
-    /// View `start` and its bases that are not in `begun`, which receives them: the view first, its innermost base
-    /// last. A cycle is an error.
+    /// View at position `start`, then its base, and so on down to a tensor or a view that `begun` has; these views are
+    /// marked in `begun`, which has an element for each view of the manifest. Empty if `begun` has `start`; a cycle is
+    /// an error.
     fn chain(&self, start: usize, begun: &mut [bool]) -> Result<Vec<&'a ViewItem>, Diagnostic> {
         let mut chain: Vec<&'a ViewItem> = Vec::new();
         let mut next = Some(start);
@@ -247,7 +248,8 @@ impl<'a> ViewChecker<'a> {
         overflow(&ExprError::TooLarge, message, self.at(&item.name.span))
     }
 
-    /// Layout of a view on the base `seen`, and true if several elements of the view share a slot, as in a broadcast.
+    /// (Proven layout of the view `item` of the base `seen`, true if several elements of the view share a slot, as in a
+    /// broadcast). `builder` is that of the view; the alignment is that of the base.
     fn finish(
         &self,
         item: &ViewItem,

@@ -41,8 +41,8 @@ pub(super) fn with_axes(tensor_item: TensorItem, axes: &[Axis], seen: ViewBase<'
     TensorItem { shape: Some(shape), ..tensor_item }
 }
 
-/// Checks the reinterpretation `item` of the base `seen`. `tensor_item` is the view as a tensor item. Returns the view
-/// and warnings.
+/// Checks the reinterpretation `item` of the base `seen`, and returns the view with its warnings. `tensor_item` is
+/// `item` in the form of a tensor, see [`as_tensor`].
 pub(super) fn view(
     tensor_item: &TensorItem,
     place: ManifestContext<'_>,

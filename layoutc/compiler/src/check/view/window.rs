@@ -22,7 +22,8 @@ use crate::check::tensor::{TensorChecker, TensorDeclaration};
 use crate::manifest::syntax::{ShapeItem, SpannedText, ViewItem};
 use crate::model::ViewKind;
 
-/// Lowers the window `item` of the base `seen` with the map and the shape of the tuple.
+/// Lowers the window `item` of the base `seen`. `map` is the text of its map, from the axes of `shape`, the window's
+/// shape, to indices of the base.
 pub(super) fn window_view(
     checker: &TensorChecker<'_>,
     item: &ViewItem,
@@ -164,7 +165,8 @@ impl ViewWindow<'_> {
             .witness(vec![witness.to_vec()])
     }
 
-    /// Value of a window's axis at the index `at`, or of a symbol, which has its least value (at least 1).
+    /// Value of a variable in a window's map: of an axis, its index in `at`; of a symbol, its least value, but at least
+    /// 1. `None` for other variables.
     fn value(&self, var: Var, at: &[i128]) -> Option<i128> {
         match var {
             Var::Storage(k) => at.get(usize::try_from(k).ok()?).copied(),

@@ -60,8 +60,8 @@ impl ConfigReader<'_> {
         self.found.push_mut(Diagnostic::error(code, message, place, ""))
     }
 
-    /// Reports a TOML syntax error at `span`; `message` is the text of the TOML parser, replaced by a clearer one if
-    /// known.
+    /// Reports a TOML syntax error at `span`. `message` is the text of the TOML parser; common mistakes, such as a
+    /// string without quotes, get a clearer message with help instead.
     fn syntax(&mut self, message: &str, span: Range<usize>) {
         let text = self.text;
         let before = text.get(..span.start).unwrap_or_default();

@@ -25,7 +25,8 @@ pub(super) fn keeping(call: &OnnxCall<'_>) -> ShapeResult<ShapedTensor> {
     call.input(0).map(ShapedTensor::unknown)
 }
 
-/// Results of an elementwise operator on one data operand, with its shape. `Dropout` has its mask as a second result.
+/// Results of an elementwise operator on one data operand, with the shape of that operand. `Dropout` has its mask as a
+/// second result.
 pub(super) fn unary(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     let (first, op) = (call.input(0)?, call.node.op_type.as_str());
     if op == "PRelu"
@@ -43,8 +44,8 @@ pub(super) fn unary(call: &OnnxCall<'_>) -> ShapeResult<Vec<ShapedTensor>> {
     Ok(results)
 }
 
-/// Element type of the first result of an elementwise operator: `bool` for comparisons, the type in `to` for casts,
-/// else that of an operand.
+/// Element type of the first result of an elementwise operator: `bool` for comparisons and logic, the type in `to` for
+/// casts, that of operand 1 for `Where` and `CastLike`, that of operand 0 for all other operators but quantization.
 fn result_type(call: &OnnxCall<'_>) -> ShapeResult<Scalar> {
     let own = call.input(0)?.dtype;
     Ok(match call.node.op_type.as_str() {

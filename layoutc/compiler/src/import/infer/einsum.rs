@@ -31,7 +31,8 @@ impl EinsumTerm {
     }
 }
 
-/// Extents of the letters, and of the axes of the ellipsis (`outer`), in an `Einsum` equation.
+/// Extents in an `Einsum` equation: of each letter (`of`), and of the axes of the ellipsis (`outer`); 1 if an axis is 1
+/// in all operands.
 #[derive(Default)]
 struct LetterExtents {
     of: BTreeMap<char, u64>,

@@ -55,7 +55,8 @@ pub(super) struct SliceRange {
     pub(super) step: i64,
 }
 
-/// Ranges of a `Slice`, one for each sliced axis, in the order of its parameters, clamped to the extents.
+/// Ranges of a `Slice`, one for each sliced axis, in the order of the starts, clamped to the extents. An error if
+/// starts, ends, axes and steps are not constant, differ in number, or are invalid.
 pub(super) fn cuts(call: &OnnxCall<'_>) -> ShapeResult<Vec<SliceRange>> {
     let shape = call.shape(0)?;
     let (Some(starts), Some(ends)) = (call.parameter("starts", 1)?, call.parameter("ends", 2)?)

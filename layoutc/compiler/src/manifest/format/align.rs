@@ -28,8 +28,9 @@ pub(super) fn text(rows: &[FormatLine], start: &str, line_end: &str) -> String {
     text
 }
 
-/// Column, from 0, of the trailing comments of consecutive lines: the column of the first line's comment, or the first
-/// column to the right of every line's words if that is greater.
+/// Column, from 0, at which the comments of `run`, consecutive lines with trailing comments, are aligned: the column of
+/// the first comment with its spaces as in the source, if at most [`WIDTH`], or the first column to the right of all
+/// words if that is greater. Lines without room ([`has_room`]) do not count.
 fn column(run: &[FormatLine]) -> usize {
     let own = |row: &FormatLine| last_width(&row.words) + row.gap.max(1);
     let first = run.iter().find(|row| !row.is_below && has_room(row));

@@ -14,7 +14,7 @@ use super::parse::{CstParser, KdlErrorSpan};
 #[derive(Default)]
 struct CstNodeBuilder<'t> {
     pieces: Vec<CstElement<'t>>,
-    /// Tokens of the node that are not commented out by `/-`.
+    /// Tokens of the node's name, arguments and properties, without those that `/-` comments out.
     head: Vec<KdlToken>,
     has_block: bool,
 }
@@ -49,7 +49,8 @@ impl<'t> CstParser<'t> {
         Ok(CstNode { leading, pieces: parts.pieces, trailing: Vec::new() })
     }
 
-    /// Parses a `/-` inside a node and the element that it comments out.
+    /// Parses a `/-` inside a node and the element that it comments out; adds both to `parts.pieces`, not to
+    /// `parts.head`.
     fn taken_out(&mut self, parts: &mut CstNodeBuilder<'t>) -> Result<(), KdlErrorSpan> {
         let read = parts.head.len();
         let before = self.slash_dash(self.gap(), parts)?;
@@ -66,8 +67,8 @@ impl<'t> CstParser<'t> {
         Ok(())
     }
 
-    /// Parses a `/-`; returns the comments and continuations before the element that it comments out. Line ends between
-    /// `/-` and the element do not end the node.
+    /// Parses a `/-`, with the trivia `before` it, into `parts`; returns the comments and continuations before the
+    /// element that it comments out. Line ends between `/-` and the element do not end the node.
     fn slash_dash(
         &mut self,
         before: Vec<Trivia<'t>>,
@@ -85,7 +86,8 @@ impl<'t> CstParser<'t> {
         Ok(self.gap())
     }
 
-    /// Parses an argument or a property: `10` or `by=4`.
+    /// Parses an argument or a property, `10` or `by=4`, into `parts`. `before` are the comments and continuations
+    /// before its first word, `joint` the separation from the previous element.
     fn entry(
         &mut self,
         before: Vec<Trivia<'t>>,
@@ -101,7 +103,8 @@ impl<'t> CstParser<'t> {
         Ok(())
     }
 
-    /// Parses a word with an optional type annotation: `10` or `(u8)10`.
+    /// Parses a word with an optional type annotation, `10` or `(u8)10`, into `parts`. `before` are the comments and
+    /// continuations before the first token, `joint` the separation from the previous element.
     fn value(
         &mut self,
         before: Vec<Trivia<'t>>,
@@ -146,7 +149,8 @@ impl<'t> CstParser<'t> {
             .is_some_and(|token| token.kind == KdlTokenKind::Stray && self.spelled(token) == mark)
     }
 
-    /// Appends the next token, whatever its kind, to the elements of the node.
+    /// Appends the next token, whatever its kind, to the elements of the node, with the trivia `before` the token and
+    /// its separation `joint` from the previous element.
     fn token(&mut self, before: Vec<Trivia<'t>>, joint: Spacing, parts: &mut CstNodeBuilder<'t>) {
         if let Some(token) = self.take() {
             parts.pieces.push(CstElement {
@@ -158,7 +162,8 @@ impl<'t> CstParser<'t> {
         }
     }
 
-    /// Parses a block with its braces.
+    /// Parses a block with its braces into `parts`, with the trivia `before` it and its separation `joint` from the
+    /// previous element. `Err` also if the block is unclosed or nested too deep.
     fn braces(
         &mut self,
         before: Vec<Trivia<'t>>,

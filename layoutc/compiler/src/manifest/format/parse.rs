@@ -11,7 +11,8 @@ use super::trivia::{between, by_lines, comments};
 /// Byte range of a syntax error in the text.
 pub(super) type KdlErrorSpan = Range<usize>;
 
-/// Maximum number of bytes between the start of a line and a comment whose column is computed.
+/// Maximum number of bytes between the start of a line and a comment whose column is computed. A comment farther right
+/// is not taken as a continuation of the comment in the line above.
 const FAR: usize = 400;
 
 /// Parses `tokens`, all tokens of `text`, to the block of its top-level nodes.
@@ -41,7 +42,7 @@ pub(super) struct CstParser<'t> {
     pub(super) end: usize,
     /// Byte offsets of the line ends, in order.
     line_ends: Vec<usize>,
-    /// Number of blocks that are open.
+    /// Number of blocks that are open, at most the nesting limit.
     pub(super) depth: usize,
     /// Number of enclosing `/-` marks; nodes inside are not checked.
     pub(super) slashed: usize,
@@ -59,7 +60,7 @@ struct CstBlockBuilder<'t> {
     is_open: bool,
     /// True if the current line has a node already.
     is_fresh: bool,
-    /// Column of the trailing comment of the line above; `None` if there is none.
+    /// Column, from 0, of the trailing comment, or of its continuation, on the line above; `None` if there is neither.
     above: Option<usize>,
 }
 
@@ -89,7 +90,7 @@ impl<'t> CstBlockBuilder<'t> {
         self.pending = rows.flatten().collect();
     }
 
-    /// Takes from `pending` the comments that are on the line of the next node; the earlier ones become items without a
+    /// Empties `pending`: returns the comments on the line of the next node, and makes the earlier ones items without a
     /// node.
     fn leading(&mut self) -> Vec<Comment<'t>> {
         let mut rows = by_lines(std::mem::take(&mut self.pending));

@@ -116,7 +116,7 @@ impl FormatPrinter {
     }
 
     /// Prints a block: on one line if it is on one line in the source and fits in [`WIDTH`] columns, else over several
-    /// lines.
+    /// lines. `indent` is the indentation of the block's node, in columns.
     fn block(&mut self, block: &CstBlock<'_>, indent: usize) {
         let room = WIDTH.saturating_sub(last_width(&self.row.words));
         let mut flat = InlineWriter { text: String::new(), room };

@@ -82,7 +82,8 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Reads `op conv { … }`, or `others …`, which has no name and applies to operators that are not listed.
+    /// Reads `op conv { … }`, or `others …`, which has no name and applies to operators that are not listed. `None`
+    /// after a reported error.
     fn operator(&mut self, node: &ManifestNode) -> Option<OperatorItem> {
         let args = if node.name == "op" { 1..=1 } else { 0..=0 };
         let props = Some(NodeScope::OPERATOR.props);
@@ -121,8 +122,8 @@ impl ManifestReader<'_, '_> {
         Some(OperatorItem { name, rule, shapes, types, cost, accepts, span: node.head.clone() })
     }
 
-    /// Value that `words` pairs with the keyword in the property `key`; `None` if the property is absent or has another
-    /// value, which is reported.
+    /// Value that `words` pairs with the keyword in the property `key` of `node`; `None` if the property is absent or
+    /// has another value, which is reported.
     fn one_word<T: Copy>(
         &mut self,
         node: &ManifestNode,
@@ -140,9 +141,9 @@ impl ManifestReader<'_, '_> {
         found.map(|(_, rule)| *rule)
     }
 
-    /// Rule for an operator's layouts: the only one of the keywords `rules`, given with their byte ranges, or
-    /// [`OperatorRule::Accepts`] if there are alternatives. Reports no rule, several rules, and `cost` next to
-    /// alternatives.
+    /// Rule for the layouts of the operator `node`: the only element of `rules`, its rule keywords with byte ranges, or
+    /// [`OperatorRule::Accepts`] if there are alternatives. `None` for no rule, several, a rule next to alternatives,
+    /// or `has_cost`, a `cost` on the operator itself, next to alternatives; each is reported.
     fn one_rule(
         &mut self,
         node: &ManifestNode,
@@ -175,7 +176,8 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Reads an alternative of an operator, `accepts cost=100352 { in NHWC OHWI; out NHWC }`; `out` is required.
+    /// Reads an alternative of an operator, `accepts cost=100352 { in NHWC OHWI; out NHWC }`; `out` is required. `None`
+    /// after a reported error.
     pub(super) fn accepts(&mut self, node: &ManifestNode) -> Option<AcceptsItem> {
         let props = Some(NodeScope::ACCEPTS.props);
         let before = self.faults.count();
@@ -203,8 +205,8 @@ impl ManifestReader<'_, '_> {
         node.args.iter().filter_map(|entry| self.text_of(entry, "a layout")).collect()
     }
 
-    /// Cost in a node's `cost=` or `cost-per-byte=`: `Some(None)` if the node has neither, `None` if the cost is
-    /// invalid or both are given.
+    /// Cost in a node's `cost=` or `cost-per-byte=`: `Some(None)` if the node has neither; `None` if the cost is
+    /// invalid or both are given, which is reported.
     #[expect(clippy::option_option, reason = "tells an absent cost from an invalid one")]
     pub(super) fn cost(&mut self, node: &ManifestNode) -> Option<Option<CostItem>> {
         match (Self::prop(node, "cost"), Self::prop(node, "cost-per-byte")) {
@@ -241,7 +243,8 @@ impl ManifestReader<'_, '_> {
         number
     }
 
-    /// Reads `#true` or `#false`; `what` is the noun phrase for the entry in messages.
+    /// Reads `#true` or `#false`; `None` for another value, which is reported. `what` is the noun phrase for the entry
+    /// in messages.
     pub(super) fn truth(&mut self, entry: &Entry, what: &str) -> Option<bool> {
         if let ManifestValue::Bool(value) = entry.value {
             return Some(value);

@@ -19,7 +19,7 @@ const WORDS: &[(&str, &str, ConvertScheduleKind)] = &[
     ("fill", "borders", ConvertScheduleKind::Fill(FillStrategy::PaddingOnly)),
 ];
 
-/// Maximum extent of a transpose tile along one dimension, in elements.
+/// Maximum of both numbers in `block 32 64`, the extents of a transpose tile; a greater one is an error.
 const EDGE: i64 = 1 << 30;
 
 impl ManifestReader<'_, '_> {

@@ -65,7 +65,7 @@ pub(super) struct ForeignTensor {
 
 impl ManifestReader<'_, '_> {
     /// Reads a layout in the notation of another tool, `tvm="NCHW16c"`: one property with the text, and sizes such as
-    /// `c16=16` if the notation takes sizes. `usage` is an example for help texts.
+    /// `c16=16` if the notation takes sizes. `usage` is an example for help texts. `None` after a reported error.
     pub(super) fn foreign(&mut self, node: &ManifestNode, usage: &'static str) -> Option<StepKind> {
         self.form(
             node,
@@ -114,8 +114,8 @@ impl ManifestReader<'_, '_> {
         Some(StepKind::Foreign { notation: word.value.clone(), text, sizes })
     }
 
-    /// Reports a property of a layout that is not a known notation, with the nearest one or the equivalent step as
-    /// help.
+    /// Reports a property of a layout that is not a known notation; the help is the nearest notation, else the
+    /// equivalent notation or step.
     pub(super) fn unknown_notation(&mut self, key: &PropertyKey) {
         let word = key.value.as_str();
         let axes = &self.axes;
@@ -135,8 +135,8 @@ impl ManifestReader<'_, '_> {
         fault.add_note(format!("the notations are {}", list(FOREIGN)));
     }
 
-    /// Reads the element type, shape and layout of a tensor from one XLA text, `xla="f32[8,128]{1,0}"`, which is
-    /// `entry`.
+    /// Reads the element type, shape and layout of the tensor `node` from one XLA text, `xla="f32[8,128]{1,0}"`, which
+    /// is `entry`. `None` after a reported error, such as another type, shape or layout on `node`.
     pub(super) fn foreign_tensor(
         &mut self,
         node: &ManifestNode,

@@ -86,8 +86,8 @@ pub(super) fn property(node: &str, word: &str) -> Option<&'static str> {
     PROPERTIES.iter().find(is_it).map(|row| row.2)
 }
 
-/// Help text for a property `word` of another language that has no equivalent property on the node `node`; `None` for
-/// an unknown word.
+/// Help text for a property `word` of another language that has no equivalent property on the node `node`. On `tile`
+/// every property gets one; `None` for an unknown word on another node.
 pub(super) fn foreign_usage(node: &str, word: &str) -> Option<&'static str> {
     let help = PROPERTY_HELP.iter().find(|row| row.0 == node && row.1 == word).map(|row| row.2);
     help.or((node == "tile").then_some(TILE))

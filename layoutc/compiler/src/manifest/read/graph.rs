@@ -49,7 +49,7 @@ impl ManifestReader<'_, '_> {
         Some(GraphItem { name, backend, tensors, nodes, outputs, pins, span: node.span.clone() })
     }
 
-    /// Reads a tensor of a graph: an `input`, a `constant`, or the `out` of a node.
+    /// Reads a tensor of a graph: an `input`, a `constant`, or the `out` of a node. `None` after a reported error.
     fn graph_tensor(&mut self, node: &ManifestNode) -> Option<GraphTensorItem> {
         let props = Some(NodeScope::GRAPH_TENSOR.props);
         let form = NodeSignature { usage: TENSOR, args: 1..=1, props, block: BlockRule::Always };
@@ -74,7 +74,8 @@ impl ManifestReader<'_, '_> {
         Some(GraphTensorItem { name: name?, constant, dtype, shape: shape?, layout, span })
     }
 
-    /// Text of a node's `layout` property: `Some(None)` if the node has none, `None` if the text is invalid.
+    /// Text of a node's `layout` property: `Some(None)` if the node has none; `None` if the text is invalid, which is
+    /// reported.
     #[expect(clippy::option_option, reason = "tells an absent layout from an invalid one")]
     fn layout_text(&mut self, node: &ManifestNode) -> Option<Option<SpannedText>> {
         match Self::prop(node, "layout") {

@@ -96,8 +96,8 @@ impl ManifestReader<'_, '_> {
         Some((name?, IntegerLiteral { value, span: entry.span.clone() }))
     }
 
-    /// Reads the key of a property of any name, such as a transform's parameter; reports a key that is not a valid
-    /// name.
+    /// Reads the key of a property of any name, such as a transform's parameter; `None` for a key that is not a valid
+    /// name, which is reported.
     pub(super) fn key(&mut self, key: &crate::manifest::tree::PropertyKey) -> Option<Identifier> {
         let text = self.inside(&key.value, &key.span);
         self.as_name(&text)
@@ -210,7 +210,7 @@ impl ManifestReader<'_, '_> {
     }
 
     /// Reads `pack-from=f32 cast=saturate`: the element type that pack reads, and the treatment of values out of range.
-    /// `None` also if neither property is present.
+    /// `None` if neither property is present, or after a reported error, such as `cast` alone.
     fn pack_from(&mut self, node: &ManifestNode) -> Option<PackFromItem> {
         let dtype = Self::prop(node, "pack-from");
         let dtype = dtype.and_then(|entry| self.text_of(entry, ELEMENT_TYPE));
@@ -230,7 +230,8 @@ impl ManifestReader<'_, '_> {
         Some(PackFromItem { dtype: dtype?, cast })
     }
 
-    /// Reads `cast=`: the treatment of values out of range for the destination's element type; `None` also if absent.
+    /// Reads `cast=`: the treatment of values out of range for the destination's element type; `None` if absent, or
+    /// invalid, which is reported.
     fn cast(&mut self, node: &ManifestNode) -> Option<CastMode> {
         self.keyword("`cast`", Self::prop(node, "cast")?, CastMode::ALL)
     }
@@ -290,8 +291,8 @@ impl ManifestReader<'_, '_> {
     }
 }
 
-/// True if the part `what` of a tensor, which is missing, may be present in a broken or misspelled node or property; it
-/// is then not reported as missing.
+/// True if the part `what` of a tensor (`a shape` or `an element type`), which is missing, may be present in a broken
+/// or misspelled node or property; the part is then not reported as missing.
 fn hides(tensor: &ManifestNode, what: &str) -> bool {
     let near = |name: &str| crate::base::nearest::nearest(name, ["shape", "dtype"]).is_some();
     let child = |node: &ManifestNode| node.broken || near(&node.name);

@@ -113,7 +113,8 @@ impl ManifestReader<'_, '_> {
         self.boolean(entry, "`accumulate`")?.then(|| node.span.clone())
     }
 
-    /// Reads `#true` or `#false`; `what` is the noun phrase for the entry in messages.
+    /// Reads `#true` or `#false`; `None` for another value, which is reported. `what` is the noun phrase for the entry
+    /// in messages.
     pub(super) fn boolean(&mut self, entry: &Entry, what: &str) -> Option<bool> {
         if let ManifestValue::Bool(value) = entry.value {
             return Some(value);

@@ -9,7 +9,8 @@ use crate::manifest::syntax::{Identifier, IntegerExpr, MeshItem, RingItem, Shard
 use crate::manifest::tree::{Entry, ManifestNode};
 
 impl ManifestReader<'_, '_> {
-    /// Reads `mesh pod { x 2; y 4 }`: each node of the block is an axis with its number of devices.
+    /// Reads `mesh pod { x 2; y 4 }`: each node of the block is an axis with its number of devices. `None` after a
+    /// reported error.
     pub(super) fn mesh(&mut self, node: &ManifestNode) -> Option<MeshItem> {
         let usage = "mesh pod { x 2; y 4 }";
         let form = NodeSignature { usage, args: 1..=1, props: Some(&[]), block: BlockRule::Always };
@@ -46,7 +47,8 @@ impl ManifestReader<'_, '_> {
         Some((name?, size?))
     }
 
-    /// Reads `shard n=x c="y z"`: each property is an axis of the tensor with the mesh axes that partition it.
+    /// Reads `shard n=x c="y z"`: each property is an axis of the tensor with the mesh axes that partition it. `None`
+    /// after a reported error.
     pub(super) fn shard(&mut self, node: &ManifestNode) -> Option<ShardItem> {
         let usage = "shard AXIS=MESH_AXIS";
         let form = NodeSignature { usage, args: 0..=1, props: None, block: BlockRule::Never };
@@ -68,7 +70,8 @@ impl ManifestReader<'_, '_> {
         Some(ShardItem { mesh, cuts, span: node.span.clone() })
     }
 
-    /// Reads `ring y=4`: the only property is the axis with the number of its indices that memory holds.
+    /// Reads `ring y=4`: the only property is the axis with the number of its indices that memory holds. `None` after a
+    /// reported error.
     pub(super) fn ring(&mut self, node: &ManifestNode) -> Option<RingItem> {
         let usage = "ring AXIS=4";
         let form = NodeSignature { usage, args: 0..=0, props: None, block: BlockRule::Never };

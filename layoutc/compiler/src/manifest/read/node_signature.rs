@@ -222,7 +222,7 @@ impl ManifestReader<'_, '_> {
     }
 
     /// Checks that the number of a node's arguments is in `args`, and that the node has neither properties nor a block;
-    /// `usage` is an example for help texts.
+    /// `None` after a reported mismatch. `usage` is an example for help texts.
     pub(super) fn leaf(
         &mut self,
         node: &ManifestNode,
@@ -232,8 +232,8 @@ impl ManifestReader<'_, '_> {
         self.form(node, &NodeSignature::leaf(usage, args))
     }
 
-    /// Argument of a node that must have exactly one, and neither properties nor a block; `usage` is an example for
-    /// help texts.
+    /// Argument of a node that must have exactly one, and neither properties nor a block; `None` after a reported
+    /// mismatch. `usage` is an example for help texts.
     pub(super) fn argument<'n>(
         &mut self,
         node: &'n ManifestNode,
@@ -279,8 +279,8 @@ impl ManifestReader<'_, '_> {
         self.refuse(Code::KdlMissing, message, &node.head, help)
     }
 
-    /// Help text that shows the node in the form of its signature: its own arguments and properties where the form
-    /// allows them, parts of the example `form.usage` where it lacks some.
+    /// Help text that shows the node in the form of its signature `form`: the node's arguments and properties where
+    /// `form` allows them, and parts of the example `form.usage` in place of missing ones.
     fn usage(&self, node: &ManifestNode, form: &NodeSignature) -> String {
         // Two examples in one.
         if form.usage.contains('`') {
@@ -304,8 +304,8 @@ impl ManifestReader<'_, '_> {
         format!("write it as `{own}{block}`")
     }
 
-    /// Text of a node without its block: its name and arguments, arguments of the example from there up to `least`, and
-    /// the properties whose key `is_allowed`.
+    /// Text of a node without its block: its name and arguments, then, until there are `least` arguments, those of
+    /// `example` at the missing positions, then the node's properties whose key satisfies `is_allowed`.
     fn completed(
         &self,
         node: &ManifestNode,
@@ -323,8 +323,8 @@ impl ManifestReader<'_, '_> {
         words.join(" ")
     }
 
-    /// Children of a node that `scope` allows, in order. Reports the other ones, and repetitions of nodes whose name
-    /// satisfies `once`.
+    /// Children of a node that `scope` allows, in order. Reports and leaves out the other ones, and repetitions of
+    /// nodes whose name satisfies `once`.
     pub(super) fn parts<'n>(
         &mut self,
         node: &'n ManifestNode,
@@ -401,7 +401,7 @@ impl ManifestReader<'_, '_> {
         });
     }
 
-    /// Value of the node's property called `name`; `None` if the node does not have the property.
+    /// Value of the node's first property called `name`; `None` if the node does not have the property.
     pub(super) fn prop<'n>(node: &'n ManifestNode, name: &str) -> Option<&'n Entry> {
         node.props.iter().find(|(key, _)| key.value == name).map(|(_, entry)| entry)
     }
@@ -474,8 +474,8 @@ impl ManifestReader<'_, '_> {
         fault.add_note(format!("allowed here: {}", list(&others.collect::<Vec<_>>())));
     }
 
-    /// Value that `words` pairs with the keyword in `entry`; reports any other entry. `subject` is the node or property
-    /// in the message: `` `padding` ``.
+    /// Value that `words` pairs with the keyword in `entry`; `None` for any other entry, which is reported. `subject`
+    /// is the node or property in the message: `` `padding` ``.
     pub(super) fn keyword<T: Clone>(
         &mut self,
         subject: &str,
@@ -490,8 +490,8 @@ impl ManifestReader<'_, '_> {
         found.map(|(_, value)| value.clone())
     }
 
-    /// Reports a value that is not among the keywords `known`; `subject` is the node or property in the message:
-    /// `` `padding` ``.
+    /// Reports a value that is not among the keywords `known`, with the nearest or all of them as help; `subject` is
+    /// the node or property in the message: `` `padding` ``.
     pub(super) fn unknown_word(&mut self, subject: &str, entry: &Entry, known: &[&str]) {
         let written = self.text.get(entry.content.clone()).unwrap_or_default();
         let message = format!("unknown value `{}` for {subject}", show(written));

@@ -37,7 +37,8 @@ impl Renames {
         Self(renames)
     }
 
-    /// Suggested name for a word; `None` if the word is a valid name or resembles none.
+    /// Suggested name for a word of the file; `None` if the word is a valid name, is not ASCII, has no letter or digit,
+    /// ends with `,` or `:`, or is too long.
     pub(super) fn get(&self, word: &str) -> Option<&str> {
         self.0.get(word).map(String::as_str)
     }
@@ -53,9 +54,9 @@ fn content<'t>(text: &'t str, token: &KdlToken) -> &'t str {
     }
 }
 
-/// The word with `_` in place of every character that a name cannot contain, and before a leading digit: `in_nchw` for
-/// `in-nchw`. `None` for a valid name, a word without letters or digits, one that is not ASCII, or a result longer than
-/// [`NAME_LIMIT`].
+/// Valid name for `word`: `_` in place of every character that a name cannot contain, and before a leading digit, as in
+/// `in_nchw` for `in-nchw`. `None` for a valid name, a word without letters or digits, one that is not ASCII, or a
+/// result longer than [`NAME_LIMIT`].
 fn near(word: &str) -> Option<String> {
     if !word.chars().any(|c| c.is_ascii_alphanumeric()) || !word.is_ascii() {
         return None;

@@ -56,7 +56,8 @@ impl ManifestReader<'_, '_> {
         Some(ShapeItem { axes, conditions, span: node.span.clone() })
     }
 
-    /// Reads `where "j <= i"`, a condition on the indices that are elements.
+    /// Reads `where "j <= i"`, a condition that selects the indices that are elements. `None` after a reported error,
+    /// such as a condition without quotes.
     fn condition(&mut self, node: &ManifestNode) -> Option<SpannedText> {
         let entry = self.argument(node, "where \"j <= i\"")?;
         let is_text = matches!(entry.value, ManifestValue::String(_)) && entry.quoted;
@@ -70,7 +71,7 @@ impl ManifestReader<'_, '_> {
     }
 
     /// Reads a shape that must not have `where` conditions; `takes` is the noun phrase for the shape's owner in the
-    /// message: `a view`.
+    /// message: `a view`. `None` after a reported error.
     pub(super) fn box_shape(&mut self, node: &ManifestNode, takes: &str) -> Option<ShapeItem> {
         let shape = self.shape(node)?;
         if let Some(condition) = shape.conditions.first() {
@@ -81,8 +82,8 @@ impl ManifestReader<'_, '_> {
         Some(shape)
     }
 
-    /// Adds a name with its span to `seen`; reports the name instead if `seen` has it. `what` is the plural noun in the
-    /// message: `axes`.
+    /// Adds a name with its span to `seen`, the names so far; if `seen` has the name, reports it and leaves `seen`
+    /// unchanged. `what` is the plural noun in the message: `axes`.
     pub(super) fn unique(
         &mut self,
         what: &str,
@@ -218,7 +219,8 @@ impl ManifestReader<'_, '_> {
         Some(AxisItem { name: name?, extent: extent? })
     }
 
-    /// Reads the name of a node that declares an axis, a field or a label; reports a word that is not a valid name.
+    /// Reads the name of a node that declares an axis, a field or a label; `None` for a word that is not a valid name,
+    /// which is reported.
     pub(super) fn node_name(&mut self, node: &ManifestNode) -> Option<Identifier> {
         let text = self.inside(&node.name, &node.name_span);
         self.as_name(&text)

@@ -19,7 +19,8 @@ const UNITS: &[(&str, i128)] = &[
 ];
 
 impl ManifestReader<'_, '_> {
-    /// Reads a number of bytes: an integer, a string with a unit, or an expression of consts.
+    /// Reads a number of bytes: an integer, a string with a unit, or an expression of consts. `None` after a reported
+    /// error, such as more than 2^63 - 1 bytes with a unit. `what` is the noun phrase for the entry in messages.
     pub(super) fn size(&mut self, entry: &Entry, what: &str) -> Option<IntegerExpr> {
         let ManifestValue::String(text) = &entry.value else {
             return self.bound(entry, what, Code::KdlValue);
@@ -44,7 +45,8 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Reads a decimal fraction above 0 and at most 1, such as `0.10`, exactly.
+    /// Reads a decimal fraction above 0 and at most 1, such as `0.10`, exactly; `None` for another value, which is
+    /// reported. `what` is the noun phrase for the entry in messages.
     pub(super) fn share(&mut self, entry: &Entry, what: &str) -> Option<Decimal> {
         let one = |share: &Decimal| 10_i128.checked_pow(share.places);
         let share = number(entry)
@@ -63,7 +65,8 @@ impl ManifestReader<'_, '_> {
     }
 }
 
-/// Exact value of a number; `None` if the entry is not a number, or is a fraction of more than 18 digits.
+/// Exact value of a number; `None` if the entry is not a number, or is a float that is negative or needs more than 18
+/// digits.
 pub(super) fn number(entry: &Entry) -> Option<Decimal> {
     match &entry.value {
         ManifestValue::Integer(value) => Some(Decimal { digits: *value, places: 0 }),

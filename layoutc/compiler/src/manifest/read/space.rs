@@ -23,7 +23,8 @@ pub(crate) const MEMORIES: &[(&str, Memory)] = &[
 ];
 
 impl ManifestReader<'_, '_> {
-    /// Reads `memory-space vmem bytes="16 MiB" align=512 xla=1`.
+    /// Reads `memory-space vmem bytes="16 MiB" align=512 xla=1`; `None` after a reported error, such as the name of a
+    /// built-in memory.
     pub(super) fn memory_space(&mut self, node: &ManifestNode) -> Option<MemorySpaceItem> {
         let form = NodeSignature {
             usage: "memory-space vmem bytes=\"16 MiB\" align=512",
@@ -81,8 +82,8 @@ impl ManifestReader<'_, '_> {
         Some(MemoryItem { kind, format, access, span: node.span.clone() })
     }
 
-    /// Reports a word that resembles a built-in memory, with that one as suggestion; returns false, without a report,
-    /// if it resembles none.
+    /// Reports a word that resembles a built-in memory, with that one as suggestion, and returns true; returns false,
+    /// without a report, if the word resembles none.
     fn meant_memory(&mut self, text: &SpannedText) -> bool {
         let near = nearest(&text.value, MEMORIES.iter().map(|row| row.0));
         let Some(near) = near else { return false };

@@ -118,7 +118,8 @@ impl ManifestReader<'_, '_> {
         }
     }
 
-    /// Reads an index map, `"(n, c) -> (c, n)"`, which must be quoted; it is not parsed yet.
+    /// Reads an index map, `"(n, c) -> (c, n)"`, as text that is not parsed yet. `None` after a reported error, such as
+    /// a map without quotes.
     pub(super) fn map(&mut self, entry: &Entry) -> Option<SpannedText> {
         let text = self.text_of(entry, "a map")?;
         if text.quoted { Some(text) } else { self.unquoted(&text) }
@@ -135,7 +136,8 @@ impl ManifestReader<'_, '_> {
         true
     }
 
-    /// Reads `apply blocked block=8` or `layout blocked block=8`.
+    /// Reads `apply blocked block=8` or `layout blocked block=8`. `None` after a reported error, such as a layout in
+    /// the notation of another tool in place of the name.
     fn apply(&mut self, node: &ManifestNode) -> Option<StepKind> {
         if let Some(entry) = node.args.first()
             && let Some(word) = entry.text()
@@ -185,8 +187,8 @@ impl ManifestReader<'_, '_> {
         axes.into_iter().collect::<Option<_>>().map(StepKind::Order)
     }
 
-    /// Names of the axes that `entries` give by position, from 0, or by name, joined by spaces; `c n` if a position is
-    /// out of range. It is for a help text.
+    /// Names of the axes that `entries` give by position, from 0, or by name, joined by spaces, for a help text; `c n`
+    /// if a position is out of range or an entry is neither.
     fn by_position(&self, entries: &[Entry]) -> String {
         let axis = |entry: &Entry| match &entry.value {
             ManifestValue::Integer(k) => self.axes.get(usize::try_from(*k).ok()?).cloned(),

@@ -24,7 +24,7 @@ const OTHER_NAME: &str = "write a letter or `_`, then letters, digits and `_`, a
 /// Help text for a value that is not an integer or an integer expression.
 const NUMBER: &str = "write an integer, or an expression in quotes";
 
-/// Maximum length in bytes of a string that a help text repeats on one line.
+/// Maximum length in bytes of a string that a help text repeats on one line; for a longer one it suggests a raw string.
 const SHOWN: usize = 200;
 
 /// Length in bytes of the escape sequence, such as `\n` or `\u{41}`, at the start of `rest`.
@@ -88,7 +88,7 @@ fn whole_number(word: &str) -> Option<&str> {
     (is_whole && whole.parse::<i64>().is_ok()).then_some(whole)
 }
 
-/// Plain numbers for a text such as `8x8` or `64B`, and a suffix that explains them: (`8 8`,
+/// Plain numbers for a text such as `8x8` or `64B`, and a suffix for the help text that explains them: (`8 8`,
 /// `: spaces separate arguments`). `None` for other texts.
 fn plain_numbers(text: &str) -> Option<(String, String)> {
     let text = text.trim();
@@ -104,7 +104,8 @@ fn plain_numbers(text: &str) -> Option<(String, String)> {
 }
 
 impl ManifestReader<'_, '_> {
-    /// Reads a string without escapes. `what` is the noun phrase for the entry in messages: `an axis`.
+    /// Reads a string without escapes; `None` for a value that is no string or has escapes, which is reported. `what`
+    /// is the noun phrase for the entry in messages: `an axis`.
     pub(super) fn text_of(&mut self, entry: &Entry, what: &str) -> Option<SpannedText> {
         let ManifestValue::String(value) = &entry.value else {
             if what == ELEMENT_TYPE {
@@ -157,7 +158,8 @@ impl ManifestReader<'_, '_> {
         self.faults.error(Code::KdlValue, message, entry.span.clone(), "").add_help(help);
     }
 
-    /// Name of a node or key of a property as a text with its location; `span` is its byte range including quotes.
+    /// Name of a node or key of a property as a text with its location; `span` is its byte range including quotes. The
+    /// location excludes the quotes, except for a name with escapes.
     pub(super) fn inside(&self, name: &str, span: &Range<usize>) -> SpannedText {
         let quotes = span.len().saturating_sub(name.len()) / 2;
         let content = span.start + quotes..span.end - quotes;
@@ -166,13 +168,15 @@ impl ManifestReader<'_, '_> {
         SpannedText { value: name.to_owned(), span, quoted: exact && quotes > 0 }
     }
 
-    /// Reads a name. `what` is the noun phrase for the entry in messages: `an axis`.
+    /// Reads a name; `None` for a value that is no valid name, which is reported. `what` is the noun phrase for the
+    /// entry in messages: `an axis`.
     pub(super) fn name(&mut self, entry: &Entry, what: &str) -> Option<Identifier> {
         let text = self.text_of(entry, what)?;
         self.as_name(&text)
     }
 
-    /// Converts a text to a name; reports a text that is not `[A-Za-z_][A-Za-z0-9_]*` or is longer than [`NAME_LIMIT`].
+    /// Converts a text to a name; `None` for a text that is not `[A-Za-z_][A-Za-z0-9_]*` or is longer than
+    /// [`NAME_LIMIT`], which is reported.
     pub(super) fn as_name(&mut self, text: &SpannedText) -> Option<Identifier> {
         let (value, span) = (text.value.clone(), text.span.clone());
         if is_name(&value) && value.len() <= NAME_LIMIT {
@@ -214,8 +218,8 @@ impl ManifestReader<'_, '_> {
         None
     }
 
-    /// Reads an integer, or an expression of consts, symbols and parameters. An entry of another kind is reported with
-    /// `code`; `what` is the noun phrase for the entry in messages.
+    /// Reads an integer, or an expression of consts, symbols and parameters as text. `None` after a reported error; an
+    /// entry of another kind is reported with `code`. `what` is the noun phrase for the entry in messages.
     pub(super) fn bound(&mut self, entry: &Entry, what: &str, code: Code) -> Option<IntegerExpr> {
         match &entry.value {
             ManifestValue::Integer(value) => Some(IntegerExpr::Integer(IntegerLiteral {
@@ -270,8 +274,8 @@ impl ManifestReader<'_, '_> {
         None
     }
 
-    /// Reads the words of a string, separated by white space, each with its byte range; a string without words is an
-    /// error.
+    /// Reads the words of a string, separated by white space, each with its byte range. `None` after a reported error,
+    /// such as a string without words. `what` is the noun phrase for the entry in messages.
     pub(super) fn words(&mut self, entry: &Entry, what: &str) -> Option<Vec<SpannedText>> {
         let text = self.text_of(entry, what)?;
         let mut words = Vec::new();
@@ -293,7 +297,8 @@ impl ManifestReader<'_, '_> {
         Some(words)
     }
 
-    /// Reads the names in a string, separated by white space: `"io ii"`. `None` if one is invalid.
+    /// Reads the names in a string, separated by white space: `"io ii"`. `None` if one is invalid, which is reported.
+    /// `what` is the noun phrase for the entry in messages.
     pub(super) fn names(&mut self, entry: &Entry, what: &str) -> Option<Vec<Identifier>> {
         if let Some(names) = several_names(entry) {
             let written = self.text.get(entry.content.clone()).unwrap_or_default();
@@ -308,7 +313,9 @@ impl ManifestReader<'_, '_> {
         names.into_iter().collect()
     }
 
-    /// Reads the integer expressions in a string, separated by white space, `"4 2*k"`, or one unquoted entry.
+    /// Reads the integer expressions in a string, separated by white space, `"4 2*k"`, or one unquoted entry. `None`
+    /// after a reported error, such as `"2 * k"`, of which the parts are no expressions. `what` is the noun phrase for
+    /// the entry in messages.
     pub(super) fn bounds(&mut self, entry: &Entry, what: &str) -> Option<Vec<IntegerExpr>> {
         if !entry.quoted {
             return self.bound(entry, what, Code::KdlValue).map(|bound| vec![bound]);
@@ -332,22 +339,24 @@ impl ManifestReader<'_, '_> {
         Some(bounds.collect())
     }
 
-    /// Reads all entries as integer expressions; every error is reported, and any makes the result `None`.
+    /// Reads all entries as integer expressions; every error is reported, and any makes the result `None`. `what` is
+    /// the noun phrase for one entry in messages.
     pub(super) fn all_bounds(&mut self, entries: &[Entry], what: &str) -> Option<Vec<IntegerExpr>> {
         let bounds: Vec<Option<IntegerExpr>> =
             entries.iter().map(|entry| self.bound(entry, what, Code::KdlValue)).collect();
         bounds.into_iter().collect()
     }
 
-    /// Reads all entries as names; every error is reported, and any makes the result `None`.
+    /// Reads all entries as names; every error is reported, and any makes the result `None`. `what` is the noun phrase
+    /// for one entry in messages.
     pub(super) fn all_names(&mut self, entries: &[Entry], what: &str) -> Option<Vec<Identifier>> {
         let names: Vec<Option<Identifier>> =
             entries.iter().map(|entry| self.one_name(entry, what)).collect();
         names.into_iter().collect()
     }
 
-    /// Reads an argument that must be one name. A comma-separated list, `a,b`, gets a suggestion to write separate
-    /// arguments.
+    /// Reads an argument that must be one name; `None` for anything else, which is reported. For a comma-separated
+    /// list, `a,b`, the help is to write separate arguments. `what` is the noun phrase for the entry in messages.
     pub(super) fn one_name(&mut self, entry: &Entry, what: &str) -> Option<Identifier> {
         let Some(names) = several_names(entry) else { return self.name(entry, what) };
         let written = self.text.get(entry.content.clone()).unwrap_or_default();

@@ -17,7 +17,8 @@ pub struct ViewItem {
     pub of: Identifier,
     /// Element type of the view as written; `None`: that of the base.
     pub dtype: Option<SpannedText>,
-    /// Shape of the view, required with a map; `None`: the axes of the base, adapted to the element type.
+    /// Shape of the view, required with a map; `None`: the axes of the base, one of which has a greater or smaller
+    /// extent if the element type has another number of lanes, as `f32x4` for `f32`.
     pub shape: Option<ShapeItem>,
     /// Layout of the view in the base's memory; `None` if not given. Excludes a map.
     pub layout: Option<LayoutItem>,

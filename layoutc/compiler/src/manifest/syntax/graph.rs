@@ -31,8 +31,8 @@ pub struct BackendItem {
     pub name: Identifier,
     /// `like=onnx`: name of the backend that provides the operators and default layouts that this item does not give.
     pub like: Option<Identifier>,
-    /// True unless the backend says `verify=#false`: graphs whose results all declare a layout are verified, not
-    /// solved.
+    /// True unless the backend says `verify=#false`. If true, a graph whose results all declare a layout, or that has
+    /// no outputs, is verified and not solved.
     pub verify: bool,
     /// `default-layout 4 NHWC`: default layouts, each for tensors of one rank; the ranks are distinct.
     pub defaults: Vec<DefaultLayoutItem>,
@@ -66,7 +66,7 @@ pub struct OperatorItem {
     pub types: Option<TypeRule>,
     /// Cost of the operator in any layout, excludes `accepts`; `None`: zero.
     pub cost: Option<CostItem>,
-    /// Alternatives of the operator, for [`OperatorRule::Accepts`].
+    /// Alternatives of the operator, for [`OperatorRule::Accepts`]; empty for every other rule.
     pub accepts: Vec<AcceptsItem>,
     /// Byte range of the operator's node in the file.
     pub span: Range<usize>,
@@ -156,9 +156,11 @@ impl TypeRule {
 /// OHWI; out NHWC }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptsItem {
-    /// Texts of the operands' layouts, in the order of the operands.
+    /// Texts of the operands' layouts, in the order of the operands. The alternative applies only to nodes with as many
+    /// operands.
     pub inputs: Vec<SpannedText>,
-    /// Texts of the results' layouts, in the order of the results.
+    /// Texts of the results' layouts, in the order of the results. The alternative applies only to nodes with as many
+    /// results.
     pub outputs: Vec<SpannedText>,
     /// Cost of the alternative; `None`: zero.
     pub cost: Option<CostItem>,
@@ -244,11 +246,11 @@ impl FiniteFloat {
 /// Value of an attribute of a node's operator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PropertyItem {
-    /// Integer: `stride=2`
+    /// Integer, `stride=2`, or `#true` as 1 and `#false` as 0.
     Integer(i128),
-    /// Number with a fraction or an exponent: `epsilon=1e-5`
+    /// Number with a fraction or an exponent: `epsilon=1e-5`.
     Real(FiniteFloat),
-    /// Word: `padding=same`
+    /// Word or quoted string: `padding=same`.
     Word(String),
 }
 

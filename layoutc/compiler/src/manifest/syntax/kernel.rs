@@ -23,7 +23,7 @@ pub struct KernelItem {
     /// value.
     pub acc: Option<SpannedText>,
     /// Byte range of the `accumulate #true` node, with which a statement adds to the previous values of its output;
-    /// `None` without such a node.
+    /// `None` without such a node or for `accumulate #false`.
     pub accumulate: Option<Range<usize>>,
     /// Intermediate tensors that are stored in a buffer; the names are distinct.
     pub locals: Vec<LocalItem>,

@@ -33,7 +33,7 @@ impl KernelReport {
     }
 }
 
-/// Plans the kernel of an instance for C with AVX-512 on the given cores.
+/// Plans the kernel of an instance for C with AVX-512; `cores` selects loops for one core or for several.
 ///
 /// # Errors
 /// The diagnostic that a build gives if planning fails.

@@ -147,7 +147,8 @@ fn operand(value: &Operand) -> String {
     }
 }
 
-/// Text of a strided access; `of` names the strided items: `logical[p0] (columns 256 bytes apart)`.
+/// Text of a strided access; `of` is a noun in plural for its positions, here `columns`: `logical[p0] (columns 256
+/// bytes apart)`.
 fn strided(places: &Strided, of: &str) -> String {
     let Strided { buffer, index, stride } = places;
     format!("{buffer}[{}] ({of} {} bytes apart)", text(index), text(stride))

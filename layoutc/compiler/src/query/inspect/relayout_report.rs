@@ -28,8 +28,8 @@ impl From<Move> for RelayoutReport {
     }
 }
 
-/// Reports on pack and unpack of a tensor and on the conversions whose source it is, planned for C on the given cores.
-/// A tensor with `memory none` has neither pack nor unpack.
+/// Reports on pack and unpack of a tensor and on the conversions whose source it is, planned for C; `cores` selects
+/// loops for one core or for several. A tensor with `memory none` has neither pack nor unpack.
 ///
 /// # Errors
 /// The diagnostic that a build gives if planning fails.
@@ -63,8 +63,8 @@ pub fn plans(
 }
 
 impl RelayoutReport {
-    /// JSON form of the report. Strides are in elements. The size of a block is a number of values of the digit that it
-    /// tiles.
+    /// JSON form of the report. Strides are in elements. The size of a block along a digit is a number of values of
+    /// that digit.
     pub fn json(&self) -> Value {
         let text = |expr: &Expr| layout_names::symbol_expr(expr, &self.moved.symbols);
         let nest = self.moved.nest.as_ref();

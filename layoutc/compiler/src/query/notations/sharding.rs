@@ -77,7 +77,8 @@ pub struct WrittenSharding {
 pub struct ShardingFacts {
     /// Number of devices of the sharding; `None` if it fits any number of devices.
     pub devices: Option<i64>,
-    /// Number of shards along each axis of the tensor, in the order of the axes; `None` if unknown.
+    /// Number of shards along each axis of the tensor, in the order of the axes; `None` if the text does not determine
+    /// the numbers, as for a manual sharding.
     pub parts: Option<Vec<i64>>,
     /// Mesh with devices in row-major order, and a sharding over its axes, that give the same shards; `None` if there
     /// is no such mesh.
@@ -89,7 +90,7 @@ pub struct ShardingFacts {
 /// Properties of the shards of a tensor with known shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardFacts {
-    /// Extents of the largest shard, in elements; `None` if they are unknown.
+    /// Extents of the largest shard, in elements; `None` if [`ShardingFacts::parts`] is `None`.
     pub part: Option<Vec<i128>>,
     /// All shards, each with the devices that hold the shard; a message if there are more than 4096 devices, or if
     /// the shards cannot be computed.

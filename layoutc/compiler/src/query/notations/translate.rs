@@ -25,7 +25,8 @@ use crate::model::layout_names;
 const FILE: &str = "<text>";
 /// Name of the tensor in diagnostics, as the parsed text has none.
 const TENSOR: &str = "tensor";
-/// Base-2 logarithm of the maximum number of elements for which a text without extents is proven.
+/// Base-2 logarithm of the maximum number of elements for which a text without extents is proven. With `rank` axes,
+/// each symbolic extent is at most 2^(54 / rank), and at most 2^32.
 const SIZE_BITS: usize = 54;
 
 /// Text of a layout in a notation, with the options that complete it.
@@ -40,9 +41,9 @@ pub struct TranslateRequest<'a> {
     pub shape: Option<&'a [i64]>,
     /// Names of the logical axes, in order. `None`: the letters in the text, else `a`, `b`, ….
     pub names: Option<&'a [String]>,
-    /// Element type of the tensor; `None` if it is not given.
+    /// Element type of the tensor; `None`: the element type in the text, if there is one.
     pub dtype: Option<Dtype>,
-    /// Sizes that the notation needs in addition to the text, as pairs of name and value.
+    /// Named sizes of an einops pattern, as pairs of name and value: `("c16", 16)`. Other notations ignore them.
     pub sizes: &'a [(String, i128)],
 }
 
@@ -91,7 +92,7 @@ impl From<Diagnostic> for TranslateError {
 pub struct WrittenLayout {
     /// Text of the layout in the notation.
     pub text: String,
-    /// Sizes that the notation needs in addition to the text, as pairs of name and value.
+    /// Named sizes of an einops pattern, as pairs of name and value: `("c16", 16)`; empty for other notations.
     pub sizes: Vec<(String, i128)>,
     /// Notes on information that the text omits.
     pub notes: Vec<String>,
@@ -160,7 +161,8 @@ fn in_text(fault: NotationFault) -> Diagnostic {
     Diagnostic::in_notation(fault, place)
 }
 
-/// Checks that an element type is known if the text contains numbers of bytes, as strides of `NumPy` do.
+/// Checks that an element type is known if the text contains numbers of bytes, as strides of `NumPy` do; otherwise
+/// [`TranslateError::InvalidOption`].
 fn counts_bytes(
     notation: Notation,
     text: &str,

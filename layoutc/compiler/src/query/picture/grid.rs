@@ -178,8 +178,8 @@ fn count(holds: &dyn Fn(i128) -> bool) -> i128 {
     bad
 }
 
-/// Line before each of the drawn indices of an axis; [`GridLine::None`] before the first index and after omitted
-/// indices.
+/// Line before each of the drawn `indices` of an axis, on which storage axes have the given `runs`; `spot` returns the
+/// location in memory for an index. [`GridLine::None`] before the first index and after omitted indices.
 fn rules(
     indices: &[i128],
     runs: &[StorageRun],

@@ -182,7 +182,8 @@ fn outer(above: &[i128], below: &[i128]) -> GridLine {
 }
 
 /// Number of slots in a row of the flat buffer: a tile (the smallest stride of a coloring storage axis) if it is from 4
-/// to `room`, otherwise a multiple of a stride that is at most [`WIDEST`].
+/// to `room`, otherwise a multiple, at most [`WIDEST`] and `room`, of the greatest stride that fits. If no stride fits:
+/// the least stride, or a multiple of 8 in a layout without strides above 1.
 fn width(figures: &ConcreteLayout<'_>, tiling: &SliceTiling, room: usize) -> i128 {
     let room = i128::try_from(room).unwrap_or(i128::MAX);
     let all = figures.physical.last().copied().unwrap_or(1).max(1);

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-/// Cost in bytes, or [`INFINITE`].
+/// Cost in a unit that the network's creator chooses, or [`INFINITE`]. For a graph the unit is a fraction of a byte:
+/// bytes times a factor, plus 1 per conversion.
 pub type Cost = u64;
 
 /// Cost of a forbidden value or combination of values. Sums of costs saturate at it.
 pub const INFINITE: Cost = u64::MAX;
 
-/// Largest allowed sum of the finite costs of a network, 2^62 - 1 bytes, so that sums of a few tables fit `u64`.
+/// Largest allowed sum of the finite costs of a network, 2^62 - 1, so that sums of a few tables fit `u64`.
 pub const LARGEST: Cost = (1 << 62) - 1;
 
 /// Variable of a [`CostNetwork`], identified by its number in the order of addition.
@@ -18,7 +19,7 @@ pub const LARGEST: Cost = (1 << 62) - 1;
 pub struct Variable(usize);
 
 impl Variable {
-    /// Number of the variable, which is its index in `Solution::values`.
+    /// Number of the variable, from 0 in the order of addition: its index in `Solution::values`.
     pub fn number(self) -> usize {
         self.0
     }
@@ -69,14 +70,14 @@ pub(super) struct PairCosts {
 }
 
 impl PairCosts {
-    /// Cost in bytes of value `first` of the first variable with value `second` of the second variable; [`INFINITE`]
-    /// beyond the table.
+    /// Cost of value `first` of the first variable with value `second` of the second variable; [`INFINITE`] beyond the
+    /// table.
     pub(super) fn cost(&self, first: usize, second: usize) -> Cost {
         let place = first.checked_mul(self.width).and_then(|row| row.checked_add(second));
         place.and_then(|place| self.costs.get(place)).copied().unwrap_or(INFINITE)
     }
 
-    /// Cost in bytes of `value` of the pair's variable `variable`, with the value `other` of the pair's second member.
+    /// Cost of `value` of the pair's variable `variable`, with the value `other` of the pair's other variable.
     pub(super) fn cost_from(&self, variable: usize, value: usize, other: usize) -> Cost {
         if variable == self.first { self.cost(value, other) } else { self.cost(other, value) }
     }
@@ -88,7 +89,7 @@ impl PairCosts {
 }
 
 /// Cost function network: variables with finite domains, a cost for each value, and cost tables for some pairs of
-/// variables. The cost of an assignment is the sum of all applicable costs, in bytes. Values are numbered from 0.
+/// variables. The cost of an assignment is the sum of all applicable costs. Values are numbered from 0.
 ///
 /// Two variables with costs `[0, 5]` and `[3, 0]` and the row-major table `[9, 9, 0, 9]`: the values 1 and 0 cost 5 + 3
 /// + 0 = 8.
@@ -117,7 +118,7 @@ impl CostNetwork {
         self.pairs.len()
     }
 
-    /// Adds a constant to the cost of every assignment, in bytes; [`INFINITE`] forbids all assignments.
+    /// Adds a constant to the cost of every assignment; [`INFINITE`] forbids all assignments.
     ///
     /// # Errors
     /// [`NetworkError::TooLarge`].
@@ -127,7 +128,7 @@ impl CostNetwork {
         Ok(())
     }
 
-    /// Adds a variable with one value for each cost, in bytes. [`INFINITE`] forbids a value.
+    /// Adds a variable with one value for each cost. [`INFINITE`] forbids a value.
     ///
     /// # Errors
     /// [`NetworkError::Empty`] if `costs` is empty, [`NetworkError::TooLarge`].
@@ -140,7 +141,7 @@ impl CostNetwork {
         Ok(Variable(self.unaries.len() - 1))
     }
 
-    /// Adds `costs`, one per value in bytes, to the costs of a variable.
+    /// Adds `costs`, one per value, to the costs of a variable.
     ///
     /// # Errors
     /// [`NetworkError::Unknown`], [`NetworkError::Entries`], [`NetworkError::TooLarge`].
@@ -155,8 +156,8 @@ impl CostNetwork {
         Ok(())
     }
 
-    /// Adds a cost for each combination of values of two variables, in bytes: row-major, one row per value of `a`. A
-    /// second table for the same pair is added to the first one entry by entry.
+    /// Adds a cost for each combination of values of two variables: row-major, one row per value of `a`. A second table
+    /// for the same pair is added to the first one entry by entry.
     ///
     /// # Errors
     /// [`NetworkError::Unknown`], [`NetworkError::Same`], [`NetworkError::Entries`], [`NetworkError::TooLarge`].
@@ -189,8 +190,8 @@ impl CostNetwork {
         Ok(())
     }
 
-    /// Cost in bytes of an assignment, which has one value per variable, in the order of the variables; [`INFINITE`] if
-    /// it is forbidden, has the wrong length or a value out of range.
+    /// Cost of an assignment, which has one value per variable, in the order of the variables; [`INFINITE`] if it is
+    /// forbidden, has the wrong length or a value out of range.
     pub fn cost(&self, values: &[usize]) -> Cost {
         if values.len() != self.unaries.len() {
             return INFINITE;
@@ -204,7 +205,7 @@ impl CostNetwork {
         alone.chain(together).fold(self.constant, Cost::saturating_add)
     }
 
-    /// Numbers of the pairs that contain each variable, in the order of the variables.
+    /// Positions among the network's pairs of the pairs that contain each variable, in the order of the variables.
     pub(super) fn pairs_of(&self) -> Vec<Vec<usize>> {
         let mut of = vec![Vec::new(); self.unaries.len()];
         for (number, pair) in self.pairs.iter().enumerate() {

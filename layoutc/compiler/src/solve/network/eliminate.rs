@@ -13,15 +13,14 @@ pub(super) struct BucketTables {
     pub(super) tables: BTreeMap<usize, LevelTable>,
     /// Numbers of the tables that the elimination of each level produced, level 0 first.
     pub(super) made: Vec<Vec<usize>>,
-    /// Shifts in bytes, indexed by level, group of the level's bucket, and value of the level; empty for a group
-    /// without shifts.
+    /// Shifts, indexed by level, group of the level's bucket, and value of the level; empty for a group without shifts.
     pub(super) shifts: Vec<Vec<Vec<i64>>>,
     /// Sum of the tables without variables after all eliminations: a lower bound on the cost of every assignment.
     pub(super) bound: Cost,
 }
 
-/// Executes an elimination plan from the last level to level 0. `sizes` holds the number of values of each level; new
-/// tables are numbered from `first_made` on. `None` if `stop` returned true.
+/// Executes an elimination plan from the last level to level 0. `originals` are the part's tables by number, `sizes`
+/// the numbers of values by level; new tables are numbered from `first_made` on. `None` if `stop` returned true.
 pub(super) fn eliminate(
     plan: &EliminationPlan,
     originals: BTreeMap<usize, LevelTable>,
@@ -73,8 +72,8 @@ pub(super) fn eliminate(
     Some(done)
 }
 
-/// Minimum of the tables' sum for each value of the innermost level, over all values of the `outer` levels. `width` is
-/// the number of values of the innermost level. `None` if stopped.
+/// Min-marginals of a group: minimum of the tables' sum over all values of the `outer` levels, for each of the `width`
+/// values of the innermost level. `sizes` holds the numbers of values by level. `None` if `stop` returned true.
 fn marginals(
     tables: &[&LevelTable],
     outer: &[usize],
@@ -115,8 +114,8 @@ fn equalizing_shifts(least: &[Vec<Cost>], width: usize) -> Vec<Vec<i64>> {
     shifts
 }
 
-/// Minimum over the innermost level of the tables' sum plus `shift`, for every assignment of the `outer` levels, in
-/// row-major order. `None` if stopped.
+/// Minimum over the innermost level of the tables' sum plus `shift` (one shift per value, or none), for every
+/// assignment of the `outer` levels, in row-major order. `None` if `stop` returned true.
 fn least_sums(
     tables: &[&LevelTable],
     outer: &[usize],

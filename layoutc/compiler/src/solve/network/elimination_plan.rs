@@ -25,15 +25,16 @@ pub(super) struct EliminationPlan {
 }
 
 impl EliminationPlan {
-    /// Number of levels up to and including the last one whose bucket has more than one group. Costs of prefixes that
-    /// assign these levels are exact.
+    /// Number of levels up to and including the last one whose bucket has more than one group. The cost of a prefix
+    /// that assigns these levels is exact: the least cost of all completions.
     pub(super) fn inexact_levels(&self) -> usize {
         self.levels.iter().rposition(|groups| groups.len() > 1).map_or(0, |level| level + 1)
     }
 }
 
-/// Elimination plan with the largest groups for which all produced tables fit `limits.table`. `scopes` are the tables
-/// of the part, `sizes` the numbers of values by level; new tables are numbered from `made` on.
+/// Elimination plan with the first group size, halved from `limits.table` on, for which all produced tables fit
+/// `limits.table`; beyond it the plan with the smallest groups. `scopes` are the tables of the part, `sizes` the
+/// numbers of values by level; new tables are numbered from `made` on.
 pub(super) fn plan(
     scopes: &[TableScope],
     sizes: &[usize],
@@ -87,8 +88,8 @@ fn put(buckets: &mut [Vec<TableScope>], scope: TableScope) {
     }
 }
 
-/// Partition of a bucket into groups by first fit, tables with the most levels first. A group produces at most `cap`
-/// entries, unless a single table produces more.
+/// Partition of the bucket of `level` into groups by first fit, tables with the most levels first. A group produces at
+/// most `cap` entries, unless a single table produces more.
 fn groups(
     mut bucket: Vec<TableScope>,
     level: usize,

@@ -32,8 +32,8 @@ pub(super) fn improve(
     }
 }
 
-/// Cost of one value of `variable`: its unary cost, plus the costs of its pairs at the current `values` of their second
-/// members.
+/// Cost of one value of `variable`: its unary cost, plus the costs of its pairs at the current `values` of the other
+/// variables. `pairs_of` holds the positions of each variable's pairs.
 fn neighbor_cost(
     network: &CostNetwork,
     pairs_of: &[Vec<usize>],

@@ -24,7 +24,8 @@ pub(super) struct PairEdge {
 }
 
 /// Runs at most `sweeps` passes of message passing over all edges, alternately forwards and backwards, and changes
-/// `unaries` and `edges`. Costs stay nonnegative, and infinite costs stay infinite.
+/// `unaries` and `edges`. Ends early after [`PATIENCE`] or if `stop` returns true. Costs stay nonnegative, and infinite
+/// costs stay infinite.
 pub(super) fn sweep(
     unaries: &mut [Vec<Cost>],
     edges: &mut [PairEdge],

@@ -95,8 +95,8 @@ pub fn solve(network: &CostNetwork, limits: &SolverLimits, stop: &dyn Fn() -> bo
     Solution { cost: network.cost(&values), values, bound, proof }
 }
 
-/// Solves one part (`group`: numbers of its variables), and writes the values of its variables to `values`. Returns the
-/// proof of the part's bound.
+/// Solves one part (`group`: numbers of its variables), and writes the values of its variables to `values`, an
+/// assignment by variable number, unless it finds none of finite cost. Returns the proof of the part's bound.
 fn solve_part(
     reduced: ReducedNetwork<'_>,
     group: &[usize],

@@ -11,10 +11,10 @@ use super::data::Cost;
 pub struct Solution {
     /// Value of each variable, in the order of the variables; empty if no assignment of finite cost was found.
     pub values: Vec<usize>,
-    /// Cost of the assignment in bytes; `INFINITE` if none was found.
+    /// Cost of the assignment; `INFINITE` if none was found.
     pub cost: Cost,
-    /// Lower bound on the cost of every assignment, in bytes. Equal to `cost`: the assignment is optimal. `INFINITE`:
-    /// no assignment has a finite cost.
+    /// Lower bound on the cost of every assignment. Equal to `cost`: the assignment is optimal. `INFINITE`: no
+    /// assignment has a finite cost.
     pub bound: Cost,
     /// Proof of the bound.
     pub proof: BoundProof,
@@ -39,7 +39,7 @@ pub struct BoundProof {
 /// Value that is removed from the domain of a variable, because some optimal assignment does not use it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DroppedValue {
-    /// Number of the variable.
+    /// Number of the variable, as of `Variable::number`.
     pub variable: usize,
     /// Value that is dropped.
     pub value: usize,
@@ -58,10 +58,11 @@ pub struct ProofPart {
     pub messages: Vec<CostMessage>,
     /// Elimination step of each variable, in elimination order.
     pub buckets: Vec<Bucket>,
-    /// Proven lower bound in bytes. A prefix assigns the variables eliminated last; a prefix that costs less than the
-    /// bound has extensions, and all of them finally cost at least the bound.
+    /// Proven lower bound. A prefix assigns the variables eliminated last; a prefix that costs less than the bound has
+    /// extensions, and all of them finally cost at least the bound.
     pub bound: Cost,
-    /// Number of prefixes that cost less than `bound`, which limits the work of the checker.
+    /// Upper bound on the number of prefixes that cost less than `bound`. The checker rejects a proof with more of
+    /// them.
     pub nodes: usize,
 }
 
@@ -69,11 +70,11 @@ pub struct ProofPart {
 /// entries of the pair with that value shrink. The cost of every assignment is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CostMessage {
-    /// Number of the pair.
+    /// Position of the pair among the network's pairs, in the order of addition, from 0.
     pub pair: usize,
-    /// Number of the variable whose unary costs grow.
+    /// Number, as of `Variable::number`, of the variable whose unary costs grow.
     pub variable: usize,
-    /// Shift for each remaining value of the variable, in bytes, in ascending order of the values.
+    /// Shift for each remaining value of the variable, in ascending order of the values.
     pub costs: Vec<i64>,
 }
 
@@ -82,7 +83,8 @@ pub struct CostMessage {
 /// several groups sum to a lower bound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bucket {
-    /// Number of the variable.
+    /// Number of the eliminated variable, as of `Variable::number`: its position in the order of addition to the
+    /// network.
     pub variable: usize,
     /// Partition of all tables that contain the variable, at the time of the elimination.
     pub groups: Vec<BucketGroup>,
@@ -91,9 +93,9 @@ pub struct Bucket {
 /// Group of tables in a bucket that are summed before the minimization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BucketGroup {
-    /// Numbers of the tables in the group.
+    /// Numbers of the tables in the group, as defined at [`ProofPart`].
     pub tables: Vec<usize>,
-    /// Shift for each remaining value of the bucket's variable, in bytes; empty for zero shifts. For each value, the
-    /// shifts of all groups of the bucket sum to 0.
+    /// Shift for each remaining value of the bucket's variable; empty for zero shifts. For each value, the shifts of
+    /// all groups of the bucket sum to 0.
     pub shift: Vec<i64>,
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::data::{CostNetwork, INFINITE, PairCosts};
 use super::proof::DroppedValue;
 
-/// Maximum number of table entries that the search for dominated values compares. Beyond it no further values are
+/// Maximum number of table entries that the search for dominated values compares. Beyond it only forbidden values are
 /// dropped.
 const COMPARISONS: usize = 1 << 27;
 
@@ -77,7 +77,7 @@ impl ValuePruner<'_> {
         }
     }
 
-    /// True if `value` of `variable` is forbidden together with every remaining value of the pair's second member.
+    /// True if `value` of `variable` is forbidden together with every remaining value of the pair's other variable.
     fn is_alone(&self, pair: &PairCosts, variable: usize, value: usize) -> bool {
         let mut others = self.left_of(pair.other(variable)).iter();
         others.all(|&other| pair.cost_from(variable, value, other) == INFINITE)
@@ -96,8 +96,8 @@ impl ValuePruner<'_> {
         }
     }
 
-    /// True if value `by` of `variable` costs at most as much as `value`, for all remaining values of the variables
-    /// that share a pair with `variable`. False once the limit on comparisons is reached.
+    /// True if value `by` of `variable` costs at most as much as `value`, in the unary cost and in each pair for every
+    /// remaining value of the pair's other variable. False once the limit on comparisons is reached.
     fn is_dominated(&mut self, variable: usize, value: usize, by: usize) -> bool {
         if self.comparisons == 0 {
             return false;

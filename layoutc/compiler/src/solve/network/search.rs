@@ -16,15 +16,15 @@ use super::table::{LevelTable, capped};
 /// Number of prefixes that are expanded between two greedy completions of the best prefix.
 const BETWEEN_DIVES: usize = 128;
 
-/// Number of prefixes that are expanded between two calls of the closure `stop`.
+/// Number of prefixes that are expanded between two calls of the closure `stop`, which returns true to end the search.
 const BETWEEN_STOPS: usize = 256;
 
 /// Result of a best-first search over a part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SearchResult {
-    /// Best assignment found, one value per level, and its cost in bytes; `None` if none of finite cost was found.
+    /// Best assignment found, one value per level, and its cost; `None` if none of finite cost was found.
     pub(super) best: Option<(Vec<usize>, Cost)>,
-    /// Lower bound on the cost of every assignment of the part, in bytes.
+    /// Lower bound on the cost of every assignment of the part.
     pub(super) bound: Cost,
     /// Number of stored prefixes, an upper bound on the number of prefixes that cost less than `bound`.
     pub(super) nodes: usize,
@@ -64,7 +64,8 @@ impl<'a> BestFirstSearch<'a> {
         }
     }
 
-    /// Costs of `prefix`, whose cost is `cost`, extended by each value of the next level.
+    /// Cost of `prefix` extended by each value of the next level, in the order of the values; `cost` is the cost of
+    /// `prefix`.
     fn next(&self, prefix: &[usize], cost: Cost) -> Vec<Cost> {
         let level = prefix.len();
         let outs = self.outs.get(level).map_or(&[][..], Vec::as_slice);
@@ -94,7 +95,8 @@ impl<'a> BestFirstSearch<'a> {
     }
 
     /// Searches for the cheapest assignment. `improve` improves an assignment in place and returns its cost. The search
-    /// stores about `nodes` prefixes at most, and ends when `stop` returns true.
+    /// ends with the best assignment found when `stop` returns true or `nodes` prefixes are stored, exceeded by at most
+    /// the values of one level.
     pub(super) fn run(
         &self,
         nodes: usize,

@@ -15,7 +15,7 @@ pub(super) struct LevelTable {
     strides: Vec<usize>,
     /// Number of values of the innermost level, which is the length of a row.
     width: usize,
-    /// Costs in row-major order, the smallest level outermost, in bytes.
+    /// Costs in row-major order, the smallest level outermost.
     pub(super) costs: Vec<Cost>,
 }
 

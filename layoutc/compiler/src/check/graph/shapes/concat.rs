@@ -20,8 +20,8 @@ pub(super) fn concat(operation: &OperatorSignature<'_>) -> Option<String> {
     Some(format!("the concatenation of {}{along} is not {whole}", parts.join(" and ")))
 }
 
-/// Reason why the results are not consecutive parts of the first operand from its start; `None` if they are. Unused
-/// results at the end may be omitted.
+/// Reason why the results are not consecutive parts of the first operand, along one axis from index 0; `None` if they
+/// are, or there is no operand. The parts may end before the operand does, because unused results can be omitted.
 pub(super) fn split(operation: &OperatorSignature<'_>) -> Option<String> {
     let whole = *operation.operands.first()?;
     let parts = &operation.results;
@@ -65,8 +65,8 @@ fn axes(
     if meant.is_empty() { (0..rank).collect() } else { meant }
 }
 
-/// Sum of the parts' extents along `axis` of `whole`; `None` if the parts differ from `whole` along another axis, or on
-/// overflow. Axes are matched by name if that gives the whole's extent, otherwise by position.
+/// Sum of the parts' extents along axis `axis` of `whole`, with axes matched by name if the sum is then the extent of
+/// `whole`, otherwise by position. `None` if a part differs from `whole` in rank or along another axis, or on overflow.
 fn joined(parts: &[&GraphTensorType], whole: &GraphTensorType, axis: usize) -> Option<i128> {
     let along = |places: fn(&GraphTensorType, &GraphTensorType) -> Option<Vec<usize>>| {
         let mut sum = 0_i128;

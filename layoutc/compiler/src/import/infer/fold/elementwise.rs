@@ -10,8 +10,8 @@ use crate::import::elements::{ConstantElements, MAX_KNOWN, float, whole};
 /// Maximum number of operands of an operator that is folded; operators with more are left unfolded.
 const MAX_OPERANDS: usize = 64;
 
-/// Elements of an elementwise operator's result, which has `all` elements. `None` for all other operators, if an
-/// operand is not constant, or if a value is not representable.
+/// Elements of the result of an elementwise operator; `result` has its shape and element type, `all` is its number of
+/// elements. `None` for all other operators, if an operand is not constant, or if a value is not representable.
 pub(super) fn elementwise(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,

@@ -10,8 +10,9 @@ use crate::import::elements::{ConstantElements, MAX_KNOWN, represents, rounded};
 
 pub(super) use movement::non_zeros;
 
-/// Elements of the results of a call, row-major; `None` for a result that is not constant or has more than
-/// [`MAX_KNOWN`] elements. The work is linear in the number of elements of operands and result.
+/// Elements of the results of a call, row-major; `results` have their shapes and element types. `None` for a result
+/// that is not constant or has more than [`MAX_KNOWN`] elements. The work is linear in the number of elements of
+/// operands and result.
 pub(super) fn fold(call: &OnnxCall<'_>, results: &[ShapedTensor]) -> Vec<Option<ConstantElements>> {
     // `CastLike` uses only the element type of its second operand.
     let is_read = |k: usize| k != 1 || call.node.op_type != "CastLike";

@@ -6,8 +6,8 @@ use crate::import::elements::ConstantElements;
 use crate::import::infer::reshape::permutation;
 use crate::import::infer::slicing::cuts;
 
-/// Elements of the first result of an operator that copies elements of its operands, or their indices. `None` for all
-/// other operators, or if a needed operand is not constant.
+/// Elements of the first result of an operator that copies elements of its operands, such as `Slice`, or of `NonZero`,
+/// which returns indices of elements. `None` for all other operators, or if a needed operand is not constant.
 pub(super) fn fold_movement(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,
@@ -63,8 +63,8 @@ fn slice(
     picked(first.known.as_ref()?, &StridedView { shape: &result.shape, start, steps })
 }
 
-/// Elements of result `k` of `Split`, from 0; `None` for other operators. Without sizes, all parts but the last have
-/// equal sizes.
+/// Elements of result `k` of `Split`, from 0; `None` for other operators, or if the data or the sizes are not constant.
+/// Without sizes, all parts but the last have equal sizes.
 pub(super) fn split(
     call: &OnnxCall<'_>,
     k: usize,
@@ -187,7 +187,8 @@ fn gather(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements>
 }
 
 /// Positions of the elements of the first operand that `GatherElements` reads or `ScatterElements` writes: the position
-/// of each index, with the coordinate along `axis` replaced by the index.
+/// of each index, with the coordinate along `axis` replaced by the index. `None` if the indices are not constant, out
+/// of bounds, or of another rank than the operand.
 fn along(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Vec<usize>> {
     let axis = call.own_axis(0, first.shape.len()).ok()?;
     let indices = call.optional(1)?;
@@ -208,7 +209,7 @@ fn gather_elements(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Constant
 }
 
 /// Positions of the first elements of the slices that `GatherND` reads or `ScatterND` writes, and the number of
-/// elements of a slice.
+/// elements of a slice. `None` if the indices are not constant or out of bounds.
 fn parts(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<(Vec<usize>, usize)> {
     let indices = call.optional(1)?;
     let depth = usize::try_from(*indices.shape.last()?).ok().filter(|depth| *depth > 0)?;
@@ -239,8 +240,8 @@ fn scatter_elements(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<Constan
     replaced(first, call.optional(2)?, along(call, first)?.into_iter())
 }
 
-/// Elements of a tensor with the elements at `places` replaced by the updates, in order; the last update of a position
-/// wins.
+/// Elements of `first` with element k of `updates` stored at entry k of `places`, in order; the last update of a
+/// position wins. `None` if elements of either tensor are unknown, or a position is out of bounds.
 fn replaced(
     first: &ShapedTensor,
     updates: &ShapedTensor,

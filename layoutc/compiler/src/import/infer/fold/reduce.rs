@@ -6,8 +6,8 @@ use super::{size, strides};
 use crate::import::call::{OnnxCall, ShapedTensor};
 use crate::import::elements::{ConstantElements, rounded};
 
-/// Elements of a reduction's result, which has `all` elements. `None` for all other operators, if an operand is not
-/// constant, or if a value is not representable.
+/// Elements of the result of a reduction, `ArgMax` or `ArgMin`, which has `all` elements, or of `CumSum`. `None` for
+/// all other operators, if an operand is not constant, or if a value is not representable.
 pub(super) fn reduced(
     call: &OnnxCall<'_>,
     result: &ShapedTensor,
@@ -44,8 +44,8 @@ pub(super) fn reduced(
     }
 }
 
-/// Positions of the elements that are reduced over `axes` to each of the `all` results, one list per result, in
-/// row-major order of the results.
+/// Positions of the elements of `first` that are reduced over `axes` to each of the `all` results, one list per result,
+/// in row-major order of the results. `None` if the elements of `first` are unknown.
 fn groups(first: &ShapedTensor, axes: &[usize], all: usize) -> Option<Vec<Vec<usize>>> {
     let steps = strides(&first.shape)?;
     let mut groups = vec![Vec::new(); all];
@@ -97,8 +97,9 @@ impl FoldReduction {
         }
     }
 
-    /// Reduction of the elements at positions `group`. Sums and products are rounded to the result's element type after
-    /// each step. `None` for types other than `f32` and `f64`.
+    /// Reduction of the elements of `values` at positions `group`. Sums and products are rounded to the result's
+    /// element type after each step. `None` for an extremum of no elements, and for sums, means and products of types
+    /// other than `f32` and `f64`.
     fn floats(self, values: &[f64], group: &[usize], result: &ShapedTensor) -> Option<f64> {
         let count = f64::from(u32::try_from(group.len()).ok()?);
         let mut group = group.iter().filter_map(|place| values.get(*place).copied());
@@ -144,7 +145,8 @@ fn best(
     Some(ConstantElements::Integers(all))
 }
 
-/// Elements of the result of `CumSum` of integers along an axis; `None` on overflow.
+/// Elements of the result of `CumSum` of integers along an axis; `None` for floats, on overflow, and if an operand is
+/// not constant.
 fn cumulated(call: &OnnxCall<'_>, first: &ShapedTensor) -> Option<ConstantElements> {
     let is_set = |name: &str| call.integer(name) == Some(1);
     let axis = *call.optional(1)?.known.as_ref()?.integers()?.first()?;

@@ -17,8 +17,9 @@ pub(super) struct EliminationStep {
     pub(super) size: usize,
 }
 
-/// Elimination steps of part `number` of a proof, indexed by position in the part; the variable eliminated last has
-/// position 0.
+/// Elimination steps of the part at position `number` of a proof, executed again with at most `limits.table` produced
+/// entries. The index of a step is the position of its variable in the part; the variable eliminated last has position
+/// 0.
 pub(super) fn rebuild_tables(
     parts: &mut PartAssignment<'_>,
     number: usize,
@@ -73,8 +74,9 @@ fn shifts_cancel(bucket: &Bucket, size: usize) -> bool {
     sums.iter().all(|&sum| sum == 0)
 }
 
-/// Table of one bucket group: minimum over the variable at position `place` of the sum of `members`, plus the group's
-/// shift, for all values of the remaining variables. Subtracts the number of entries from `room`.
+/// Table `number` of one bucket group: minimum over the `size` values of the variable at position `place` of the sum of
+/// `members` plus the group's shift, for all values of the remaining variables. Subtracts its number of entries from
+/// `room`; [`ProofError::Limits`] if `room` is smaller.
 fn least(
     members: &[CostTable],
     group: &BucketGroup,
@@ -121,8 +123,8 @@ fn put(values: &mut [usize], place: usize, value: usize) {
     }
 }
 
-/// Sum of the consumed tables minus the sum of the produced tables of a step, at the values of the first positions;
-/// `None` if a table is infinite there.
+/// Sum of the consumed tables minus the sum of the produced tables of a step; `values` holds the values of the
+/// variables at positions 0, 1, … of the part. `None` if a table is infinite there.
 pub(super) fn difference(step: &EliminationStep, values: &[usize]) -> Option<i128> {
     let mut sum = 0i128;
     for table in &step.gone {

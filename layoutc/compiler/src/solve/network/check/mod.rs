@@ -9,8 +9,9 @@
 //! - Messages: costs are shifted from a pair to one of its variables, so the cost of every assignment is unchanged.
 //! - Buckets: the minimum over a variable is at most the sum for any of its values, and the shifts of a bucket sum to
 //!   0. So after every step the sum of the current tables is a lower bound on the cost of every assignment.
-//! - Prefixes: the checker enumerates all prefixes whose tables sum to less than the bound. A prefix that reaches exact
-//!   buckets would attain its cost; if none does, every assignment costs at least the bound.
+//! - Prefixes: a prefix assigns values to the variables eliminated last. The checker enumerates all prefixes whose
+//!   tables sum to less than the bound. A prefix that reaches exact buckets would attain its cost; if none does, every
+//!   assignment costs at least the bound.
 
 mod buckets;
 mod drops;
@@ -29,7 +30,7 @@ pub enum ProofError {
     /// The cost of the solution's values differs from the stated cost; it is infinite for a list of the wrong length.
     #[error("the assignment costs {found}")]
     Cost {
-        /// Actual cost of the values, in bytes.
+        /// Actual cost of the values.
         found: Cost,
     },
     /// The bound of the solution exceeds its cost.
@@ -57,7 +58,7 @@ pub enum ProofError {
     /// a part.
     #[error("variable {variable} is not in exactly one part")]
     Variable {
-        /// Number of the variable that is in no part or in the wrong one.
+        /// Number of the variable that is in no part or in the wrong one, as at `Bucket::variable`.
         variable: usize,
     },
     /// A group of a bucket names a table that does not exist, was consumed before, lacks the bucket's variable, or
@@ -70,13 +71,13 @@ pub enum ProofError {
     /// A table over the bucket's variable is in none of the bucket's groups.
     #[error("a table of variable {variable} is in no group")]
     LeftOut {
-        /// Number of the bucket's variable.
+        /// Number of the bucket's variable, as at `Bucket::variable`.
         variable: usize,
     },
     /// The shifts of a bucket's groups have the wrong length, or do not sum to 0 for each value.
     #[error("the shifts of variable {variable} do not cancel")]
     Shift {
-        /// Number of the bucket's variable.
+        /// Number of the bucket's variable, as at `Bucket::variable`.
         variable: usize,
     },
     /// The stated bound of a part is greater than the bound that its tables prove.
@@ -88,10 +89,11 @@ pub enum ProofError {
     /// The bound of the solution differs from the sum of the parts' bounds.
     #[error("the parts prove a bound of {found}")]
     Bound {
-        /// Sum of the parts' bounds, in bytes.
+        /// Sum of the parts' bounds.
         found: Cost,
     },
-    /// The check needs more tables or prefixes than the limits or the proof allow.
+    /// The groups of a part produce tables with more than `SolverLimits::table` entries in addition to the part's own,
+    /// or more prefixes cost less than a part's bound than `ProofPart::nodes` or `SolverLimits::nodes` states.
     #[error("checking the proof exceeds its limits")]
     Limits,
 }
@@ -136,7 +138,7 @@ pub fn verify(
     if found == solution.bound { Ok(()) } else { Err(ProofError::Bound { found }) }
 }
 
-/// Cost in bytes of an assignment; [`INFINITE`] if it is forbidden, or if its length is not the number of variables.
+/// Cost of an assignment; [`INFINITE`] if it is forbidden, or if its length is not the number of variables.
 fn assignment_cost(network: &CostNetwork, values: &[usize]) -> Cost {
     let mut sum = network.constant;
     if values.len() != network.unaries.len() {

@@ -5,8 +5,9 @@ use super::super::proof::ProofPart;
 use super::ProofError;
 use super::buckets::{EliminationStep, difference};
 
-/// Checks the bound of part `number`: no prefix of values whose cost is less than the bound reaches the levels where
-/// costs are exact. `nodes` limits the number of prefixes; the result is `nodes` minus `part.nodes`.
+/// Checks the bound of part `number`: no prefix (values of positions 0, 1, …) that costs less than the bound includes
+/// the last position whose bucket has several groups, after which costs are exact. `nodes` limits the number of cheaper
+/// prefixes in this part and all later ones; returns `nodes` minus `part.nodes`.
 ///
 /// Depth-first, with one value and one cost per level.
 pub(super) fn walk(

@@ -46,14 +46,15 @@ pub(super) struct PartAssignment<'a> {
     places: Vec<Option<(usize, usize)>>,
     /// Part that contains each pair, by the pair's number; `None` if both variables have a single value.
     pairs: Vec<Option<usize>>,
-    /// Cost that no part contains, in bytes: the constant of the network, and the costs of variables with a single
-    /// value and of the pairs among them.
+    /// Cost that no part contains: the constant of the network, and the costs of variables with a single value and of
+    /// the pairs among them.
     pub(super) closed: Cost,
 }
 
 impl<'a> PartAssignment<'a> {
-    /// Assigns the network's variables and pairs to the parts of `proof`. `left` holds the remaining values of each
-    /// variable.
+    /// Assigns the network's variables and pairs to the parts of `proof`; `left` holds the remaining values of each
+    /// variable. [`ProofError::Variable`] for a variable in the wrong number of parts, [`ProofError::Table`] for a pair
+    /// between two parts.
     pub(super) fn new(
         network: &'a CostNetwork,
         left: &'a [Vec<usize>],
