@@ -10,7 +10,7 @@ use crate::machine::GPU;
 use crate::model::compute::KernelInstance;
 use crate::model::{Convert, Manifest, Tensor};
 use crate::passes::index_width;
-use crate::plan::kernel::{Items, Unaligned};
+use crate::plan::gpu_relayout::{Items, Unaligned};
 use crate::plan::lower::PlanError;
 use crate::plan::{self, Kernel, Naming};
 
@@ -49,7 +49,7 @@ pub(super) fn image(tensor: &Tensor, ident: &str) -> Result<Option<ImageUnit>, P
 
 /// pack and unpack; empty where no kernel reaches the tensor's memory.
 pub(super) fn moves(tensor: &Tensor, naming: &Naming<'_>) -> Result<Vec<KernelsUnit>, PlanError> {
-    let plan = plan::kernels(tensor, naming)?;
+    let plan = plan::gpu_relayouts(tensor, naming)?;
     let moves = plan.into_iter().flat_map(|plan| [plan.pack, plan.unpack]);
     Ok(moves.filter_map(unit).collect())
 }
@@ -60,7 +60,7 @@ pub(super) fn convert(
     convert: &Convert,
     naming: &Naming<'_>,
 ) -> Result<Option<KernelsUnit>, PlanError> {
-    Ok(unit(plan::kernel::convert(manifest, convert, naming)?))
+    Ok(unit(plan::gpu_relayout::convert(manifest, convert, naming)?))
 }
 
 /// A kernel of the manifest's, on the tensors of one instance.
@@ -70,10 +70,10 @@ pub(super) fn compute(
     naming: &Naming<'_>,
     dialect: &Dialect,
 ) -> Result<Option<KernelsUnit>, PlanError> {
-    if let Some(kernels) = plan::kernel::copy(manifest, compute, naming)? {
+    if let Some(kernels) = plan::gpu_relayout::copy(manifest, compute, naming)? {
         return Ok(unit(kernels));
     }
-    let mut kernels = plan::compute_kernels(manifest, compute, naming)?;
+    let mut kernels = plan::gpu_kernels(manifest, compute, naming)?;
     for kernel in &mut kernels {
         index_width(&mut kernel.function, dialect.index_max);
     }

@@ -415,7 +415,7 @@ fn compute_unit(
     let relayout = plan::copy_kernel(manifest, compute, naming)?;
     let is_relayout = relayout.is_some();
     let by = |registers| {
-        let mut function = plan::compute(manifest, compute, naming, registers)?;
+        let mut function = plan::cpu_kernel(manifest, compute, naming, registers)?;
         index_width(&mut function, settings.dialect.index_max);
         Ok::<_, PlanError>(function)
     };

@@ -1,4 +1,5 @@
-//! Passes that rewrite functions of the loop IR.
+//! Passes that rewrite functions of the loop IR: [`gpu_kernel`] and [`cpu_kernel`] list them in their order.
+//! [`index_width`] follows as soon as the index type of the target language is known.
 
 mod dead_code;
 mod half_vectors;
@@ -20,9 +21,15 @@ pub use self::unroll_budget::unroll_budget;
 
 use crate::ir::Function;
 
-/// Runs all passes for kernels on a function, in their order. `ranges` holds the value ranges of the function's
-/// parameters.
-pub fn kernel(function: &mut Function, ranges: &Ranges) {
+/// Runs the passes for a kernel on one CPU thread or several. `ranges` holds the value ranges of the function's
+/// parameters; `name` returns an unused identifier that resembles the given one.
+pub fn cpu_kernel(function: &mut Function, ranges: &Ranges, name: &mut dyn FnMut(&str) -> String) {
+    gpu_kernel(function, ranges);
+    half_vectors(function, name);
+}
+
+/// Runs the passes for a kernel in GPU threads. `ranges` holds the value ranges of the function's parameters.
+pub fn gpu_kernel(function: &mut Function, ranges: &Ranges) {
     simplify(function, ranges);
     partition(function, ranges);
     dead_code(function);

@@ -312,7 +312,7 @@ fn passes_keep_the_writes_of_random_functions() {
         ("partition", &|function| partition(function, &ranges)),
         ("dead_code", &dead_code),
         ("unroll_budget", &unroll_budget),
-        ("kernel", &|function| super::kernel(function, &ranges)),
+        ("gpu_kernel", &|function| super::gpu_kernel(function, &ranges)),
     ];
     for seed in 0..3000 {
         let mut generator = Generator::new(seed);
@@ -335,7 +335,7 @@ fn passes_keep_the_writes_of_random_functions() {
 fn after_passes(body: Vec<Stmt>) -> String {
     let (name, doc, params) = ("f".to_owned(), Vec::new(), Vec::new());
     let mut function = Function { name, doc, returns: Returns::Nothing, params, body };
-    super::kernel(&mut function, &Ranges::default());
+    super::gpu_kernel(&mut function, &Ranges::default());
     function.to_string()
 }
 

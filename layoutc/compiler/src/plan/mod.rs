@@ -4,13 +4,13 @@
 
 mod arith;
 mod border;
-mod compute;
 pub mod cores;
 mod domain;
+pub mod gpu_relayout;
 pub mod image;
 pub mod index;
 mod inverse;
-pub mod kernel;
+mod kernel;
 pub mod lower;
 pub mod merge;
 mod moves;
@@ -36,11 +36,9 @@ use crate::base::dtype::Dtype;
 use crate::ir::{Expr, Function};
 use crate::model::{Fill, Memory, Tensor};
 
-pub(crate) use self::compute::tile_extents;
-pub use self::compute::{
-    LoopFacts, Plain, compute, compute_kernels, compute_loops, is_given, plain,
-};
-pub use self::kernel::Kernel;
+pub use self::gpu_relayout::Kernel;
+pub(crate) use self::kernel::tile_extents;
+pub use self::kernel::{LoopFacts, Plain, cpu_kernel, gpu_kernels, is_given, kernel_loops, plain};
 pub use self::moves::{Move, Padding};
 pub(crate) use self::moves::{past_caches, repeat_in_bytes};
 pub(crate) use self::relayout::schedule_diagnostics;
@@ -112,7 +110,7 @@ pub struct TensorPlan {
 
 /// What a target with kernels has in place of pack and unpack: in the order in which they run.
 #[derive(Debug, Clone)]
-pub struct KernelPlan {
+pub struct GpuRelayouts {
     /// From the dense logical buffer into the layout.
     pub pack: Vec<Kernel>,
     /// Back.
@@ -123,12 +121,18 @@ pub struct KernelPlan {
 ///
 /// # Errors
 /// As [`tensor`].
-pub fn kernels(tensor: &Tensor, naming: &Naming<'_>) -> Result<Option<KernelPlan>, PlanError> {
+pub fn gpu_relayouts(
+    tensor: &Tensor,
+    naming: &Naming<'_>,
+) -> Result<Option<GpuRelayouts>, PlanError> {
     if image::rank_of(tensor.memory).is_none() {
         return Ok(None);
     }
     let context = Context::new(tensor, naming);
-    Ok(Some(KernelPlan { pack: kernel::pack(&context)?, unpack: kernel::unpack(&context)? }))
+    Ok(Some(GpuRelayouts {
+        pack: gpu_relayout::pack(&context)?,
+        unpack: gpu_relayout::unpack(&context)?,
+    }))
 }
 
 /// Plans one tensor.

@@ -6,10 +6,10 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::Context;
 use super::arith::is_multiple;
-use super::compute::documented;
 use super::cores::{self, Cores, Loop};
 use super::domain;
 use super::index::{count, dense_offset, symbol_params};
+use super::kernel::documented;
 use super::lower::{Binding, PlanError, lower};
 use super::names::Namer;
 use super::nest::{self, Buffer, Nest, Ways};

@@ -216,7 +216,7 @@ pub(crate) fn schedule_diagnostics(manifest: &Manifest) -> Vec<Diagnostic> {
     let naming = Naming { prefix: "", avoid: &avoid, ways };
     let scheduled = manifest.converts.iter().filter(|convert| !convert.choices.is_empty());
     let refused = scheduled.filter_map(|own| convert(manifest, own, &naming).err()?.refusal());
-    refused.chain(super::compute::slow_schedules(manifest, &naming)).collect()
+    refused.chain(super::kernel::slow_schedules(manifest, &naming)).collect()
 }
 
 /// Loops over logical axes that ask index functions for both places have no digits to choose from.

@@ -1,203 +1,171 @@
-//! Where a tile starts, and which of its places are elements and slots.
+//! From which round to which a loop goes, where a condition must hold inside it.
 
-use layoutc_algebra::expr::Expr as Algebra;
+use std::collections::BTreeSet;
 
-use super::body::Writer;
-use super::digits::{Digit, Digits};
-use super::tiled::blocks;
-use crate::ir::{Compare, Expr, Stmt};
-use crate::plan::arith::{is_multiple, product, sum};
-use crate::plan::lower::{PlanError, add, literal, lower, multiply};
+use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError};
 
-/// A condition on the digits inside a tile: the sum of digits times their weights is below a bound, or not.
-#[derive(Clone)]
-pub(super) struct Bound {
-    pub(super) terms: Vec<(usize, Expr)>,
-    pub(super) op: Compare,
-    pub(super) limit: Expr,
-    /// Whether beyond it there are no slots either.
-    pub(super) of_slots: bool,
+use super::super::arith::{ceil_div, fold, product, sum};
+use super::access::Steps;
+use super::domain::{Domain, digit, var};
+
+/// How many rounds the loops around one may have together, so that its ends are looked at in each.
+const LOOKED_AT: i128 = 1 << 10;
+
+/// The rounds of a loop: `low..high`, and what is asked in each of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Bounds {
+    /// The first round is none below these; 0 where there are none.
+    pub(super) low: Vec<Expr>,
+    /// The last round is below these, and below the extent.
+    pub(super) high: Vec<Expr>,
+    /// What the rounds do not tell by themselves.
+    pub(super) asked: Vec<ExprComparison>,
 }
 
-impl Writer<'_, '_> {
-    /// The first value of each digit in a tile, and where the tile starts in both buffers.
-    pub(super) fn starts(&mut self, tile: &str) -> Result<(Vec<Stmt>, Vec<Expr>), PlanError> {
-        let mut body = Vec::new();
-        let mut starts = vec![Expr::int(0); self.digits.list.len()];
-        let mut below = Algebra::constant(1);
-        let several = |k: &usize| self.blocks(*k).is_ok_and(|blocks| blocks.as_const() != Some(1));
-        let order: Vec<usize> = self.tile.by_to.iter().copied().filter(several).collect();
-        for (place, k) in order.iter().enumerate() {
-            let blocks = self.blocks(*k)?;
-            let mut value = Expr::name(tile);
-            if below.as_const() != Some(1) {
-                let below = lower(&below, self.scope)?;
-                value = Expr::Div { a: Box::new(value), b: Box::new(below) };
-            }
-            if place + 1 < order.len() {
-                let blocks = lower(&blocks, self.scope)?;
-                value = Expr::Mod { a: Box::new(value), b: Box::new(blocks) };
-            }
-            value = multiply(value, Expr::int(self.tile.block(*k)))?;
-            let name = self.names.get(*k).cloned().unwrap_or_default();
-            let name = self.parts.local(&format!("{name}_start"));
-            if let Some(start) = starts.get_mut(*k) {
-                *start = Expr::name(&name);
-            }
-            body.push(Stmt::Let { name, value });
-            below = product(&below, &blocks)?;
-        }
-        self.places = self.first_places(&starts, &mut body)?;
-        let strides: [fn(&Digit) -> &Algebra; 2] = [|digit| &digit.from, |digit| &digit.to];
-        for stride in strides {
-            let steps = self.digits.list.iter().map(|digit| lower(stride(digit), self.scope));
-            let steps = steps.enumerate().map(|(k, step)| Ok((k, step?)));
-            let steps = self.steps(steps.collect::<Result<_, PlanError>>()?, &mut body);
-            self.steps.push(steps);
-        }
-        Ok((body, starts))
-    }
-
-    /// Where a tile starts in both buffers.
-    fn first_places(&self, starts: &[Expr], body: &mut Vec<Stmt>) -> Result<Vec<Expr>, PlanError> {
-        let mut places = Vec::new();
-        let constants = [&self.digits.from, &self.digits.to];
-        for ((which, constant), name) in constants.into_iter().enumerate().zip(&self.starts) {
-            let mut value = Expr::int(0);
-            for (digit, start) in self.digits.list.iter().zip(starts) {
-                let stride = if which == 0 { &digit.from } else { &digit.to };
-                value = add(value, multiply(start.clone(), lower(stride, self.scope)?)?)?;
-            }
-            value = add(value, lower(constant, self.scope)?)?;
-            if !matches!(value, Expr::Int { .. } | Expr::Name { .. }) {
-                body.push(Stmt::Let { name: name.clone(), value });
-                value = Expr::name(name);
-            }
-            places.push(value);
-        }
-        Ok(places)
-    }
-
-    /// How many blocks cover a digit.
-    fn blocks(&self, k: usize) -> Result<Algebra, PlanError> {
-        let Some(digit) = self.digits.list.get(k) else { return Ok(Algebra::constant(1)) };
-        blocks(&digit.room, self.tile.block(k), self.scope)
-    }
-
-    /// Whether a tile may reach beyond the values of a digit.
-    fn breaks_off(&self, k: usize, digit: &Digit) -> bool {
-        !is_multiple(&digit.room, i128::from(self.tile.block(k)), self.symbols)
-    }
-
-    /// The conditions under which a place of the tile is an element.
-    pub(super) fn elements(
-        &mut self,
-        starts: &[Expr],
-        body: &mut Vec<Stmt>,
-    ) -> Result<Vec<Bound>, PlanError> {
-        let mut bounds = Vec::new();
-        let digits = self.digits;
-        for (k, digit) in digits.list.iter().enumerate() {
-            if digit.lead > 0 {
-                let (lead, name) = (literal(digit.lead)?, format!("{}_lead", digit.name));
-                let bound = Bound::new(vec![(k, Expr::int(1))], Compare::Ge, lead);
-                bounds.push(self.inside(bound, &name, starts, body)?);
-            }
-            // The end of a chain bounds its most significant digit.
-            let padded = digit.room != digit.extent;
-            if !self.ends_with_chain(digit) && (padded || self.breaks_off(k, digit)) {
-                let end = sum(&digit.extent, &Algebra::constant(digit.lead))?;
-                let (end, name) = (lower(&end, self.scope)?, format!("{}_end", digit.name));
-                let bound = Bound::new(vec![(k, Expr::int(1))], Compare::Lt, end);
-                let bound = Bound { of_slots: !padded, ..bound };
-                bounds.push(self.inside(bound, &name, starts, body)?);
-            }
-        }
-        for (c, chain) in digits.chains.iter().enumerate() {
-            let of_chain = digits.list.iter().enumerate().filter(|(_, d)| d.chain == c);
-            let Some((_, top)) = of_chain.clone().max_by_key(|(_, digit)| digit.weight) else {
+impl Bounds {
+    /// Those of a loop, the innermost that each of the conditions mentions.
+    ///
+    /// # Errors
+    /// [`ExprError`] where an expression grows too large.
+    pub(super) fn of(
+        number: usize,
+        conditions: &[ExprComparison],
+        domain: &Domain,
+    ) -> Result<Self, ExprError> {
+        let mut bounds = Self::default();
+        for condition in conditions {
+            let difference = Expr::binary(BinOp::Sub, &condition.left, &condition.right)?;
+            let steps = Steps::of(&domain.facts.simplify(&difference)?, domain)?;
+            let stride = steps.stride(number, domain).and_then(|stride| stride.as_const());
+            let Some(stride) =
+                stride.filter(|stride| *stride != 0 && condition.op != CompareOp::Eq)
+            else {
+                bounds.asked.push(condition.clone());
                 continue;
             };
-            let terms = of_chain.map(|(k, digit)| Ok((k, literal(digit.weight)?)));
-            let terms = terms.collect::<Result<Vec<_>, PlanError>>()?;
-            let sides = [(&chain.high, Compare::Lt, "limit"), (&chain.low, Compare::Ge, "begin")];
-            for (edge, op, what) in sides {
-                if let Some(edge) = edge {
-                    let bound = Bound::new(terms.clone(), op, lower(edge, self.scope)?);
-                    let name = format!("{}_{what}", top.name);
-                    bounds.push(self.inside(bound, &name, starts, body)?);
-                }
+            // stride * round + others < 0, or >= 0
+            let mut others = steps.rest.clone();
+            for (other, by) in steps.strides.iter().filter(|(other, _)| *other != number) {
+                others = sum(&others, &fold(BinOp::Mul, by, &digit(*other)?)?)?;
+            }
+            let others = domain.facts.simplify(&others)?;
+            let minus = domain.facts.simplify(&Expr::negate(&others)?)?;
+            let magnitude = stride.saturating_abs();
+            let is_upper = (condition.op == CompareOp::Lt) == (stride > 0);
+            let bound = if stride > 0 {
+                ceil_div(&minus, magnitude)?
+            } else {
+                // others - magnitude * round: the last round that is not below 0, and one more.
+                let last = fold(BinOp::FloorDiv, &others, &Expr::constant(magnitude))?;
+                sum(&last, &Expr::constant(1))?
+            };
+            let bound = domain.facts.simplify(&bound)?;
+            let list = if is_upper { &mut bounds.high } else { &mut bounds.low };
+            if !list.contains(&bound) {
+                list.push(bound);
             }
         }
         Ok(bounds)
     }
 
-    /// Whether a digit is the most significant of a chain that ends early.
-    fn ends_with_chain(&self, digit: &Digit) -> bool {
-        let Digits { list, chains, .. } = self.digits;
-        let ends = chains.get(digit.chain).is_some_and(|chain| chain.high.is_some());
-        // Of a digit that is taken by blocks a step may be as much as one of the next.
-        let above = |other: &Digit| {
-            other.chain == digit.chain
-                && other.weight >= digit.weight
-                && !std::ptr::eq(other, digit)
+    /// Where this loop of so many rounds begins and ends: all that occur where these conditions hold in every round, if the
+    /// loops that have a say in it are few and known.
+    pub(super) fn occurring(
+        &self,
+        (number, rounds): (usize, i128),
+        sure: &[ExprComparison],
+        domain: &Domain,
+    ) -> Option<BTreeSet<[i128; 2]>> {
+        if !self.asked.is_empty() {
+            return None;
+        }
+        let all = || self.low.iter().chain(&self.high);
+        let around: BTreeSet<_> = all().flat_map(|bound| domain.mentioned(bound)).collect();
+        let known = |number| Some((var(number).ok()?, domain.rounds(number)?));
+        let around: Vec<_> = around.into_iter().map(known).collect::<Option<_>>()?;
+        let together = |count: i128, (_, rounds): &(_, i128)| count.checked_mul(*rounds);
+        let count = around.iter().try_fold(1, together).filter(|count| *count <= LOOKED_AT)?;
+        let own = var(number).ok()?;
+        let mut found = BTreeSet::new();
+        for at in 0..count {
+            let mut left = at;
+            let mut values = Vec::new();
+            for (var, rounds) in &around {
+                values.push((*var, left.checked_rem(*rounds)?));
+                left = left.checked_div(*rounds)?;
+            }
+            let value =
+                |var| values.iter().find(|(other, _)| *other == var).map(|(_, value)| *value);
+            // What depends on more than these loops and this one is not known to fail.
+            let fails = |round: i128| {
+                let value = |var| if var == own { Some(round) } else { value(var) };
+                sure.iter().any(|condition| condition.evaluate(&value) == Ok(false))
+            };
+            if fails(0) || fails(rounds.saturating_sub(1)) {
+                continue;
+            }
+            let of = |bounds: &[Expr]| {
+                bounds.iter().map(|bound| bound.evaluate(&value).ok()).collect::<Option<Vec<_>>>()
+            };
+            let low = of(&self.low)?.into_iter().fold(0, i128::max);
+            let high = of(&self.high)?.into_iter().fold(rounds, i128::min);
+            found.insert([low, high]);
+        }
+        Some(found)
+    }
+
+    /// How many rounds the loop has where it has fewer than so many, if that is one number: those of the last part of a loop that
+    /// was cut into parts. 56 in parts of 6 leave 2.
+    pub(super) fn last_part(&self, rounds: i128, domain: &Domain) -> Option<i128> {
+        let ([], [high], []) = (self.low.as_slice(), self.high.as_slice(), self.asked.as_slice())
+        else {
+            return None;
         };
-        ends && !list.iter().any(above)
-    }
-
-    /// The conditions under which a place of the tile is a slot, those of elements apart that say it too.
-    pub(super) fn slots(
-        &mut self,
-        elements: &[Bound],
-        starts: &[Expr],
-        body: &mut Vec<Stmt>,
-    ) -> Result<Vec<Bound>, PlanError> {
-        let mut bounds: Vec<Bound> = elements.iter().filter(|b| b.of_slots).cloned().collect();
-        let digits = self.digits;
-        for (k, digit) in digits.list.iter().enumerate() {
-            let known = bounds.iter().any(|bound| bound.terms == [(k, Expr::int(1))]);
-            if self.breaks_off(k, digit) && !known {
-                let (room, name) =
-                    (lower(&digit.room, self.scope)?, format!("{}_room", digit.name));
-                let bound = Bound::new(vec![(k, Expr::int(1))], Compare::Lt, room);
-                bounds.push(self.inside(bound, &name, starts, body)?);
-            }
-        }
-        if let Some(end) = &digits.end {
-            let step = |(k, digit): (usize, &Digit)| Some((k, literal(digit.to.as_const()?)));
-            let terms = digits.list.iter().enumerate().filter_map(step);
-            let terms = terms.map(|(k, step)| Ok((k, step?))).collect::<Result<_, PlanError>>()?;
-            let bound = Bound::new(terms, Compare::Lt, lower(end, self.scope)?);
-            bounds.push(self.inside(bound, "slots_end", starts, body)?);
-        }
-        Ok(bounds)
-    }
-
-    /// A condition on digits as one on their parts inside the tile.
-    fn inside(
-        &mut self,
-        bound: Bound,
-        name: &str,
-        starts: &[Expr],
-        body: &mut Vec<Stmt>,
-    ) -> Result<Bound, PlanError> {
-        let mut left = bound.limit;
-        for (k, weight) in &bound.terms {
-            let start = starts.get(*k).cloned().unwrap_or(Expr::int(0));
-            left = add(left, multiply(multiply(start, weight.clone())?, Expr::int(-1))?)?;
-        }
-        if !matches!(left, Expr::Int { .. } | Expr::Name { .. }) {
-            let name = self.parts.local(name);
-            body.push(Stmt::Let { name: name.clone(), value: left });
-            left = Expr::name(&name);
-        }
-        let terms = self.steps(bound.terms, body);
-        Ok(Bound { limit: left, terms, ..bound })
+        let steps = Steps::of(high, domain).ok()?;
+        let [(outer, stride)] = steps.strides.as_slice() else { return None };
+        let (first, stride) = steps.rest.as_const().zip(stride.as_const())?;
+        let last = domain.rounds(*outer)?.checked_sub(1)?;
+        let at = |round: i128| stride.checked_mul(round)?.checked_add(first);
+        let (before, left) = (at(last.checked_sub(1)?)?, at(last)?);
+        (stride < 0 && before >= rounds && (1..rounds).contains(&left)).then_some(left)
     }
 }
 
-impl Bound {
-    fn new(terms: Vec<(usize, Expr)>, op: Compare, limit: Expr) -> Self {
-        Self { terms, op, limit, of_slots: false }
+/// Conditions that hold if these hold in all rounds of the loops inside: those of the worst round. `None` where it is not
+/// known which that is, or a reduced loop has a say in it: that is settled inside the loop.
+///
+/// # Errors
+/// [`ExprError`] where an expression grows too large.
+pub(super) fn at_worst(
+    conditions: &[ExprComparison],
+    inside: &[usize],
+    domain: &Domain,
+) -> Result<Option<Vec<ExprComparison>>, ExprError> {
+    let mut all = Vec::new();
+    for ExprComparison { left, op, right } in conditions {
+        let difference = Expr::binary(BinOp::Sub, left, right)?;
+        let steps = Steps::of(&domain.facts.simplify(&difference)?, domain)?;
+        let is_inside = |number: &usize| inside.contains(number);
+        if *op == CompareOp::Eq || domain.mentioned(&steps.rest).iter().any(is_inside) {
+            return Ok(None);
+        }
+        let mut worst = steps.rest.clone();
+        for (number, stride) in &steps.strides {
+            let round = if is_inside(number) {
+                if domain.is_reduced(*number) {
+                    return Ok(None);
+                }
+                let known = stride.as_const().zip(domain.rounds(*number));
+                let Some((by, rounds)) = known else { return Ok(None) };
+                let is_last = (*op == CompareOp::Lt) == (by > 0);
+                Expr::constant(if is_last { rounds.saturating_sub(1).max(0) } else { 0 })
+            } else {
+                digit(*number)?
+            };
+            worst = sum(&worst, &product(stride, &round)?)?;
+        }
+        let left = domain.facts.simplify(&worst)?;
+        all.push(ExprComparison { left, op: *op, right: Expr::constant(0) });
     }
+    Ok(Some(all))
 }

@@ -1,269 +1,208 @@
-//! What one work item does, by what it writes: an element, a byte, a texel, an element wherever it belongs.
+//! A statement as a kernel: an item of the launch does one round of all outer loops.
 
-use super::{Home, Items, Kernel, Move};
-use crate::ir::{Compare, Expr, LaunchAxis, LoopKind, Primitive, Stmt, Storage, Value};
-use crate::plan::arith::{ceil_div, is_multiple};
-use crate::plan::domain;
-use crate::plan::image::{Image, LANES};
-use crate::plan::index::{buffer_bytes, count};
-use crate::plan::lower::{PlanError, add, lower, multiply};
-use crate::plan::moves::{Parts, over, place, repeat_in_bytes};
-use crate::plan::prepare::{Rest, fill_bits, fill_constant};
+use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprComparison};
 
-impl Move<'_, '_> {
-    /// One item for each element of the destination.
-    pub(super) fn elements(mut self, slots: Items) -> Result<Kernel, PlanError> {
-        let slot = self.parts.local(self.item_name());
-        let mut body = vec![work_item(&slot, &slots)];
-        body.extend(self.constant_fill()?);
-        let buffer = self.parts.buffer_name(1);
-        let index = Expr::name(&slot);
-        let store = |value| Stmt::Store {
-            buffer: buffer.clone(),
-            index: index.clone(),
-            value,
-            through: None,
-        };
-        body.extend(self.gather(vec![Expr::name(&slot)], &store, true)?);
-        Ok(kernel(self.parts, body, vec![slots]))
+use super::super::Context;
+use super::super::Naming;
+use super::super::arith::{fold, product};
+use super::super::gpu_relayout::{Items, Kernel};
+use super::super::image::LANES;
+use super::super::lower::{PlanError, lower, range};
+use super::super::prepare::fill_constant;
+use super::gather;
+use super::nest::{Inside, Nest};
+use super::value::{condition, convert, scalar};
+use super::{Bound, Frame, symbol};
+use crate::ir::{
+    Expr, Function, LaunchAxis, LoopKind, Primitive, Returns, Stmt, Storage, Update, Value,
+};
+
+/// How many items there are.
+fn items(count: &Algebra, scope: &super::super::lower::Scope<'_>) -> Result<Items, PlanError> {
+    let may_be_none = range(count, scope).low.is_none_or(|low| low <= 0);
+    Ok(Items { count: lower(count, scope)?, may_be_none })
+}
+
+/// The kernel that writes the fill value to all of what is written, before the elements; `None` where there is no padding to
+/// fill.
+pub(super) fn padding(
+    frame: &Frame<'_>,
+    target: &Bound,
+    naming: &Naming<'_>,
+    name: &str,
+) -> Result<Option<Kernel>, PlanError> {
+    let context = Context::new(&target.tensor, naming);
+    let elements = target.tensor.layout.physical_elements();
+    let is_plain = target.image.is_none() && !context.is_packed() && !target.is_local;
+    if !context.fills() || !is_plain {
+        return Ok(None);
     }
+    let items = items(elements, &|var| symbol(&frame.symbols, var))?;
+    let mut namer = frame.namer.clone();
+    let [fill, slot] = ["fill", "slot"].map(|name| namer.name(name));
+    let axes = vec![LaunchAxis { name: slot.clone(), extent: items.count.clone() }];
+    let constant = fill_constant(&context, &fill)?;
+    let (buffer, index) = (target.name.clone(), Expr::name(&slot));
+    let value = Value::Name { name: fill };
+    let store = Stmt::Store { buffer, index, value, through: None };
+    let function = Function {
+        name: name.to_owned(),
+        doc: vec!["Writes the fill value to every slot; runs before the next.".to_owned()],
+        returns: Returns::Nothing,
+        params: frame.params.clone(),
+        body: vec![Stmt::Launch { axes }, constant, store],
+    };
+    let (range, function) = (vec![items], function);
+    Ok(Some(Kernel { function, range, group: None, unaligned: None }))
+}
 
-    /// One item for each byte of the destination's packed elements; where they lie in two bytes, one for the fewest
-    /// that elements fill.
-    pub(super) fn bytes(mut self) -> Result<Kernel, PlanError> {
-        let context = self.to.context();
-        let symbol = |var| context.symbol(var);
-        let (several, filled) = self.to.dtype().byte_group();
-        let of_tensor = self.to.slots()?;
-        let items = Items::new(context, &ceil_div(&of_tensor, several.into())?)?;
-        let slots = lower(&of_tensor, &symbol)?;
-        let name = if filled == 1 { "byte" } else { "part" };
-        let [byte, slot, end] =
-            [self.parts.local(name), self.parts.local(self.item_name()), self.parts.local("end")];
-        let buffer = self.parts.buffer_name(1);
-        let mut body = vec![work_item(&byte, &items)];
-        let first = multiply(Expr::name(&byte), Expr::int(several.into()))?;
-        let last = add(first.clone(), Expr::int(several.into()))?.min(slots);
-        body.push(Stmt::Let { name: end.clone(), value: last });
-        if self.fills_outside() {
-            body.extend(self.constant_fill()?);
-        }
-        if let Some(values) = self.rest_of_bytes()? {
-            let bytes = lower(&buffer_bytes(context, &of_tensor)?, &symbol)?;
-            let is_whole = is_multiple(&of_tensor, several.into(), context.layout.symbols());
-            let first = multiply(Expr::name(&byte), Expr::int(filled.into()))?;
-            for (k, value) in (0..i64::from(filled)).zip(values.iter().cycle()) {
-                let index = add(first.clone(), Expr::int(k))?;
-                let (buffer, value) = (buffer.clone(), *value);
-                let store = Stmt::StoreByte { buffer, index: index.clone(), value };
-                // The last elements may fill fewer.
-                body.push(if k == 0 || is_whole {
-                    store
-                } else {
-                    let condition = Expr::compare(Compare::Lt, index, bytes.clone());
-                    Stmt::If { condition, likely: false, body: vec![store], otherwise: vec![] }
-                });
+impl Nest<'_> {
+    /// What one item does, and how many there are.
+    ///
+    /// # Errors
+    /// [`PlanError`] where a number leaves 64 bits.
+    pub(super) fn write_item(mut self) -> Result<(Vec<Stmt>, Items), PlanError> {
+        let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
+        self.has_blocks_of_one(&outer)?;
+        let mut count = Algebra::constant(1);
+        for number in &outer {
+            if let Some(found) = self.domain.loops.get(*number) {
+                count = product(&count, &found.extent)?;
             }
         }
-        let through = Some(context.function("store"));
-        let index = Expr::name(&slot);
-        let store = |value| Stmt::Store {
-            buffer: buffer.clone(),
-            index: index.clone(),
-            value,
-            through: through.clone(),
+        let items = items(&count, self.symbol)?;
+        let item = self.namer.name("item");
+        let axes = vec![LaunchAxis { name: item.clone(), extent: items.count.clone() }];
+        let mut body = vec![Stmt::Launch { axes }];
+        body.extend(self.rounds_of(&item, &outer)?);
+        let mut at = self.start()?;
+        for number in &outer {
+            at.open.push(*number);
+            body.extend(self.advance(*number, &mut at, Inside::All, false)?);
+        }
+        let is_own = |condition: &&ExprComparison| {
+            self.mentioned(condition).iter().all(|number| outer.contains(number))
         };
-        let each = self.gather(vec![Expr::name(&slot)], &store, false)?;
-        body.push(Stmt::For {
-            name: slot,
-            from: first,
-            to: Expr::name(&end),
-            step: 1,
-            kind: LoopKind::Serial,
-            body: each,
-        });
-        Ok(kernel(self.parts, body, vec![items]))
+        let own: Vec<ExprComparison> = self.written.iter().filter(is_own).cloned().collect();
+        let mut inside = self.innermost(&at, Inside::All)?;
+        if let Some(last) = outer.last() {
+            inside = self.with_blocks(*last, inside)?;
+        }
+        if own.is_empty() || self.is_image() {
+            body.extend(inside);
+        } else {
+            let condition = condition(&own, &|var| self.scope(var))?;
+            body.push(Stmt::If { condition, likely: false, body: inside, otherwise: Vec::new() });
+        }
+        Ok((body, items))
     }
 
-    /// One item for each texel of the destination.
-    pub(super) fn texels(mut self, image: &Image) -> Result<Kernel, PlanError> {
-        let context = self.to.context();
-        let sizes = [Some(&image.width), Some(&image.height), image.layers.as_ref()];
-        let mut range = Vec::new();
-        let mut axes = Vec::new();
-        let mut at = Vec::new();
-        for (name, size) in ["x", "y", "layer"].into_iter().zip(sizes.into_iter().flatten()) {
-            let (name, items) = (self.parts.local(name), Items::new(context, size)?);
-            at.push(Expr::name(&name));
-            axes.push(LaunchAxis { name, extent: items.count.clone() });
-            range.push(items);
-        }
-        let mut body = vec![Stmt::Launch { axes }];
-        // Physical indices are major first.
-        at.reverse();
-        let Some(x) = at.pop() else { return Err(PlanError::Scope) };
-        body.extend(self.constant_fill()?);
-        let function = context.function("put");
-        let place: Vec<Expr> = at.iter().cloned().chain([x.clone()]).collect();
-        let head = [Expr::name(&self.parts.buffer_name(1))].into_iter().chain(place.clone());
-        let args: Vec<Expr> = head.collect();
-        let put = |value| {
-            let (function, args) = (function.clone(), args.clone());
-            Stmt::from(Primitive::StoreTexel { function, args, value })
+    /// Refuses blocks that several items would use, each with a copy of its own.
+    fn has_blocks_of_one(&self, outer: &[usize]) -> Result<(), PlanError> {
+        let before = outer.split_last().map_or(&[][..], |(_, before)| before);
+        let Some(staged) = self.staged.iter().find(|staged| before.contains(&staged.at)) else {
+            return Ok(());
         };
-        if image.per_texel == 1 {
-            body.extend(self.gather(place, &put, true)?);
+        let at = &staged.cache.at;
+        Err(PlanError::Choice {
+            message: format!(
+                "an item does one element of `{}`, and its block is for several",
+                at.value
+            ),
+            help: "say `memory shared`, or use the block inside a loop that is reduced".to_owned(),
+            place: at.place.clone(),
+        })
+    }
+
+    /// The round of each loop that an item is, the innermost loop's changing fastest.
+    pub(super) fn rounds_of(&self, item: &str, outer: &[usize]) -> Result<Vec<Stmt>, PlanError> {
+        let mut lets = Vec::new();
+        let mut inside = Algebra::constant(1);
+        for (place, number) in outer.iter().enumerate().rev() {
+            let Some(found) = self.domain.loops.get(*number) else { continue };
+            let mut value = Expr::name(item);
+            // Where a loop has no rounds there is no item.
+            if inside.as_const() == Some(0) || found.extent.as_const() == Some(0) {
+                value = Expr::int(0);
+                inside = Algebra::constant(1);
+            }
+            if inside.as_const() != Some(1) {
+                let by = Box::new(self.lower(&inside)?);
+                value = Expr::Div { a: Box::new(value), b: by };
+            }
+            if place > 0 && found.extent.as_const() != Some(0) {
+                let by = Box::new(self.lower(&found.extent)?);
+                value = Expr::Mod { a: Box::new(value), b: by };
+            }
+            inside = fold(BinOp::Mul, &inside, &found.extent)?;
+            let name = self.names.get(*number).cloned().unwrap_or_default();
+            lets.push(Stmt::Let { name, value });
+        }
+        lets.reverse();
+        Ok(lets)
+    }
+
+    /// Whether an image is written.
+    pub(super) fn is_image(&self) -> bool {
+        self.accesses.first().is_some_and(|target| target.bound.image.is_some())
+    }
+
+    /// Writes the texel whose elements were put together; what lies in padding is 0.
+    pub(super) fn put(&mut self) -> Result<Vec<Stmt>, PlanError> {
+        let Some(target) = self.accesses.first() else { return Ok(Vec::new()) };
+        let Some([_, put]) = target.bound.image.clone() else { return Ok(Vec::new()) };
+        let (dtype, image) = (target.bound.tensor.dtype, target.bound.name.clone());
+        let texel = self.namer.name("texel");
+        let lanes = self.order.at_once(&self.domain).next();
+        let from = convert(self.item()?, scalar(self.statement.accumulator), dtype);
+        let zero = convert(
+            gather::identity(crate::model::compute::Reduction::Sum, self.statement.accumulator),
+            scalar(self.statement.accumulator),
+            dtype,
+        );
+        let value = if self.written.is_empty() {
+            from
         } else {
-            let texel = self.parts.local("texel");
-            let element = context.tensor.dtype.to_string();
-            let done = put(Value::Name { name: texel.clone() });
-            let (elements, storage) = (LANES.into(), Storage::Private);
-            body.push(Stmt::Allocate { name: texel.clone(), element, elements, storage });
-            let (lane, along) = (self.parts.local("lane"), self.parts.local("column"));
-            let index = Expr::name(&lane);
-            let store = |value| Stmt::Store {
-                buffer: texel.clone(),
-                index: index.clone(),
-                value,
-                through: None,
-            };
-            let first = multiply(x, Expr::int(i64::from(LANES)))?;
-            let column = add(first, Expr::name(&lane))?;
-            let physical = at.into_iter().chain([Expr::name(&along)]).collect();
-            let mut each = vec![Stmt::Let { name: along, value: column }];
-            each.extend(self.gather(physical, &store, true)?);
-            let to = Expr::int(i64::from(LANES));
-            body.push(Stmt::For {
-                name: lane,
+            let condition = condition(&self.written, &|var| self.scope(var))?;
+            let condition = Box::new(Value::Holds { condition });
+            Value::Select { condition, then: Box::new(from), otherwise: Box::new(zero) }
+        };
+        let name = lanes.and_then(|lane| self.names.get(lane).cloned()).unwrap_or_default();
+        let into = Value::Item { array: texel.clone(), index: Expr::name(&name) };
+        let element = dtype.to_string();
+        let set = Stmt::Update { into, how: Update::Set, dtype, value };
+        let elements = i64::from(LANES);
+        let mut body = vec![
+            Stmt::Allocate { name: texel.clone(), element, elements, storage: Storage::Private },
+            Stmt::For {
+                name,
                 from: Expr::int(0),
-                to,
+                to: Expr::int(elements),
                 step: 1,
                 kind: LoopKind::Serial,
-                body: each,
-            });
-            body.push(done);
-        }
-        Ok(kernel(self.parts, body, range))
-    }
-
-    /// One item for each element of the tensor, written where it belongs.
-    pub(super) fn scatter(mut self) -> Result<Kernel, PlanError> {
-        let context = self.to.context();
-        let items = Items::new(context, &count(context.layout.logical())?)?;
-        let element = self.parts.local("element");
-        let mut body = vec![work_item(&element, &items)];
-        let (names, lets) = self.decompose(context, &Expr::name(&element))?;
-        body.extend(lets);
-        if self.fills_outside() {
-            body.extend(self.constant_fill()?);
-        }
-        let (buffer, index) = (self.parts.buffer_name(1), place(context, &names));
-        let store = |value| Stmt::Store {
-            buffer: buffer.clone(),
-            index: index.clone(),
-            value,
-            through: None,
-        };
-        let found = self.found(&names, &store)?;
-        body.push(domain::guarded(domain::holds(context, &names)?, found, Vec::new()));
-        Ok(kernel(self.parts, body, vec![items]))
-    }
-
-    /// A single item that moves everything: elements that share bytes, and no inverse to tell which.
-    pub(super) fn one_item(mut self) -> Result<Kernel, PlanError> {
-        let context = self.to.context();
-        let symbol = |var| context.symbol(var);
-        let item = self.parts.local("item");
-        let one = Items { count: Expr::int(1), may_be_none: false };
-        self.parts.remark("A single work item moves all: elements share bytes, and the layout has no inverse in closed form.");
-        let mut body = vec![work_item(&item, &one)];
-        let bytes = lower(&buffer_bytes(context, context.layout.physical_elements())?, &symbol)?;
-        let values = self.rest_of_bytes()?.unwrap_or_default();
-        let step = i64::try_from(values.len()).unwrap_or(1);
-        let byte = self.parts.local("byte");
-        for (from, value) in (0..).zip(values) {
-            let (buffer, index) = (self.parts.buffer_name(1), Expr::name(&byte));
-            let store = vec![Stmt::StoreByte { buffer, index, value }];
-            body.push(Stmt::For {
-                name: byte.clone(),
-                from: Expr::int(from),
-                to: bytes.clone(),
-                step,
-                kind: LoopKind::Serial,
-                body: store,
-            });
-        }
-        let axes = context.layout.logical();
-        let names: Vec<String> = axes.iter().map(|axis| self.parts.local(&axis.name)).collect();
-        if self.fills_outside() {
-            body.extend(self.constant_fill()?);
-        }
-        let (buffer, index) = (self.parts.buffer_name(1), place(context, &names));
-        let through = Some(context.function("store"));
-        let store = |value| Stmt::Store {
-            buffer: buffer.clone(),
-            index: index.clone(),
-            value,
-            through: through.clone(),
-        };
-        let found = self.found(&names, &store)?;
-        let found = domain::guarded(domain::holds(context, &names)?, found, Vec::new());
-        body.extend(over(axes, names, found, &symbol)?);
-        Ok(kernel(self.parts, body, vec![one]))
-    }
-
-    /// What bytes of packed elements hold where no element goes, over and over; `None` where they keep what they held.
-    fn rest_of_bytes(&self) -> Result<Option<Vec<u8>>, PlanError> {
-        let Home::Layout(context) = self.to else {
-            let source = self.from.context();
-            let keeps = source.layout.domain().is_some() && !source.fills_outside();
-            return Ok((!keeps).then(|| vec![0]));
-        };
-        match Rest::of(context) {
-            Rest::Fill => Ok(Some(repeat_in_bytes(fill_bits(context)?, context.packing()))),
-            Rest::Kept => Ok(None),
-            Rest::Zero => Ok(Some(vec![0])),
-        }
-    }
-
-    /// The kernel that writes the fill value to every slot, padding or not.
-    pub(super) fn fill(&self, name: &str) -> Result<Kernel, PlanError> {
-        let context = self.to.context();
-        let mut parts = self.parts.for_destination(name);
-        let slots = Items::new(context, context.layout.physical_elements())?;
-        let slot = parts.local("slot");
-        let fill = parts.local("fill");
-        let body = vec![
-            work_item(&slot, &slots),
-            fill_constant(context, &fill)?,
-            Stmt::Store {
-                buffer: parts.buffer_name(1),
-                index: Expr::name(&slot),
-                value: Value::Name { name: fill },
-                through: None,
+                body: vec![set],
             },
         ];
-        Ok(kernel(parts, body, vec![slots]))
-    }
-
-    /// What an item's number counts.
-    fn item_name(&self) -> &'static str {
-        match self.to {
-            Home::Dense(_) => "element",
-            Home::Layout(_) => "slot",
+        let target = self.accesses.first().ok_or(PlanError::Scope)?;
+        let mut args = vec![Expr::name(&image)];
+        let last = target.place.len().saturating_sub(1);
+        for (k, index) in target.place.iter().enumerate() {
+            // The texel of the first lane.
+            let first = match lanes {
+                Some(lane) => index.substitute(&|var| {
+                    super::domain::var(lane)
+                        .is_ok_and(|own| own == var)
+                        .then(|| Algebra::constant(0))
+                })?,
+                None => index.clone(),
+            };
+            let first = self.domain.facts.simplify(&first)?;
+            let texels = fold(BinOp::FloorDiv, &first, &Algebra::constant(i128::from(LANES)))?;
+            let place = if k == last { self.domain.facts.simplify(&texels)? } else { first };
+            args.push(self.lower(&place)?);
         }
+        let value = Value::Name { name: texel };
+        body.push(Primitive::StoreTexel { function: put, args, value }.into());
+        Ok(body)
     }
-}
-
-/// The kernel with its body; without one where there is never an item.
-pub(super) fn kernel(parts: Parts<'_>, body: Vec<Stmt>, range: Vec<Items>) -> Kernel {
-    let never = range.iter().any(|items| items.count == Expr::int(0));
-    let function = if never { parts.nothing() } else { parts.finish(body).function };
-    Kernel { function, range, group: None, unaligned: None }
-}
-
-/// The number of the item in a range of one axis.
-fn work_item(name: &str, items: &Items) -> Stmt {
-    let extent = items.count.clone();
-    Stmt::Launch { axes: vec![LaunchAxis { name: name.to_owned(), extent }] }
 }

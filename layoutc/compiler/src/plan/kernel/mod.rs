@@ -1,236 +1,471 @@
-//! Kernels: what the work items of a launch do.
+//! Kernels: the loops of an instance in the physical order of what it writes, and the value of each round.
 //!
-//! Between buffers whose layouts are sums of digits, groups of items move tiles: they read in the order of
-//! the source and write in that of the destination, through local memory where the two disagree. Elsewhere an item
-//! writes one piece of the destination and reads what belongs there: an element, a byte of packed elements, or a texel
-//! of an image. So no two items write the same memory, padding gets its fill on the way, and nothing has to be written
-//! twice. A layout without an inverse in closed form is the exception: an item reads one element and writes it where it
-//! belongs, and padding is filled by a kernel that runs first.
+//! Source: RFC 0039, "the loop order is rewritten along the new layout". A statement becomes one nest: loops over the
+//! storage axes of its target, then the reduced ones; where elements are put together several at once, in an array of the
+//! function's own.
 
-mod body;
+mod access;
+mod block;
 mod bounds;
-mod digits;
-mod find;
+mod copy;
+mod cost;
+mod domain;
+mod facts;
+mod gather;
+mod grid;
+mod group;
+mod indexed;
 mod item;
-mod reach;
-mod staging;
-mod steps;
-mod tile;
-mod tiled;
-mod turn;
-mod wide;
+mod lanes;
+mod near;
+mod nest;
+mod order;
+mod plain;
+mod planned;
+mod rounds;
+mod scatter;
+mod sight;
+mod stage;
+mod value;
+mod vectors;
 
-use layoutc_algebra::expr::Expr as Algebra;
-use layoutc_algebra::layout::Verdict;
+use layoutc_algebra::expr::Var;
+use layoutc_algebra::symbol::Symbol;
 
-use crate::base::dtype::Dtype;
-use crate::ir::{Expr, Function, ParamType};
-use crate::model::compute::KernelInstance;
-use crate::model::{Convert, Manifest};
-use crate::plan::image::{self, Image};
-use crate::plan::index::count;
-use crate::plan::lower::{PlanError, lower, range};
-use crate::plan::moves::Parts;
-use crate::plan::relayout::{OperandCopy, ends, linear};
-use crate::plan::{Context, Naming};
+pub(crate) use self::block::tile_extents;
+pub(crate) use self::cost::slow_schedules;
+pub use self::facts::{LoopFacts, kernel_loops};
+use self::nest::Nest;
+pub use self::plain::{Plain, plain};
+use self::planned::Planned;
+use super::Context;
+use super::Naming;
+use super::gpu_relayout::{Items, Kernel};
+use super::image;
+use super::lower::{Binding, PlanError, Range, Scope, lower};
+use super::moves::NO_OVERLAP;
+use super::names::Namer;
+use super::nest::Moves;
+use super::prepare::{fill_bits, fill_constant};
+use super::relayout::renumbered;
+use crate::ir::{
+    Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Storage, Value,
+};
+use crate::machine::{CPU, GPU, Registers};
+use crate::model::compute::{BufferRef, KernelInstance, Statement, TileCache};
+use crate::model::layout_names;
+use crate::model::{Manifest, Tensor};
+use crate::passes::{self, Ranges};
 
-/// A kernel and its launch range.
-#[derive(Debug, Clone)]
-pub struct Kernel {
-    /// What one work item does.
-    pub function: Function,
-    /// The items along each axis, the fastest first.
-    pub range: Vec<Items>,
-    /// The items of a work group, where they work together; any number of groups does then.
-    pub group: Option<i64>,
-    /// What runs in its place where buffers begin anywhere.
-    pub unaligned: Option<Unaligned>,
+/// Functions of the mathematical library: a kernel's own names leave them alone.
+const MATH: [&str; 10] =
+    ["exp", "log", "sqrt", "tanh", "erf", "floor", "pow", "fabs", "fmin", "fmax"];
+
+/// A buffer of a kernel.
+#[derive(Debug)]
+struct Bound {
+    /// The tensor, its symbols numbered as the kernel's.
+    tensor: Tensor,
+    /// What the buffer is called.
+    name: String,
+    /// The functions that read and write elements that share bytes.
+    load: Option<String>,
+    store: Option<String>,
+    /// The functions that read an element and write a texel, where it is an image.
+    image: Option<[String; 2]>,
+    /// Whether it is an intermediate tensor: memory of the function's own on a core.
+    is_local: bool,
 }
 
-/// The kernel for buffers that do not begin at a multiple of what is moved at once.
-#[derive(Debug, Clone)]
-pub struct Unaligned {
-    /// Bytes that a buffer has to begin at a multiple of otherwise.
-    pub alignment_bytes: i64,
-    /// The kernel that moves single elements.
-    pub plain: Box<Kernel>,
-}
-
-/// How many work items there are along an axis.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Items {
-    /// Their number, over the symbols.
-    pub count: Expr,
-    /// Whether there may be none, for some values of the symbols.
-    pub may_be_none: bool,
-}
-
-impl Items {
-    fn new(context: &Context<'_>, count: &Algebra) -> Result<Self, PlanError> {
-        let symbol = |var| context.symbol(var);
-        let may_be_none = range(count, &symbol).low.is_none_or(|low| low <= 0);
-        Ok(Self { count: lower(count, &symbol)?, may_be_none })
-    }
-}
-
-/// Where a buffer or an image of the tensor is, as the move names it.
-#[derive(Clone, Copy)]
-enum Home<'a> {
-    /// The dense row-major tensor.
-    Dense(&'a Context<'a>),
-    /// The layout's own memory.
-    Layout(&'a Context<'a>),
-}
-
-/// `pack`, and before it what fills padding where pack itself cannot.
-pub(super) fn pack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
-    let parts = Parts::pack(context);
-    let axes: Vec<usize> = (0..context.layout.logical().len()).collect();
-    Move { parts, from: Home::Dense(context), to: Home::Layout(context), axes: &axes }
-        .kernels(&context.function("fill"))
-}
-
-/// `unpack`.
-pub(super) fn unpack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
-    let parts = Parts::unpack(context);
-    let axes: Vec<usize> = (0..context.layout.logical().len()).collect();
-    Move { parts, from: Home::Layout(context), to: Home::Dense(context), axes: &axes }.kernels("")
-}
-
-/// `<from>_to_<to>`; empty where one of the two is not there.
+/// Plans the function of one instance, for cores with these registers.
 ///
 /// # Errors
-/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
-pub fn convert(
-    manifest: &Manifest,
-    convert: &Convert,
-    naming: &Naming<'_>,
-) -> Result<Vec<Kernel>, PlanError> {
-    let Some((from, target)) = ends(manifest, convert)? else { return Ok(Vec::new()) };
-    let source = Context::new(from, naming);
-    let destination = Context::new(&target, naming);
-    let parts = Parts::convert(&source, &destination, convert.cast);
-    let fill = format!("{}_fill", parts.name());
-    let (from, to) = (Home::Layout(&source), Home::Layout(&destination));
-    Move { parts, from, to, axes: &convert.axes }.kernels(&fill)
-}
-
-/// Kernels of an instance that only copies one operand to another, those of the relayout that it is; `None` for every
-/// other instance, as in [`copy_kernel`](crate::plan::copy_kernel), and if GPUs do not reach an operand's memory.
-///
-/// # Errors
-/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
-pub fn copy(
+/// [`PlanError`] where a number leaves 64 bits, an expression nests too deep, or the schedule cannot be followed.
+pub fn cpu_kernel(
     manifest: &Manifest,
     compute: &KernelInstance,
     naming: &Naming<'_>,
-) -> Result<Option<Vec<Kernel>>, PlanError> {
-    let Some(copy) = OperandCopy::of(manifest, compute)? else { return Ok(None) };
-    if [&copy.from, &copy.to].iter().any(|tensor| image::rank_of(tensor.memory).is_none()) {
-        return Ok(None);
+    registers: Registers,
+) -> Result<Function, PlanError> {
+    let runs = Runs::OnCores(registers);
+    let avoid = avoiding(naming);
+    let Frame { symbols, buffers, params, mut namer, mut body } =
+        Frame::new(manifest, compute, naming, &avoid, runs)?;
+    let scope = |var: Var| symbol(&symbols, var);
+    for bound in buffers.iter().filter(|bound| bound.is_local) {
+        body.extend(on_the_stack(bound));
     }
-    let source = Context::new(&copy.from, naming);
-    let destination = Context::new(&copy.to, naming);
-    let ends = [&source, &destination];
-    let Some(parts) = Parts::copy_kernel(ends, compute, copy.cast) else { return Ok(None) };
-    if linear(&source, &destination, &copy.axes)?.is_none() {
-        return Ok(None);
+    let mut filled: Vec<BufferRef> = Vec::new();
+    for statement in &compute.statements {
+        body.push(Stmt::Comment { text: statement.text.clone() });
+        let Some(target) = bound(&buffers, compute, statement.target) else { continue };
+        if !filled.contains(&statement.target) && !statement.keeps() {
+            body.extend(padding(target, naming, &mut namer, &scope)?);
+        }
+        filled.push(statement.target);
+        if statement.scatter.is_some() {
+            let names = (&scope as &Scope<'_>, &mut namer);
+            body.extend(scatter::on_cores(compute, statement, &buffers, names, runs)?);
+            continue;
+        }
+        let planned = Planned::new(compute, statement, &buffers, runs)?;
+        if planned.order.parts.is_some() && !statement.accumulate {
+            let first = gather::before_any(statement);
+            let planned = Planned::new(compute, &first, &buffers, runs)?;
+            body.extend(loops(compute, &first, planned, &buffers, (&scope, &mut namer), runs)?);
+        }
+        body.extend(loops(compute, statement, planned, &buffers, (&scope, &mut namer), runs)?);
     }
-    let fill = format!("{}_fill", parts.name());
-    let (from, to) = (Home::Layout(&source), Home::Layout(&destination));
-    Move { parts, from, to, axes: &copy.axes }.kernels(&fill).map(Some)
+    let doc = with_no_overlap(documented(compute));
+    let name = naming.tensor(&compute.name);
+    let mut function = Function { name, doc, returns: Returns::Nothing, params, body };
+    let ranges = ranges(compute, &symbols);
+    match naming.ways.moves {
+        Moves::Blocks => passes::cpu_kernel(&mut function, &ranges, &mut |name| namer.name(name)),
+        Moves::Elements => passes::gpu_kernel(&mut function, &ranges),
+    }
+    Ok(function)
 }
 
-/// A move of a whole tensor.
-struct Move<'a, 'n> {
-    parts: Parts<'n>,
-    from: Home<'a>,
-    to: Home<'a>,
-    /// For each axis of the source, its position in the destination.
-    axes: &'a [usize],
+/// The loops of one statement on cores.
+fn loops(
+    compute: &KernelInstance,
+    statement: &Statement,
+    planned: Planned,
+    buffers: &[Bound],
+    (scope, namer): (&Scope<'_>, &mut Namer<'_>),
+    runs: Runs,
+) -> Result<Vec<Stmt>, PlanError> {
+    let parts = parts(compute, &planned.caches, namer);
+    let nest =
+        Nest::new(compute, statement, (buffers, &parts), planned, scope, namer.clone(), runs)?;
+    let written = nest.write()?;
+    reserve(&written, namer);
+    Ok(written)
 }
 
-impl<'a> Home<'a> {
-    fn context(self) -> &'a Context<'a> {
-        match self {
-            Self::Dense(context) | Self::Layout(context) => context,
-        }
-    }
-
-    fn image(self) -> Result<Option<Image>, PlanError> {
-        match self {
-            Self::Dense(_) => Ok(None),
-            Self::Layout(context) => image::of(context.tensor),
-        }
-    }
-
-    /// The type of its elements.
-    fn dtype(self) -> Dtype {
-        match self {
-            Self::Dense(context) => context.tensor.logical_dtype(),
-            Self::Layout(context) => context.tensor.dtype,
-        }
-    }
-
-    /// Whether elements share bytes.
-    fn is_packed(self) -> bool {
-        self.dtype().element_bits() < 8
-    }
-
-    /// How many elements its memory holds, padding included.
-    fn slots(self) -> Result<Algebra, PlanError> {
-        match self {
-            Self::Dense(context) => count(context.layout.logical()),
-            Self::Layout(context) => Ok(context.layout.physical_elements().clone()),
-        }
-    }
-}
-
-impl Move<'_, '_> {
-    fn kernels(mut self, fill: &str) -> Result<Vec<Kernel>, PlanError> {
-        self.images()?;
-        let to = self.to.context();
-        if let Some(image) = self.to.image()? {
-            if is_padded(to) && !to.fills() {
-                self.parts.remark("Texels are written whole: padding in an image becomes 0.");
+/// Reserves the names that are declared outside all loops: the branches of a condition too, as one that is decided
+/// becomes part of the statements around it.
+fn reserve(body: &[Stmt], namer: &mut Namer<'_>) {
+    for stmt in body {
+        match stmt {
+            Stmt::Let { name, .. }
+            | Stmt::Variable { name, .. }
+            | Stmt::LetIndex { name, .. }
+            | Stmt::Allocate { name, .. } => {
+                namer.name(name);
             }
-            return Ok(vec![self.texels(&image)?]);
-        }
-        if let Some(kernels) = self.tiles(fill)? {
-            return Ok(kernels);
-        }
-        let searched =
-            matches!(self.to, Home::Layout(context) if context.layout.inverse().is_none());
-        match (searched, self.to.is_packed()) {
-            (true, true) => Ok(vec![self.one_item()?]),
-            (true, false) => {
-                let first = if to.fills() { Some(self.fill(fill)?) } else { None };
-                Ok(first.into_iter().chain([self.scatter()?]).collect())
+            Stmt::If { body, otherwise, .. } => {
+                reserve(body, namer);
+                reserve(otherwise, namer);
             }
-            (false, true) => Ok(vec![self.bytes()?]),
-            (false, false) => {
-                let slots = Items::new(to, &self.to.slots()?)?;
-                Ok(vec![self.elements(slots)?])
-            }
+            _ => {}
         }
-    }
-
-    /// Parameters that are images take the place of buffers.
-    fn images(&mut self) -> Result<(), PlanError> {
-        for (which, home) in [self.from, self.to].into_iter().enumerate() {
-            let Some(image) = home.image()? else { continue };
-            let (dtype, rank) = (home.context().tensor.dtype, image.rank);
-            let ty = match which {
-                0 => ParamType::InputImage(dtype, rank),
-                _ => ParamType::OutputImage(dtype, rank),
-            };
-            self.parts.retype(which, ty);
-        }
-        Ok(())
     }
 }
 
-/// Whether there are slots without an element.
-fn is_padded(context: &Context<'_>) -> bool {
-    context.layout.verdict() == Verdict::Padded
+/// Plans the kernels of one instance, in the order in which they run: one for each statement, and before it one that fills the
+/// padding of what it writes. All take the same parameters; intermediate tensors are among them. Empty where a tensor lives in
+/// memory that no kernel reaches.
+///
+/// # Errors
+/// As [`cpu_kernel`].
+pub fn gpu_kernels(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+) -> Result<Vec<Kernel>, PlanError> {
+    let avoid = avoiding(naming);
+    let mut kernels = Vec::new();
+    let mut filled: Vec<BufferRef> = Vec::new();
+    let last = compute.statements.len();
+    for (number, statement) in (1_usize..).zip(&compute.statements) {
+        let name = naming.tensor(&compute.name);
+        let name = if number == last { name } else { format!("{name}_{number}") };
+        let frame = Frame::new(manifest, compute, naming, &avoid, Runs::OnItems)?;
+        let scope = |var: Var| symbol(&frame.symbols, var);
+        let Some(target) = bound(&frame.buffers, compute, statement.target) else { continue };
+        if !filled.contains(&statement.target) && !statement.keeps() {
+            let fill = item::padding(&frame, target, naming, &format!("{name}_fill"))?;
+            kernels.extend(fill);
+        }
+        filled.push(statement.target);
+        let (body, items, group) = by_items(compute, statement, &frame, &scope)?;
+        let body = frame.body.iter().cloned().chain(body).collect();
+        let mut doc = vec![statement.text.clone()];
+        if number == last {
+            doc = with_no_overlap(documented(compute));
+        }
+        let (returns, params) = (Returns::Nothing, frame.params.clone());
+        let mut function = Function { name, doc, returns, params, body };
+        passes::gpu_kernel(&mut function, &ranges(compute, &frame.symbols));
+        kernels.push(Kernel { function, range: vec![items], group, unaligned: None });
+    }
+    Ok(kernels)
+}
+
+/// One statement as a kernel: its body, how many items there are, and how many are a group.
+fn by_items(
+    compute: &KernelInstance,
+    statement: &Statement,
+    frame: &Frame<'_>,
+    scope: &Scope<'_>,
+) -> Result<(Vec<Stmt>, Items, Option<i64>), PlanError> {
+    let mut namer = frame.namer.clone();
+    if statement.scatter.is_some() {
+        let names = (scope, &mut namer);
+        let (body, items) = scatter::on_items(compute, statement, &frame.buffers, names)?;
+        return Ok((body, items, None));
+    }
+    let planned = Planned::new(compute, statement, &frame.buffers, Runs::OnItems)?;
+    let parts = parts(compute, &planned.caches, &mut namer);
+    let bounds = (frame.buffers.as_slice(), parts.as_slice());
+    let nest = Nest::new(compute, statement, bounds, planned, scope, namer, Runs::OnItems)?;
+    let group = nest.is_grouped.then_some(GPU.threads);
+    let (body, items) = if nest.is_grouped { nest.write_group()? } else { nest.write_item()? };
+    Ok((body, items, group))
+}
+
+/// Ranges of the symbols of a kernel by the names that they have in its code.
+fn ranges(compute: &KernelInstance, symbols: &[Binding]) -> Ranges {
+    let range = |(symbol, binding): (&Symbol, &Binding)| match &binding.tree {
+        Expr::Name { name } => Some((name.clone(), [symbol.min, symbol.max])),
+        _ => None,
+    };
+    Ranges::new(compute.symbols.iter().zip(symbols).filter_map(range))
+}
+
+/// What runs the rounds of the outer loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Runs {
+    /// Cores, one round after the other; the innermost by vectors in these registers.
+    OnCores(Registers),
+    /// The items of a launch, each one round of all of them.
+    OnItems,
+}
+
+/// Whether an identifier is not free in a kernel.
+fn avoiding<'a>(naming: &'a Naming<'_>) -> impl Fn(&str) -> bool + 'a {
+    |name: &str| {
+        let is_math = |name: &str| MATH.contains(&name);
+        (naming.avoid)(name) || is_math(name) || name.strip_suffix('f').is_some_and(is_math)
+    }
+}
+
+/// A symbol of a kernel.
+fn symbol(symbols: &[Binding], var: Var) -> Option<Binding> {
+    match var {
+        Var::Symbol(k) => symbols.get(usize::try_from(k).ok()?).cloned(),
+        _ => None,
+    }
+}
+
+/// What all functions of an instance begin with.
+struct Frame<'a> {
+    symbols: Vec<Binding>,
+    buffers: Vec<Bound>,
+    params: Vec<Param>,
+    namer: Namer<'a>,
+    /// What the caller has promised.
+    body: Vec<Stmt>,
+}
+
+impl<'a> Frame<'a> {
+    fn new(
+        manifest: &Manifest,
+        compute: &KernelInstance,
+        naming: &Naming<'_>,
+        avoid: &'a dyn Fn(&str) -> bool,
+        runs: Runs,
+    ) -> Result<Self, PlanError> {
+        let mut namer = Namer::new(avoid);
+        let (mut symbols, mut params) = (Vec::new(), Vec::new());
+        for symbol in &compute.symbols {
+            let name = namer.name(&symbol.name);
+            let range = Range::new(symbol.min, symbol.max);
+            symbols.push(Binding { tree: Expr::name(&name), range });
+            params.push(Param { name, ty: ParamType::Index });
+        }
+        let (buffers, bound) = bind(manifest, compute, naming, &mut namer, runs)?;
+        params.extend(bound);
+        let body = asserted(manifest, compute, naming, &symbols);
+        Ok(Self { symbols, buffers, params, namer, body })
+    }
+}
+
+fn with_no_overlap(mut doc: Vec<String>) -> Vec<String> {
+    doc.push(NO_OVERLAP.to_owned());
+    doc
+}
+
+/// Lines about the function of an instance: its statements, and what it requires of its operands' elements.
+pub(super) fn documented(compute: &KernelInstance) -> Vec<String> {
+    let mut doc: Vec<String> =
+        compute.statements.iter().map(|statement| statement.text.clone()).collect();
+    for tensor in compute.locals.iter().filter(|tensor| is_given(tensor)) {
+        doc.push(format!("`{}` is memory of the caller's for an intermediate.", tensor.name));
+    }
+    for operand in &compute.operands {
+        if let Some(below) = &operand.range {
+            let below = layout_names::symbol_expr(below, &compute.symbols);
+            doc.push(format!(
+                "Every element of `{}` is at least 0 and below {below}.",
+                operand.name
+            ));
+        }
+    }
+    doc
+}
+
+/// The buffers of a kernel, operands first, and the parameters that they are.
+fn bind(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+    namer: &mut Namer<'_>,
+    runs: Runs,
+) -> Result<(Vec<Bound>, Vec<Param>), PlanError> {
+    let (mut buffers, mut params) = (Vec::new(), Vec::new());
+    for operand in &compute.operands {
+        let Some(tensor) = manifest.tensors.get(operand.tensor) else { continue };
+        let tensor = renumbered(tensor, &compute.symbols)?;
+        let name = namer.name(&operand.name);
+        let image = if runs == Runs::OnItems { image::of(&tensor)? } else { None };
+        let ty = match (&image, operand.is_written) {
+            (Some(image), true) => ParamType::OutputImage(tensor.dtype, image.rank),
+            (Some(image), false) => ParamType::InputImage(tensor.dtype, image.rank),
+            (None, true) => ParamType::Output(tensor.dtype),
+            (None, false) => ParamType::Input(tensor.dtype),
+        };
+        params.push(Param { name: name.clone(), ty });
+        let image = image.map(|_| ["fetch", "put"].map(|what| naming.member(&tensor.name, what)));
+        let is_packed = tensor.dtype.element_bits() < 8;
+        let [load, store] =
+            ["load", "store"].map(|what| is_packed.then(|| naming.member(&tensor.name, what)));
+        buffers.push(Bound { tensor, name, load, store, image, is_local: false });
+    }
+    for tensor in &compute.locals {
+        let tensor = renumbered(tensor, &compute.symbols)?;
+        let name = namer.name(&tensor.name);
+        let is_param = runs == Runs::OnItems || is_given(&tensor);
+        if tensor.dtype.element_bits() < 8 {
+            return Err(shares_bytes(&tensor, compute));
+        }
+        if is_param {
+            let ty = ParamType::Output(tensor.dtype);
+            params.push(Param { name: name.clone(), ty });
+        }
+        let (load, store, image) = (None, None, None);
+        buffers.push(Bound { tensor, name, load, store, image, is_local: true });
+    }
+    Ok((buffers, params))
+}
+
+/// The blocks that a statement copies near, under names of their own.
+fn parts(compute: &KernelInstance, caches: &[TileCache], namer: &mut Namer<'_>) -> Vec<Bound> {
+    let part = |cache: &TileCache| {
+        let called = match cache.buffer {
+            BufferRef::Operand(k) => compute.operands.get(k).map(|operand| &operand.name),
+            BufferRef::Local(k) => compute.locals.get(k).map(|local| &local.name),
+        };
+        let name = namer.name(&format!("{}_block", called.map_or("", String::as_str)));
+        let (load, store, image) = (None, None, None);
+        Bound { tensor: cache.block.clone(), name, load, store, image, is_local: true }
+    };
+    caches.iter().map(part).collect()
+}
+
+/// A buffer by its place in the model.
+fn bound<'b>(
+    buffers: &'b [Bound],
+    compute: &KernelInstance,
+    buffer: BufferRef,
+) -> Option<&'b Bound> {
+    match buffer {
+        BufferRef::Operand(k) => buffers.get(k),
+        BufferRef::Local(k) => buffers.get(compute.operands.len().checked_add(k)?),
+    }
+}
+
+/// What the caller has promised of the symbols.
+fn asserted(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+    symbols: &[Binding],
+) -> Vec<Stmt> {
+    let named = |symbol: &Symbol| {
+        let number = compute.symbols.iter().position(|other| other.name == symbol.name);
+        number.and_then(|number| symbols.get(number)).map(|binding| binding.tree.clone())
+    };
+    let mut seen: Vec<usize> = Vec::new();
+    let mut all = Vec::new();
+    for operand in &compute.operands {
+        let Some(tensor) = manifest.tensors.get(operand.tensor) else { continue };
+        let context = Context::new(tensor, naming);
+        if context.symbols.is_empty() || seen.contains(&operand.tensor) {
+            continue;
+        }
+        seen.push(operand.tensor);
+        let args = context.symbols.iter().filter_map(|symbol| named(symbol.facts)).collect();
+        all.push(Stmt::Assert { condition: Expr::call(&context.function("symbols_ok"), args) });
+    }
+    all
+}
+
+/// Whether the caller gives a kernel on cores the memory for this intermediate tensor.
+pub fn is_given(tensor: &Tensor) -> bool {
+    stack_elements(tensor).is_none()
+}
+
+/// The elements of an intermediate tensor that lives on the stack; `None` where it is too large, or its size is not known
+/// before.
+fn stack_elements(tensor: &Tensor) -> Option<i64> {
+    let elements = tensor.layout.physical_elements().as_const()?;
+    let bytes = elements.saturating_mul(i128::from(tensor.dtype.element_bits().div_ceil(8)));
+    i64::try_from(elements).ok().filter(|_| bytes <= CPU.local_stack_bytes)
+}
+
+fn on_the_stack(bound: &Bound) -> Option<Stmt> {
+    let elements = stack_elements(&bound.tensor)?.max(1);
+    let (name, element) = (bound.name.clone(), bound.tensor.dtype.to_string());
+    Some(Stmt::Allocate { name, element, elements, storage: Storage::Private })
+}
+
+fn shares_bytes(tensor: &Tensor, compute: &KernelInstance) -> PlanError {
+    let (name, dtype) = (&tensor.name, tensor.dtype);
+    PlanError::Choice {
+        message: format!("`{name}` has elements of {dtype}, which share bytes"),
+        help: format!("give the intermediate elements of a byte or more: `local {name} dtype=i8`"),
+        place: compute.place.clone(),
+    }
+}
+
+/// Writes the fill value to the padding of what is written: to all of it, before the elements.
+fn padding(
+    bound: &Bound,
+    naming: &Naming<'_>,
+    namer: &mut Namer<'_>,
+    scope: &Scope<'_>,
+) -> Result<Vec<Stmt>, PlanError> {
+    let context = Context::new(&bound.tensor, naming);
+    let elements = bound.tensor.layout.physical_elements();
+    if !context.fills() || bound.is_local || elements.as_const() == Some(0) {
+        return Ok(Vec::new());
+    }
+    let buffer = bound.name.clone();
+    if fill_bits(&context)? == 0 {
+        let bytes = lower(&super::index::buffer_bytes(&context, elements)?, scope)?;
+        return Ok(vec![Primitive::Zero { buffer, index: Expr::int(0), bytes }.into()]);
+    }
+    let fill = namer.name("fill");
+    let constant = fill_constant(&context, &fill)?;
+    let name = namer.name("slot");
+    let (index, value) = (Expr::name(&name), Value::Name { name: fill });
+    let body = vec![Stmt::Store { buffer, index, value, through: bound.store.clone() }];
+    let to = lower(elements, scope)?;
+    Ok(vec![
+        constant,
+        Stmt::For { name, from: Expr::int(0), to, step: 1, kind: LoopKind::Serial, body },
+    ])
 }

@@ -51,8 +51,8 @@ pub fn kernel_plan(
     if let Some(relayout) = relayout {
         return Ok(KernelReport::Relayout(relayout.into()));
     }
-    let loops = plan::compute_loops(manifest, compute, &naming, AVX512).map_err(fault)?;
-    let function = plan::compute(manifest, compute, &naming, AVX512).map_err(fault)?;
+    let loops = plan::kernel_loops(manifest, compute, &naming, AVX512).map_err(fault)?;
+    let function = plan::cpu_kernel(manifest, compute, &naming, AVX512).map_err(fault)?;
     Ok(KernelReport::Loops(loops, pseudo_code::lines(function.body)))
 }
 

@@ -11,6 +11,7 @@ use super::super::step::Width;
 use super::super::value::{LANES, Program, Room};
 use super::Order;
 use crate::base::dtype::byte_group;
+use crate::machine::CPU;
 use crate::model::{Memory, Tensor};
 use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
@@ -18,8 +19,6 @@ use crate::plan::{self, Naming};
 
 /// Elements of a window are so many, or a multiple: whole bytes, whatever they are.
 const STEP: usize = 64;
-/// Gaps between places up to so many bytes are read with what is around them.
-const GAP_BYTES: u64 = 4 << 10;
 /// The least and the most bytes of a span.
 const SPAN_BYTES: Range<usize> = 4 << 10..4 << 20;
 
@@ -148,6 +147,7 @@ impl Indexed {
         let bits = self.element_bits;
         let (several, bytes_of_several) = byte_group(u32::try_from(bits).unwrap_or(8));
         let most = u64::try_from(self.span_bytes).unwrap_or(u64::MAX);
+        let gap = u64::try_from(CPU.gap_bytes).unwrap_or(0);
         let mut spans: Vec<Span> = Vec::new();
         for (k, place) in lives.iter().enumerate() {
             // A span begins where an element does, and its bytes are counted from there.
@@ -155,7 +155,7 @@ impl Indexed {
             let end = ((place.slot + 1) * bits).div_ceil(8);
             if let Some(span) = spans.last_mut() {
                 let span_end = span.at + span.bytes as u64;
-                let is_near = first <= span_end.saturating_add(GAP_BYTES);
+                let is_near = first <= span_end.saturating_add(gap);
                 if is_near && end.saturating_sub(span.at) <= most {
                     span.bytes = usize::try_from(end - span.at).unwrap_or(span.bytes);
                     span.lives.end = k + 1;

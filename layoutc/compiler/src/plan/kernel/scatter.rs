@@ -6,7 +6,7 @@ use layoutc_algebra::expr::{BinOp, Expr as Algebra, Predicate, Var};
 use layoutc_algebra::symbol::Axis;
 
 use super::super::arith::{fold, product};
-use super::super::kernel::Items;
+use super::super::gpu_relayout::Items;
 use super::super::lower::{Binding, PlanError, Range, Scope, lower, range};
 use super::super::names::Namer;
 use super::facts::LoopFacts;

@@ -31,8 +31,8 @@ pub struct LoopFacts {
 /// The loops of each statement as a core with these registers does them, outermost first.
 ///
 /// # Errors
-/// As [`super::compute`].
-pub fn compute_loops(
+/// As [`super::cpu_kernel`].
+pub fn kernel_loops(
     manifest: &Manifest,
     compute: &KernelInstance,
     naming: &Naming<'_>,

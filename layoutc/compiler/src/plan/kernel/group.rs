@@ -4,7 +4,7 @@
 use layoutc_algebra::expr::{Expr as Algebra, ExprComparison};
 
 use super::super::arith::product;
-use super::super::kernel::Items;
+use super::super::gpu_relayout::Items;
 use super::super::lower::{PlanError, add, lower, multiply, range};
 use super::bounds::Bounds;
 use super::copy::{Copied, Way, Which};
