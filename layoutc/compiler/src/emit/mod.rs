@@ -50,6 +50,7 @@ mod umbrella;
 mod unit;
 mod view_unit;
 pub mod whole;
+mod wrap;
 
 use std::sync::{Arc, OnceLock};
 
@@ -252,12 +253,14 @@ fn ended(text: String) -> String {
     if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
 }
 
-/// No blanks at line ends, no two empty lines in a row, one line end at the end.
+/// Text without blanks at line ends and without consecutive empty lines, with one line end at the end and with lines
+/// of at most [`wrap::COLUMNS`] columns.
 fn tidy(text: &str) -> String {
     let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
     let mut tidied = String::with_capacity(text.len().saturating_add(1));
     // What stays as it is goes over many lines at a time: it starts at `kept`.
     let (mut kept, mut start, mut empty) = (0, 0, true);
+    let mut is_directive = false;
     let unended = (!text.ends_with('\n')).then_some(text.len());
     for end in memchr::memchr_iter(b'\n', text.as_bytes()).chain(unended) {
         let line = part(start, end);
@@ -268,14 +271,19 @@ fn tidy(text: &str) -> String {
         let is_dropped = trimmed.is_empty() && empty;
         empty = trimmed.is_empty();
         let next = end.saturating_add(1);
-        if is_dropped || trimmed.len() < line.len() {
+        is_directive = is_directive || trimmed.trim_start().starts_with('#');
+        let is_long = trimmed.len() > wrap::COLUMNS;
+        if is_dropped || is_long || trimmed.len() < line.len() {
             tidied.push_str(part(kept, start));
-            if !is_dropped {
+            if is_long {
+                wrap::wrap(trimmed, is_directive, &mut tidied);
+            } else if !is_dropped {
                 tidied.push_str(trimmed);
                 tidied.push('\n');
             }
             kept = next;
         }
+        is_directive &= trimmed.ends_with('\\');
         start = next;
     }
     tidied.push_str(text.get(kept..).unwrap_or_default());

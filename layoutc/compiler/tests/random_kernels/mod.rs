@@ -1,6 +1,6 @@
 //! Random kernels in random layouts with random schedules: the generated C, compiled within a minute, passes its
 //! generated test program, which compares with the reference implementation; and no generated file has conditions,
-//! branches or arithmetic without effect. `LAYOUTC_FULL=1` runs 72 kernels.
+//! branches or arithmetic without effect, or lines beyond 120 columns. `LAYOUTC_FULL=1` runs 72 kernels.
 #![allow(
     unreachable_pub,
     clippy::unwrap_used,
@@ -68,6 +68,12 @@ fn kernel(random: &mut Random, number: usize) -> String {
     panic!("{TRIES} kernels and none is taken; the last:\n{}", refusals.last().unwrap());
 }
 
+/// Redundant code and lines beyond 120 columns in a generated file.
+fn oddities(text: &str) -> impl Iterator<Item = String> {
+    let long = text.lines().filter(|line| line.chars().count() > 120).map(str::to_owned);
+    scan::oddities(text).into_iter().chain(long)
+}
+
 #[test]
 fn random_kernels_agree_with_the_reference() {
     let manifests = cases(1, 6);
@@ -87,9 +93,8 @@ fn random_kernels_agree_with_the_reference() {
             let path = folder.join(&output.path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, &output.text).unwrap();
-            for odd_place in scan::oddities(&output.text) {
-                odd.push(format!("{}/{}: {odd_place}", folder.display(), output.path));
-            }
+            let path = format!("{}/{}", folder.display(), output.path);
+            odd.extend(oddities(&output.text).map(|oddity| format!("{path}: {oddity}")));
         }
         run(&folder);
     }
@@ -117,7 +122,7 @@ impl SourceLoader for Folder {
 }
 
 #[test]
-fn generated_code_of_the_examples_has_no_dead_code() {
+fn generated_code_of_the_examples_has_no_dead_code_and_no_long_lines() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut odd = Vec::new();
     let mut files = 0;
@@ -139,9 +144,8 @@ fn generated_code_of_the_examples_has_no_dead_code() {
         let Ok(outputs) = compiler.emit(&checked, &Templates::default()) else { continue };
         for output in outputs {
             files += 1;
-            for place in scan::oddities(&output.text) {
-                odd.push(format!("{}/{}: {place}", root.display(), output.path));
-            }
+            let path = format!("{}/{}", root.display(), output.path);
+            odd.extend(oddities(&output.text).map(|oddity| format!("{path}: {oddity}")));
         }
     }
     assert!(files > 40, "{files} files were looked at");

@@ -1,0 +1,359 @@
+//! Breaks of source lines of C, OpenCL and CUDA that are longer than [`COLUMNS`].
+
+/// Greatest length of a generated line in columns, except for lines that have no place for a break, such as those with
+/// one long literal.
+pub(super) const COLUMNS: usize = 120;
+
+/// Columns that the continuation of a statement is indented beyond its first line.
+const CONTINUATION: usize = 8;
+
+/// Columns that the statements of a block are indented beyond its first line.
+const BLOCK: usize = 4;
+
+/// Appends `line` to `out` in lines of at most [`COLUMNS`] columns, each with its line end. `is_directive` tells
+/// that the line is, or continues, a preprocessor directive, whose line ends are escaped by `\`.
+pub(super) fn wrap(line: &str, is_directive: bool, out: &mut String) {
+    let code = line.trim_start();
+    let indent = line.len().saturating_sub(code.len());
+    if let Some(text) = code.strip_prefix("//") {
+        let margin = format!("{}// ", " ".repeat(indent));
+        return words(text.trim_start(), [&margin, &margin], out);
+    }
+    if code.starts_with("/*") && code.ends_with("*/") {
+        let first = " ".repeat(indent);
+        let next = format!("{first}   ");
+        return words(code, [&first, &next], out);
+    }
+    match comment_start(line) {
+        // A comment behind code stands before it.
+        Some(at) if !is_directive || code.starts_with('#') => {
+            let (code, comment) = line.split_at(at);
+            wrap(&format!("{}{comment}", " ".repeat(indent)), false, out);
+            wrap_code(code.trim_end(), is_directive, out);
+        }
+        _ => wrap_code(line, is_directive, out),
+    }
+}
+
+/// Appends code, a block on one line with each of its statements on a line of its own.
+fn wrap_code(line: &str, is_directive: bool, out: &mut String) {
+    let is_continued = is_directive && line.ends_with('\\');
+    let code = if is_continued { line.trim_end_matches('\\').trim_end() } else { line };
+    let escape = if is_directive { " \\" } else { "" };
+    let last = if is_continued { " \\" } else { "" };
+    let margin = " ".repeat(code.len().saturating_sub(code.trim_start().len()));
+    if columns(line) <= COLUMNS {
+        return push_line(out, [code, last]);
+    }
+    let Some((head, statements)) = block(code) else {
+        return statement(code, [escape, last], out);
+    };
+    let inner = format!("{margin}{}", " ".repeat(BLOCK));
+    statement(head, [escape, escape], out);
+    for text in statements {
+        wrap_code(&format!("{inner}{text}{escape}"), is_directive, out);
+    }
+    push_line(out, [&margin, &format!("}}{last}")]);
+}
+
+fn push_line(out: &mut String, parts: [&str; 2]) {
+    parts.iter().for_each(|part| out.push_str(part));
+    out.push('\n');
+}
+
+/// Head and statements of a block that code consists of, `if (a) { b; c; }`; `None` for other code.
+fn block(code: &str) -> Option<(&str, Vec<&str>)> {
+    let (mut depth, mut start, mut from) = (0_usize, None, 0);
+    let mut statements = Vec::new();
+    for Token { at, text } in Tokens::new(code) {
+        let end = at.saturating_add(text.len());
+        match text {
+            "(" | "[" | "{" => {
+                if text == "{" && depth == 0 && start.is_none() {
+                    let head = code.get(..end)?;
+                    let is_list = head.trim_end_matches('{').trim_end().ends_with('=');
+                    if is_list || !code.ends_with('}') {
+                        return None;
+                    }
+                    start = Some(head);
+                    from = end;
+                } else {
+                    depth = depth.saturating_add(1);
+                }
+            }
+            "}" if depth == 0 => {
+                let is_whole = end == code.len() && code.get(from..at)?.trim().is_empty();
+                return start.filter(|_| is_whole && !statements.is_empty()).zip(Some(statements));
+            }
+            ")" | "]" | "}" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let is_end = text == ";" || text == "}";
+        if start.is_some() && depth == 0 && is_end {
+            statements.push(code.get(from..end)?.trim());
+            from = end;
+        }
+    }
+    None
+}
+
+/// Appends words with breaks between them, behind the margins of the first and of the following lines.
+fn words(text: &str, [first, next]: [&str; 2], out: &mut String) {
+    let mut line = first.to_owned();
+    let mut is_empty = true;
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        // A line of a comment that ends with `\`, or its trigraph, would continue.
+        let is_escape = line.ends_with('\\') || line.ends_with("??/");
+        let columns = columns(&line).saturating_add(columns(word)).saturating_add(1);
+        if !is_empty && columns > COLUMNS && !is_escape {
+            out.push_str(&line);
+            out.push('\n');
+            next.clone_into(&mut line);
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    out.push_str(&line);
+    out.push('\n');
+}
+
+/// Appends code with breaks between operands. `escape` ends all lines but the last, `last` the last one.
+fn statement(line: &str, [escape, last]: [&str; 2], out: &mut String) {
+    let code = line.trim_start();
+    let mut margin = line.len().saturating_sub(code.len());
+    let continued = margin.saturating_add(CONTINUATION);
+    let mut rest = code;
+    loop {
+        let width = COLUMNS.saturating_sub(margin).saturating_sub(escape.len());
+        let place = if columns(rest) > width { place(rest, width) } else { None };
+        out.push_str(&" ".repeat(margin));
+        let Some((place, is_attribute)) = place else { break };
+        let (head, tail) = rest.split_at(place);
+        out.push_str(head.trim_end());
+        out.push_str(escape);
+        out.push('\n');
+        rest = tail.trim_start();
+        if !is_attribute {
+            margin = continued;
+        }
+    }
+    push_line(out, [rest, last]);
+}
+
+/// Byte offset of the best break at or before column `width`: the last of those in the fewest brackets whose operator
+/// binds least. Also tells whether the break follows the attribute that the code starts with. `None` if there is no
+/// place.
+fn place(code: &str, width: usize) -> Option<(usize, bool)> {
+    let mut best: Option<([usize; 2], usize)> = None;
+    let mut depth = 0_usize;
+    for Token { at, text } in Tokens::new(code) {
+        let end = at.saturating_add(text.len());
+        let before = code.get(..at).unwrap_or_default();
+        let after = code.get(end..).unwrap_or_default();
+        let is_spaced = before.ends_with(' ') && after.starts_with(' ');
+        let mut level = depth;
+        match text {
+            "(" | "[" | "{" => depth = depth.saturating_add(1),
+            ")" | "]" | "}" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let is_attribute = text == ")" && depth == 0 && code.starts_with("__attribute__((");
+        if is_attribute && after.starts_with(" static") && !before.contains(" static") {
+            return Some((end, true));
+        }
+        if text == ")" && depth == 0 && is_macro_head(before) && after.starts_with(' ') {
+            return Some((end, false));
+        }
+        let (binding, at) = match text {
+            "," | ";" if after.starts_with(' ') => (0, end),
+            "?" | ":" if is_spaced => (1, at),
+            "||" if is_spaced => (2, end),
+            "&&" if is_spaced => (3, end),
+            "|" | "&" if is_spaced => (4, end),
+            "+" | "-" if is_spaced => (5, end),
+            "*" | "/" if is_spaced => (6, end),
+            // These part what belongs together: a break inside the next brackets is better.
+            "=" | "+=" if is_spaced => {
+                level = level.saturating_add(1);
+                (7, end)
+            }
+            "(" if !before.ends_with(' ') => {
+                level = level.saturating_add(2);
+                (8, end)
+            }
+            // Adjacent literals are one.
+            _ if text.starts_with('"') && after.starts_with(' ') => {
+                level = level.saturating_add(1);
+                (9, end)
+            }
+            _ => continue,
+        };
+        if columns(code.get(..at).unwrap_or_default()) > width {
+            break;
+        }
+        let key = [level, binding];
+        if at > 0 && best.is_none_or(|(least, _)| key <= least) {
+            best = Some((key, at));
+        }
+    }
+    best.map(|(_, at)| (at, false))
+}
+
+/// True if code is the start of a macro definition up to the end of its parameters: `#define NAME(a, b`.
+fn is_macro_head(code: &str) -> bool {
+    let head = code.strip_prefix("#define ").and_then(|rest| rest.split_once('('));
+    head.is_some_and(|(name, parameters)| !name.contains(' ') && !parameters.contains(')'))
+}
+
+/// Byte offset of the `//` of a comment behind code.
+fn comment_start(line: &str) -> Option<usize> {
+    Tokens::new(line).find(|token| token.text == "//").map(|token| token.at)
+}
+
+fn columns(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Punctuation mark or literal of a line of code.
+struct Token<'a> {
+    /// Byte offset of the token in the line.
+    at: usize,
+    text: &'a str,
+}
+
+/// Iterator over the punctuation marks and literals of a line of code.
+struct Tokens<'a> {
+    line: &'a str,
+    at: usize,
+}
+
+impl<'a> Tokens<'a> {
+    fn new(line: &'a str) -> Self {
+        Self { line, at: 0 }
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        loop {
+            let at = self.at;
+            let rest = self.line.get(at..)?;
+            let first = rest.chars().next()?;
+            let length = match first {
+                '"' | '\'' => literal_length(rest, first),
+                _ => {
+                    let two = ["//", "&&", "||", "+=", "->", "++", "--", "<<", ">>", "=="];
+                    let is_two = two.iter().any(|sign| rest.starts_with(sign));
+                    if is_two { 2 } else { first.len_utf8() }
+                }
+            };
+            self.at = at.saturating_add(length);
+            if first.is_ascii_punctuation() && first != '_' {
+                return Some(Token { at, text: rest.get(..length)? });
+            }
+        }
+    }
+}
+
+/// Length of the string or character literal at the start of `text`, in bytes, with its quotes.
+fn literal_length(text: &str, quote: char) -> usize {
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        if c == quote && !is_escaped {
+            return at.saturating_add(1);
+        }
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrapped(line: &str, is_directive: bool) -> String {
+        let mut out = String::new();
+        wrap(line, is_directive, &mut out);
+        out
+    }
+
+    /// Text without blanks and escapes of line ends.
+    fn dense(text: &str) -> String {
+        text.replace("\\\n", "").replace("//", "").split_whitespace().collect()
+    }
+
+    #[test]
+    fn lines_break_between_arguments_and_operands() {
+        let args = (0..30).map(|k| format!("argument_{k}")).collect::<Vec<_>>();
+        let call = format!("    function({});", args.join(", "));
+        let sum = format!("    const int64_t sum = {};", args.join(" + "));
+        let condition = format!("        if ({}) {{", args.join(" && "));
+        let attribute = format!(
+            "__attribute__((target(\"avx2\"))) static int f(int {}) {{",
+            args.join(", int ")
+        );
+        for line in [call, sum, condition, attribute] {
+            let text = wrapped(&line, false);
+            assert!(text.lines().all(|line| line.len() <= COLUMNS), "{text}");
+            assert!(text.lines().all(|line| line.trim_end() == line), "{text}");
+            assert_eq!(dense(&text), dense(&line));
+            assert!(text.lines().count() < 8, "{text}");
+        }
+    }
+
+    #[test]
+    fn blocks_have_a_line_for_each_statement() {
+        let call = format!("f({});", ["argument"; 10].join(", "));
+        let line = format!("  if (a; b) {{ each(k) {{ {call} g(a, b); }} return; }}");
+        let lines = [
+            "  if (a; b) {",
+            "      each(k) {",
+            &format!("          {call}"),
+            "          g(a, b);",
+        ];
+        let text = [&lines[..], &["      }", "      return;", "  }", ""]].concat().join("\n");
+        assert_eq!(wrapped(&line, false), text);
+        let macro_text = wrapped(&format!("#define M(a) {}", line.trim_start()), true);
+        assert!(macro_text.ends_with("return; \\\n}\n"), "{macro_text}");
+        let list = format!("int a[] = {{ {} }};", vec!["1"; 60].join(", "));
+        assert_eq!(dense(&wrapped(&list, false)), dense(&list));
+        let both = format!("if (a) {{ {call} }} else {{ {call} }}");
+        assert_eq!(dense(&wrapped(&both, false)), dense(&both));
+    }
+
+    #[test]
+    fn literals_stay_whole_and_directives_escape_their_line_ends() {
+        let literal = format!("\"{}\"", "a, b; ".repeat(20));
+        let line = format!("    print({literal}, one, two);");
+        let text = wrapped(&line, false);
+        assert!(text.contains(&literal), "{text}");
+        let format = format!("print({});", vec!["\"%\" PRId64"; 20].join(" "));
+        assert_eq!(dense(&wrapped(&format, false)), dense(&format));
+        assert!(wrapped(&format, false).lines().all(|line| line.len() <= COLUMNS));
+        let define = format!("#define SUM(a) ({}) // All.", vec!["(a)"; 50].join(" + "));
+        let text = wrapped(&define, true);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "// All.");
+        assert!(lines[1..lines.len() - 1].iter().all(|line| line.ends_with(" \\")), "{text}");
+        assert!(lines.iter().all(|line| line.len() <= COLUMNS), "{text}");
+        assert!(!lines[lines.len() - 1].ends_with('\\'), "{text}");
+        let continued = wrapped(&format!("    f({}); \\", vec!["a"; 60].join(", ")), true);
+        assert!(continued.lines().all(|line| line.ends_with(" \\")), "{continued}");
+    }
+
+    #[test]
+    fn comments_break_between_words_that_do_not_escape_the_line_end() {
+        let line = format!("    // {}", vec!["word\\"; 40].join(" "));
+        assert_eq!(wrapped(&line, false).lines().count(), 1);
+        let line = format!("    x = 1; // {}", vec!["word"; 40].join(" "));
+        let text = wrapped(&line, false);
+        assert!(text.ends_with("word\n    x = 1;\n"), "{text}");
+        assert!(text.lines().rev().skip(1).all(|line| line.starts_with("    // word")), "{text}");
+    }
+}
