@@ -1,8 +1,11 @@
 //! Tensor layouts: index maps from logical axes to memory, with proofs.
 //!
-//! A [`Layout`] maps the index of every element to a slot of a flat buffer, which is the memory of one element. A
-//! layout is created only by a proof that no two elements share a slot and that no element is outside the physical
-//! shape. A refuted proof returns two elements and the slot that they share.
+//! A [`Layout`] maps the index of every element to a slot of a flat buffer, which is the memory of one element. The
+//! module [`builder`] creates layouts, after a proof that no two elements share a slot and that no element is outside
+//! the physical shape; a refuted proof returns two elements and the slot that they share. The modules [`layout`] and
+//! [`sharding`] derive layouts from proven ones ([`Layout::permuted`], [`Layout::at_base`], [`Layout::of_shards`]).
+//! Other crates cannot construct layouts, because the fields are private to this crate. Only a read-only view
+//! ([`LayoutBuilder::finish_shared`]) is not proven: its elements may share slots.
 //!
 //! ```
 //! use layoutc_algebra::{Error, Layout, Verdict};

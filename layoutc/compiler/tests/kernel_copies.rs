@@ -1,6 +1,12 @@
 //! Kernels that only copy a tensor, whose axes they permute and whose elements they may convert, are the relayouts that
 //! `convert` generates: the same code for C, OpenCL and CUDA, for random layouts, element types and orders of axes.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a test, which compiles the programs that it generates"
+)]
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

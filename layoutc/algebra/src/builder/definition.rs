@@ -67,7 +67,8 @@ impl LayoutDefinition {
         Ok(self)
     }
 
-    /// Proves that no two elements share a slot, and that every element is inside the physical shape.
+    /// Applies the maps in order, and returns the layout after a proof that no two elements share a slot and that every
+    /// element is inside the physical shape.
     ///
     /// # Errors
     /// [`Error::Proof`] with two elements and the slot that they share; other variants of [`Error`] for invalid maps

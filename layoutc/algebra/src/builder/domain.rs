@@ -178,14 +178,14 @@ impl LayoutBuilder {
     pub(super) fn of_box(
         &self,
         alignment_bytes: u64,
-        machine: &dyn Executor,
+        executor: &dyn Executor,
     ) -> Result<Option<Layout>, FinishError> {
         let Some(domain) = &self.domain else { return Ok(None) };
         let whole = Self { domain: None, ..self.clone() };
         if !whole.is_proven_without_enumeration()? {
             return Ok(None);
         }
-        let Ok(layout) = whole.finish(alignment_bytes, machine) else { return Ok(None) };
+        let Ok(layout) = whole.finish(alignment_bytes, executor) else { return Ok(None) };
         if layout.proof == ProofMethod::Enumeration || layout.inverse.is_none() {
             return Ok(None);
         }

@@ -54,16 +54,16 @@ struct Addresses {
 
 impl LayoutBuilder {
     /// Places the storage axes in memory, and proves that the layout is injective. The base address is aligned to
-    /// `alignment_bytes`; `machine` runs enumerations, for example in parallel.
+    /// `alignment_bytes`; `executor` runs enumerations, for example in parallel.
     ///
     /// # Errors
     /// [`FinishError`].
     pub fn finish(
         self,
         alignment_bytes: u64,
-        machine: &dyn Executor,
+        executor: &dyn Executor,
     ) -> Result<Layout, FinishError> {
-        if let Some(layout) = self.of_box(alignment_bytes, machine)? {
+        if let Some(layout) = self.of_box(alignment_bytes, executor)? {
             return Ok(layout);
         }
         let placement = self.placement()?;
@@ -73,43 +73,43 @@ impl LayoutBuilder {
         let place = (alignment_bytes, &placement, &claimed);
         // The checker knows fewer rules than the provers, so weaker provers are tried in turn; it can follow any
         // enumeration.
-        for rules in [ProverLevel::All, ProverLevel::Sums, ProverLevel::Elimination] {
+        for level in [ProverLevel::All, ProverLevel::Sums, ProverLevel::Elimination] {
             if self.domain.is_some() {
                 break;
             }
-            if rules == ProverLevel::Elimination && self.symbols.is_empty() {
+            if level == ProverLevel::Elimination && self.symbols.is_empty() {
                 continue;
             }
-            let proven = self.prove(&claimed, rules, machine)?;
+            let proven = self.prove(&claimed, level, executor)?;
             if proven.proof == ProofMethod::Enumeration {
-                return self.assemble(place, physical_elements, &proven, machine);
+                return self.assemble(place, physical_elements, &proven, executor);
             }
-            match self.clone().assemble(place, physical_elements.clone(), &proven, machine) {
+            match self.clone().assemble(place, physical_elements.clone(), &proven, executor) {
                 Err(FinishError::Injectivity(
                     InjectivityError::Certificate(_) | InjectivityError::Unproven { .. },
                 )) => {}
                 assembled => return assembled,
             }
         }
-        let proven = self.prove(&claimed, ProverLevel::None, machine)?;
-        self.assemble(place, physical_elements, &proven, machine)
+        let proven = self.prove(&claimed, ProverLevel::EnumerationOnly, executor)?;
+        self.assemble(place, physical_elements, &proven, executor)
     }
 
-    /// Technique that proves the layout injective, found without deriving an inverse or checking the proof. `machine`
+    /// Technique that proves the layout injective, found without deriving an inverse or checking the proof. `executor`
     /// runs enumerations.
     ///
     /// # Errors
     /// [`FinishError`].
-    pub fn proof(&self, machine: &dyn Executor) -> Result<ProofMethod, FinishError> {
+    pub fn proof(&self, executor: &dyn Executor) -> Result<ProofMethod, FinishError> {
         let claimed = self.claim(&self.placement()?)?;
-        Ok(self.prove(&claimed, ProverLevel::All, machine)?.proof)
+        Ok(self.prove(&claimed, ProverLevel::All, executor)?.proof)
     }
 
     fn prove(
         &self,
         claimed: &InjectivityClaim,
-        rules: ProverLevel,
-        machine: &dyn Executor,
+        level: ProverLevel,
+        executor: &dyn Executor,
     ) -> Result<InjectivityProof, InjectivityError> {
         let claim = Claim {
             extents: &extents_of(&self.logical),
@@ -119,7 +119,7 @@ impl LayoutBuilder {
             within: self.conditions(),
             origin: self.an_element(),
         };
-        prove(claim, rules, machine)
+        prove(claim, level, executor)
     }
 
     /// True if the layout without its domain is proven injective without enumeration, component by component (a
@@ -219,7 +219,7 @@ impl LayoutBuilder {
         (alignment_bytes, placement, claimed): (u64, &MemoryPlacement, &InjectivityClaim),
         physical_elements: Expr,
         proven: &InjectivityProof,
-        machine: &dyn Executor,
+        executor: &dyn Executor,
     ) -> Result<Layout, FinishError> {
         let facts = &self.facts;
         let groups = groups(self.storage.len(), &self.separators);
@@ -286,7 +286,7 @@ impl LayoutBuilder {
             swizzle: None,
             demands: Some(self.demands.clone()),
         };
-        match check::check(&layout, &certificate, machine) {
+        match check::check(&layout, &certificate, executor) {
             Ok(()) => match self.demands.swizzle {
                 Some(swizzle) => swizzle_layout(&layout, swizzle),
                 None => Ok(layout),

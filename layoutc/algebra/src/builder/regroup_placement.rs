@@ -97,8 +97,9 @@ impl LayoutBuilder {
 }
 
 impl PlacementOptions {
-    /// Placement options in elements `lanes` times as wide. `run` is the position of the contiguous storage axis,
-    /// whose stride remains 1.
+    /// Placement options converted to elements `lanes` times as wide: explicit strides are divided by `lanes`, except
+    /// the stride 1 of the contiguous storage axis at the position `run`; the rounding of the last extent and the
+    /// swizzle count wide elements. [`RegroupError::Swizzled`] if the swizzle has no equivalent in wide elements.
     pub(super) fn widened(
         &self,
         run: usize,
@@ -112,8 +113,10 @@ impl PlacementOptions {
         Ok(Self { swizzle, ..self.with_element_bits(run, bits, tail, &change)? })
     }
 
-    /// Placement options in narrower elements, `lanes` per former element. `run` is the position of the contiguous
-    /// storage axis, whose stride remains 1.
+    /// Placement options converted to narrower elements, `lanes` per former element: explicit strides are multiplied by
+    /// `lanes`, except the stride 1 of the contiguous storage axis at the position `run`; the rounding of the last
+    /// extent and the swizzle count narrow elements. [`RegroupError::Swizzled`] if the swizzle has no equivalent in
+    /// narrow elements.
     pub(super) fn narrowed(
         &self,
         run: usize,

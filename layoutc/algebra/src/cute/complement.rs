@@ -88,7 +88,8 @@ pub(super) fn covered(a: &CuteLayout, places: &CuteLayout) -> Result<i128, CuteE
     Ok(covered)
 }
 
-/// Modes of A with extent above 1 and stride above 0, sorted by ascending stride.
+/// Modes of A with extent above 1 and stride above 0, without nesting, sorted by ascending stride, then ascending
+/// extent.
 pub(super) fn by_stride(a: &CuteLayout) -> Vec<CuteMode> {
     let mut modes = a.flat();
     modes.retain(|mode| mode.extent > 1 && mode.stride > 0);

@@ -32,8 +32,8 @@ pub(super) enum Agreement {
     Equal,
     /// The result R is wrong, first at this index: A(B(index)) is `right`, but R(index) is `given`.
     Differs { index: i128, right: i128, given: i128 },
-    /// The comparison is undecided: carries do not decide it, and the number of indices, `size`, exceeds
-    /// [`ENUMERATED`].
+    /// The comparison is undecided: a digit of B(c) in the modes of A carries, R is correct at the first such index,
+    /// and the number of indices, `size`, exceeds [`ENUMERATED`].
     Unknown { size: i128 },
 }
 

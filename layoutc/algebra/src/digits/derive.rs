@@ -82,9 +82,10 @@ impl DigitReader<'_> {
         Ok(Ok(sum(&form, &above, 1)?))
     }
 
-    /// Splits `form` into `(high, low)` with `form = high + low`, where all terms of `high` are above the highest
-    /// bit of `most`. A bitwise operation of `form` with a value in `least..=most` changes `low` alone. Returns
-    /// `(0, form)` if `form` has no such split.
+    /// Splits `form` at the number `n` of bits of `most`: `(high, low)` with `form = high + low`, where `2^n` divides
+    /// `high` and `low` is in `0..2^n`. For a value `v` in `least..=most`, `form ^ v` is then `high + (low ^ v)`, and
+    /// `form & v` is `low & v`. With `most` 7, `8*a + b` is split into `8*a` and `b` if `b` is below 8. Returns
+    /// `(0, form)` if the terms below `2^n` may leave `0..2^n`, `least` is negative, or `n` is at least [`MAX_BITS`].
     fn beyond(
         &self,
         form: &LinearForm,

@@ -269,9 +269,11 @@ impl<'a> DigitReader<'a> {
         LinearForm { constant: chain.constant, terms }
     }
 
-    /// Pair of a factor `unit` and the positions of all axes of a fused chain, if all axes of extent above 1 occur with
-    /// coefficients of `unit` times their row-major weights; otherwise `None`. `coefficient` is that of `axis`;
-    /// `others` contains the pairs `(axis, coefficient)` of the other axes that are read.
+    /// Recognizes a multiple `unit * m` of the row-major index `m` of a fused chain in a sum of axes, and returns
+    /// `unit` and the positions of all axes of the chain. The sum is `coefficient * axis` plus the pairs
+    /// `(axis, coefficient)` in `others`: for `h` and `w` of extents 4 and 8, `16*h + 2*w` is `2 * (8*h + w)`, which
+    /// gives `(2, [w, h])`. `None` if the coefficients of the chain's axes have no such factor; axes of extent 1 may
+    /// have any.
     fn whole_number(
         &self,
         chain: &Chain,

@@ -9,8 +9,9 @@ use crate::normal_form::poly::Poly;
 /// Maximum number of shifts of a chain. [`refine`] refuses a further shift, and the reader adds a derived digit
 /// instead. Without a limit, two remainders that need different offsets would shift the chain forever.
 const MAX_SHIFTS: u8 = 3;
-/// Maximum number of intermediate values that get a chain of their own. Beyond the limit, [`refine`] refuses the chain,
-/// and the quotients and remainders of the value become derived digits.
+/// Maximum number of chains that encode intermediate values ([`ChainSource::Number`]), such as `(i + j) % 7`.
+/// [`refine`] refuses a further one, and the reader represents the quotients and remainders of its value by derived
+/// digits.
 const MAX_NUMBERS: usize = 16;
 /// Maximum common multiple of the numbers by which an intermediate value is divided; the chain of the value starts at a
 /// multiple of that common multiple. [`refine`] refuses a chain beyond the limit.

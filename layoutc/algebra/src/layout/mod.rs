@@ -103,10 +103,11 @@ pub struct AlignedOrigin {
 
 /// Layout with a proven verdict. Lists are outermost first, and quantities are in elements.
 ///
-/// Only the prover creates layouts: through [`Layout::builder`],
-/// [`LayoutBuilder`](crate::builder::LayoutBuilder), and methods that preserve a proof, such as
-/// [`permuted`](Self::permuted). The one exception is a read-only view, whose elements may share slots:
-/// [`LayoutBuilder::finish_shared`](crate::builder::LayoutBuilder::finish_shared).
+/// Layouts are created with a proof by [`Layout::builder`] and [`LayoutBuilder`](crate::builder::LayoutBuilder), and
+/// from proven layouts by methods that preserve the proof: [`permuted`](Self::permuted), [`at_base`](Self::at_base),
+/// [`over_symbols`](Self::over_symbols) and [`of_shards`](Self::of_shards). The one exception is a read-only view,
+/// whose elements may share slots: [`LayoutBuilder::finish_shared`](crate::builder::LayoutBuilder::finish_shared).
+/// Other crates cannot construct layouts, because the fields are private to this crate.
 ///
 /// ```
 /// use layoutc_algebra::{Error, Expr, Layout};

@@ -98,7 +98,7 @@ impl Swizzle {
     }
 
     /// Period of the swizzle in elements, 2^(bits + base + |shift|): offsets that differ by a multiple of it are
-    /// XORed alike.
+    /// combined by XOR alike.
     pub fn block(self) -> i128 {
         1 << (self.bits + self.base + self.shift.unsigned_abs())
     }

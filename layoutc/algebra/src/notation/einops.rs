@@ -262,9 +262,10 @@ fn name(
     Ok(Some((name.to_string(), span)))
 }
 
-/// Blocks of `axes` that each name on the left side `dims` stands for. `sizes` are the given sizes of parts. A number
-/// of entries that does not fit `axes`, or sizes that do not divide an extent, are a fault. `length` is the length of
-/// the pattern in bytes, for the byte range of faults.
+/// Matches the entries `dims` of the left side with `axes`, in order, and returns the blocks of axes that each name
+/// stands for: with `p=4`, `(h p)` gives `axis // 4` for `h` and `axis % 4` for `p`. `sizes` are the given sizes of
+/// parts. A fault if the number of entries does not fit `axes`, an axis has several parts without a size, or the sizes
+/// do not divide its extent. `length` is the length of the pattern in bytes, for faults about the whole pattern.
 fn decompose_axes(
     dims: &[EinopsAxis],
     sizes: &[(String, i128)],

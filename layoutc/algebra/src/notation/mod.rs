@@ -63,7 +63,7 @@ impl Notation {
     ];
 
     /// Keyword that selects the notation in manifests and on the command line.
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Tvm => "tvm",
             Self::Xla => "xla",

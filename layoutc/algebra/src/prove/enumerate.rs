@@ -67,7 +67,7 @@ impl EnumerationDomain<'_> {
 /// searched first, even if the box is too large. [`ExprError::Overflow`] if a slot number leaves 64 bits.
 pub(crate) fn enumerate(
     domain: &EnumerationDomain<'_>,
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Result<EnumerationResult, ExprError> {
     let (points, slots) = (domain.points(), domain.slot_count());
     if points <= 1 {
@@ -87,8 +87,9 @@ pub(crate) fn enumerate(
         return Ok(EnumerationResult::TooLarge { points, slots });
     }
     let question = || alloc::format!("no collision: {domain:?}");
-    let is_injective =
-        prove_cached(machine, points, question, || collides(domain, machine).map(|found| !found))?;
+    let is_injective = prove_cached(executor, points, question, || {
+        collides(domain, executor).map(|found| !found)
+    })?;
     let collision = if is_injective { None } else { first_collision(domain)? };
     Ok(collision.unwrap_or(EnumerationResult::Injective))
 }
@@ -141,8 +142,8 @@ fn longest(extents: &[i128]) -> usize {
     extents.iter().enumerate().max_by_key(|(_, e)| **e).map_or(0, |(k, _)| k)
 }
 
-/// True if any two points of the box share a slot, computed in parallel on `machine`.
-fn collides(domain: &EnumerationDomain<'_>, machine: &dyn Executor) -> Result<bool, ExprError> {
+/// True if any two points of the box share a slot, computed in parallel on `executor`.
+fn collides(domain: &EnumerationDomain<'_>, executor: &dyn Executor) -> Result<bool, ExprError> {
     let sweep = SlotSweep::new(domain, longest(domain.extents));
     let rows = sweep.rows();
     let slots = domain.slot_count();
@@ -156,7 +157,7 @@ fn collides(domain: &EnumerationDomain<'_>, machine: &dyn Executor) -> Result<bo
         for word in &bits {
             word.store(0, Ordering::Relaxed);
         }
-        machine.for_each(pieces, &|piece| {
+        executor.for_each(pieces, &|piece| {
             let count = i128::try_from(pieces).unwrap_or(1);
             let mut row = i128::try_from(piece).unwrap_or(0);
             while row < rows && !collided.load(Ordering::Relaxed) {

@@ -29,7 +29,7 @@ pub trait Executor: Sync {
 /// # Errors
 /// Errors of `visit`.
 pub(super) fn prove_cached<E>(
-    machine: &dyn Executor,
+    executor: &dyn Executor,
     points: i128,
     question: impl FnOnce() -> String,
     visit: impl FnOnce() -> Result<bool, E>,
@@ -38,12 +38,12 @@ pub(super) fn prove_cached<E>(
         return visit();
     }
     let question = question();
-    if machine.knows(&question) {
+    if executor.knows(&question) {
         return Ok(true);
     }
     let holds = visit()?;
     if holds {
-        machine.learn(&question);
+        executor.learn(&question);
     }
     Ok(holds)
 }

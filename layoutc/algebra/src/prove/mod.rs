@@ -19,9 +19,9 @@ mod collision;
 mod decode;
 mod eliminate;
 mod enumerate;
+mod evaluation;
 mod executor;
 mod symbolic_strides;
-mod visit;
 
 use decode::DecodeFailure;
 pub use decode::UndeterminedDigit;
@@ -162,16 +162,16 @@ pub(crate) enum ProverLevel {
     /// Elimination and enumeration only, without digits.
     Elimination,
     /// Enumeration only.
-    None,
+    EnumerationOnly,
 }
 
-/// Proves that the targets of a claim are injective, with the provers that `rules` allows. [`InjectivityError`] with
-/// two colliding elements if they are not, or with the component that remains undecided. `machine` runs and caches
+/// Proves that the targets of a claim are injective, with the provers that `level` allows. [`InjectivityError`] with
+/// two colliding elements if they are not, or with the component that remains undecided. `executor` runs and caches
 /// enumerations.
 pub(crate) fn prove(
     claim: Claim<'_>,
-    rules: ProverLevel,
-    machine: &dyn Executor,
+    level: ProverLevel,
+    executor: &dyn Executor,
 ) -> Result<InjectivityProof, InjectivityError> {
     let rank = claim.extents.len();
     let mut inverse = alloc::vec![Expr::constant(0); rank];
@@ -182,7 +182,7 @@ pub(crate) fn prove(
     let (mut proof, mut is_read) = (ProofMethod::Digits, true);
     let empty = claim.extents.iter().any(|extent| extent.as_const() == Some(0));
     for component in components(rank, claim.targets, claim.within) {
-        match by_digits(claim, &component, rules)? {
+        match by_digits(claim, &component, level)? {
             DigitProof::Solved { digits: read, decoded, is_sum } => {
                 is_read &= is_sum;
                 if read.derived.iter().any(|(_, made)| matches!(made, DerivedDigit::Parity(_))) {
@@ -206,11 +206,11 @@ pub(crate) fn prove(
                 });
             }
             DigitProof::Undetermined(undecided) => {
-                visit::decide(claim, &component, &undecided, machine)?;
+                evaluation::decide(claim, &component, &undecided, executor)?;
                 proof = ProofMethod::Enumeration;
             }
             DigitProof::Unreadable => {
-                visit::decide(claim, &component, &DecodeFailure::default(), machine)?;
+                evaluation::decide(claim, &component, &DecodeFailure::default(), executor)?;
                 proof = ProofMethod::Enumeration;
             }
         }
@@ -243,12 +243,12 @@ enum DigitProof {
 fn by_digits(
     claim: Claim<'_>,
     component: &Component,
-    rules: ProverLevel,
+    level: ProverLevel,
 ) -> Result<DigitProof, ExprError> {
-    if rules == ProverLevel::None {
+    if level == ProverLevel::EnumerationOnly {
         return Ok(DigitProof::Unreadable);
     }
-    if rules == ProverLevel::Elimination {
+    if level == ProverLevel::Elimination {
         return by_elimination(claim, component);
     }
     let targets: Vec<Expr> =
@@ -257,7 +257,7 @@ fn by_digits(
     for bits in [BitSplit::AtDivisors, BitSplit::AtBits] {
         let read = digits::read(&component.axes, claim.extents, &targets, claim.facts, bits);
         let read = match read {
-            Ok(Some(read)) if rules == ProverLevel::All || read.derived.is_empty() => read,
+            Ok(Some(read)) if level == ProverLevel::All || read.derived.is_empty() => read,
             // Overflow disqualifies the digits, not the map: enumeration may still decide.
             Ok(_) | Err(ExprError::Overflow | ExprError::TooLarge) => continue,
             Err(error) => return Err(error),

@@ -54,7 +54,7 @@ pub(crate) struct DivideArgs {
     pub(crate) a: String,
     /// Tile: a layout, or a tiler `[l0;l1;_]` with one layout per mode (`_`: keep the mode)
     pub(crate) b: String,
-    /// Grouping of the modes of the result
+    /// Grouping of the modes of the result: those within a tile, and the rest, which number the tiles
     #[arg(long, value_enum, default_value_t = DivideKindArg::Logical)]
     pub(crate) kind: DivideKindArg,
     /// Round up where the tile does not divide an extent, as CuTe does, and report the excess
@@ -89,15 +89,15 @@ pub(crate) enum DivideKindArg {
     Zipped,
     /// Modes of the result: ((tile, tile), rest, rest)
     Tiled,
-    /// Modes of the result: (tile, tile, rest, rest)
+    /// Modes of the result: (tile, tile, rest, rest), all at one level
     Flat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProductKindArg {
-    /// Modes of the result: (A, copies)
+    /// Modes of the result: (A, copies), for a tiler ((A, copies), (A, copies))
     Logical,
-    /// Modes of the result: (A, copies)
+    /// Modes of the result: (A, copies), for a tiler ((A, A), (copies, copies))
     Zipped,
     /// Modes of the result: (A, copies, copies)
     Tiled,

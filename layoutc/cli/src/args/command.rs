@@ -293,7 +293,7 @@ pub(crate) struct TranslateArgs {
     /// Notation to write, or `all`
     #[arg(long, value_name = "NOTATION")]
     pub(crate) to: String,
-    /// Extents of the axes [default: those of the text, or any]
+    /// Extents of the axes [default: those in the text, else a symbol for each axis]
     #[arg(long, value_name = "N,N,...")]
     pub(crate) shape: Option<String>,
     /// Element type

@@ -62,7 +62,8 @@ pub(crate) struct GlobalArgs {
 }
 
 impl GlobalArgs {
-    /// Console of a command.
+    /// Console with the options `--format`, `--color`, `--quiet` and `--verbose`; all formats but `json` print text.
+    /// `command` is the name of the command, such as `build`, which error messages show.
     pub(crate) fn console(&self, command: &'static str) -> Console {
         let format = match self.format {
             FormatArg::Json => ReportFormat::Json,

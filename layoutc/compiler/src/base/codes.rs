@@ -1,7 +1,9 @@
 //! Stable codes of diagnostics, one row each: variant, text, title. Each code has a page
-//! `book/src/codes/<area>/<what>.md`, whose first `kdl` block raises the code and whose second does not. Test manifests
-//! with the expected reports are in `tests/refused/<area>/<what>/`; the first block of the page is `page.kdl` there.
-//! The page of a code that only the command line raises shows commands instead.
+//! `book/src/codes/<area>/<what>.md`, whose first `kdl` block raises the code and whose second does not. The page is
+//! listed in `book/src/SUMMARY.md`, and with the title of its code in the table of `book/src/diagnostics.md`. Test
+//! manifests with the recorded reports are in `tests/refused/<area>/<what>/`; the first block of the page is `page.kdl`
+//! there. `BLESS=1 cargo test -p layoutc-compiler --test compiler refused` records the reports. The page of a code that
+//! only the command line raises shows commands instead.
 
 macro_rules! codes {
     ($($variant:ident $id:literal $title:literal)*) => {

@@ -22,8 +22,7 @@ mod map_suggestion;
 mod mesh;
 mod names;
 mod padding;
-mod record;
-mod recorder;
+mod record_type;
 mod replay;
 mod reshard;
 mod ring;
@@ -31,6 +30,7 @@ mod scope;
 mod space;
 mod step_faults;
 mod step_map;
+mod step_recorder;
 mod step_scope;
 mod step_text;
 mod step_values;
@@ -52,7 +52,7 @@ use layoutc_algebra::symbol::Symbol;
 use rayon::prelude::*;
 
 pub use load::{syntax_key, used_path};
-pub use recorder::{Recorder, StepRecord, StepRecords};
+pub use step_recorder::{Recorder, StepRecord, StepRecords};
 pub use tensor_cache::TensorCache;
 
 use crate::base::diagnostic::{CheckResult, Diagnostic, Severity, sort};

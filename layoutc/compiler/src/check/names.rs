@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::record;
+use super::record_type;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::config::Config;
@@ -104,7 +104,10 @@ impl NameChecker<'_> {
         );
     }
 
-    /// Checks the names of a graph: tensors and nodes become members of structures, the graph's name a prefix.
+    /// Checks the names of a graph. Its own name prefixes the generated types and functions, such as `NAME_run`, and
+    /// must not be reserved unless the project sets a prefix. Tensors and nodes become members of the generated
+    /// structures `NAME_buffers` and `NAME_operators`: their names must not be keywords, and the names of tensors must
+    /// differ, also when case is ignored.
     fn graph(&mut self, graph: &GraphItem) {
         self.global(&graph.name, "graph");
         let results = graph.nodes.iter().flat_map(|node| &node.outputs);
@@ -168,7 +171,7 @@ impl NameChecker<'_> {
     fn axes(&mut self, shape: Option<&ShapeItem>, record: Option<&RecordItem>) {
         let Some(shape) = shape else { return };
         let mut names: Vec<&Identifier> = shape.axes.iter().map(|axis| &axis.name).collect();
-        let field = record.filter(|record| record.is_axis()).map(record::axis_name);
+        let field = record.filter(|record| record.is_axis()).map(record_type::axis_name);
         // Fields of an element are members of a structure, those of an axis only constants.
         let members = record.filter(|record| !record.is_axis());
         for field in members.into_iter().flat_map(|record| &record.fields) {

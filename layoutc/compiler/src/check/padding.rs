@@ -24,7 +24,7 @@ pub(super) struct PaddingOrigin {
     /// Span of the last step after which the layout has more slots than before, or which is a swizzle; `None` if there
     /// is none.
     pub(super) grown: Option<FileSpan>,
-    /// Period of the swizzle in elements, if it is the step that added slots; `None` otherwise.
+    /// Period of the swizzle in elements if the step at `grown` is a swizzle; `None` otherwise.
     pub(super) swizzle_block: Option<i128>,
 }
 

@@ -48,7 +48,7 @@ pub(super) fn line(step: &StepItem) -> String {
                 format!(" {}={}", name.value, size.value)
             };
             let sizes: String = sizes.iter().map(size).collect();
-            format!("notation {notation}=\"{}\"{sizes}", text.value)
+            format!("notation {}=\"{}\"{sizes}", notation.word(), text.value)
         }
         StepKind::Swizzle { bits, base, shift, unit } => {
             let unit = match unit {

@@ -13,10 +13,10 @@ use super::faults::{build_fault, step_fault};
 use super::foreign_syntax;
 use super::layout_attributes::{AppliedMap, ForeignText, LayoutAttributes};
 use super::padding::{PaddingOrigin, product};
-use super::recorder::{self, StepRecord};
 use super::scope::{self};
 use super::step_faults::{step_place, with_order};
 use super::step_map::{resolved, stated, unique_names};
+use super::step_recorder::{self, StepRecord};
 use super::step_scope::StepScope;
 use super::step_text::line;
 use super::step_values::{at_least, power_of_two, values};
@@ -148,7 +148,7 @@ impl StepLowering<'_> {
         let maps = self.builder.take_recorded();
         let line = self.attributes.lines.last().cloned().unwrap_or_default();
         let axes = self.builder.axes().to_vec();
-        let note = recorder::note(step, &axes, self.builder.separators());
+        let note = step_recorder::note(step, &axes, self.builder.separators());
         let (separators, within) = (self.builder.separators().to_vec(), self.within.clone());
         recorded.push(StepRecord { line, maps, note, axes, separators, place, within });
     }
@@ -219,10 +219,15 @@ impl StepLowering<'_> {
             StepKind::Separators(items) => self.separators(items, ground, &place)?,
             StepKind::Foreign { notation, text, sizes } => {
                 let before = self.slots();
-                self.foreign(notation, text, sizes, ground)?;
+                self.foreign(*notation, text, sizes, ground)?;
                 self.track_padding(before, &ground.place(&text.span), false);
             }
-            _ => {
+            StepKind::Order(_)
+            | StepKind::Split { .. }
+            | StepKind::Fuse { .. }
+            | StepKind::Tile { .. }
+            | StepKind::PadMultiple { .. }
+            | StepKind::PadBeforeAfter { .. } => {
                 let before = self.slots();
                 self.axis_step(step, ground, &place)?;
                 self.track_padding(before, &place, false);
@@ -271,6 +276,7 @@ impl StepLowering<'_> {
     }
 
     /// Lowers a step that is equivalent to an index map of the current axes: `order`, `split`, `fuse`, `tile`, `pad`.
+    /// Does nothing for other steps, which `step` lowers itself.
     fn axis_step(
         &mut self,
         step: &StepItem,
@@ -328,7 +334,18 @@ impl StepLowering<'_> {
             StepKind::PadBeforeAfter { axis, before, after } => {
                 step::pad_around(axes, &axis.value, &from_zero(before)?, &from_zero(after)?)
             }
-            _ => return Ok(()),
+            StepKind::Map(_)
+            | StepKind::Apply { .. }
+            | StepKind::Strides(_)
+            | StepKind::Swizzle { .. }
+            | StepKind::SwizzleMode(_)
+            | StepKind::AlignBase(_)
+            | StepKind::AlignAxis { .. }
+            | StepKind::AlignOrigin(_)
+            | StepKind::Fill(_)
+            | StepKind::Padding(_)
+            | StepKind::Separators(_)
+            | StepKind::Foreign { .. } => return Ok(()),
         };
         let known: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
         let map = map.map_err(|e| {
@@ -393,12 +410,11 @@ impl StepLowering<'_> {
 
     fn foreign(
         &mut self,
-        notation: &str,
+        notation: Notation,
         text: &SpannedText,
         sizes: &[(Identifier, IntegerLiteral)],
         ground: StepScope<'_>,
     ) -> CheckResult<()> {
-        let Some(notation) = Notation::of(notation) else { return Ok(()) };
         let sizes: Vec<(String, i128)> =
             sizes.iter().map(|(name, size)| (name.value.clone(), size.value)).collect();
         let applied = notation::apply(notation, &text.value, &sizes, &mut self.builder);

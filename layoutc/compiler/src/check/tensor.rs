@@ -17,9 +17,9 @@ use super::gate::{self, GateContext};
 use super::injectivity_report::{self, RefusalContext};
 use super::layout_attributes::LayoutAttributes;
 use super::load::ManifestSet;
-use super::recorder::{Recorder, StepRecord};
 use super::replay::{LayoutSource, ReplayOutcome};
 use super::scope::{ManifestScope, ManifestScopes};
+use super::step_recorder::{Recorder, StepRecord};
 use super::steps::StepLowering;
 use super::{
     PlannerQuestions, axis_order_advice, cast, domain, mesh, padding, ring, space, symbol_facts,

@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::load::ManifestSet;
-use super::recorder::{Recorder, StepRecord};
 use super::scope::{ManifestScope, ManifestScopes};
+use super::step_recorder::{Recorder, StepRecord};
 use super::tensor::CheckedTensor;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::manifest::lenient::slice;

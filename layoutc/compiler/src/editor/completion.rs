@@ -9,7 +9,7 @@ use super::keywords;
 use super::names::NameKind;
 use crate::base::dtype::{LANES, SCALARS};
 use crate::manifest::lenient::{self, CursorContext, LenientNode, slice};
-use crate::manifest::read::FOREIGN;
+use crate::manifest::read::NOTATION_WORDS;
 
 /// Kind of a completion proposal, as editors distinguish them by icons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -227,7 +227,9 @@ impl<'a> CompletionBuilder<'a> {
             (_, "by" | "multiple" | "before" | "after" | "min" | "max" | "vector") => {
                 self.expression();
             }
-            ("layout" | "apply", key) if !FOREIGN.contains(&key) && self.parent().is_some() => {
+            ("layout" | "apply", key)
+                if !NOTATION_WORDS.contains(&key) && self.parent().is_some() =>
+            {
                 self.expression();
             }
             ("const", _) => self.names(NameKind::Value, ""),

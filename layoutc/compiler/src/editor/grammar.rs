@@ -1,7 +1,7 @@
 //! Checks the grammar page of the book, which lists every node and property, against the completion proposals.
 
 use super::keywords::{node, nodes_in, properties_of, values_of};
-use crate::manifest::read::FOREIGN;
+use crate::manifest::read::NOTATION_WORDS;
 
 const PAGE: &str = include_str!("../../../../book/src/grammar.md");
 
@@ -63,7 +63,8 @@ fn grammar_page_lists_every_property_of_every_node() {
     for (heading, name, _) in SECTIONS {
         for (word, row) in rows(heading) {
             let (listed, known) = (keys(row), properties_of(word, *name));
-            let is_elsewhere = |key: &str| FOREIGN.contains(&key) && row.contains("](#notations)");
+            let is_elsewhere =
+                |key: &str| NOTATION_WORDS.contains(&key) && row.contains("](#notations)");
             for key in known.iter().filter(|key| !is_elsewhere(key)) {
                 assert!(listed.contains(key), "`{key}=` of `{word}` is missing: {heading}");
             }
@@ -72,8 +73,8 @@ fn grammar_page_lists_every_property_of_every_node() {
             }
         }
     }
-    for word in FOREIGN {
-        assert!(keys(section("Notations")).contains(word), "`{word}=` is missing: Notations");
+    for word in NOTATION_WORDS {
+        assert!(keys(section("Notations")).contains(&word), "`{word}=` is missing: Notations");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Keywords of the language for hover and completion: the nodes and properties allowed in each node, with their usage
 //! and a one-line summary.
 
-use crate::manifest::read::{FOREIGN, ITEMS, MEMORIES, NodeScope};
+use crate::manifest::read::{ITEMS, MEMORIES, NOTATION_WORDS, NodeScope};
 use crate::manifest::syntax::{ShapeRule, TypeRule};
 
 /// Documentation of a keyword: an example of its use, and a summary.
@@ -196,7 +196,7 @@ pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static st
             return own.copied().collect();
         }
         ("convert", _) => &["to", "cast", "max-staging"],
-        ("layout" | "notation", _) => FOREIGN,
+        ("layout" | "notation", _) => &NOTATION_WORDS,
         ("split" | "tile", Some("kernel" | "instance")) => &["by"],
         ("split", _) => &["by", "into"],
         ("fuse" | "tile", _) => &["as"],

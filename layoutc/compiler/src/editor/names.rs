@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::manifest::lenient::{LenientNode, slice};
-use crate::manifest::read::FOREIGN;
+use crate::manifest::read::NOTATION_WORDS;
 
 /// Kind of a name. Names of different kinds never conflict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -281,7 +281,7 @@ impl NameCollector<'_> {
         let name = node.args().next();
         self.refer(NameKind::Transform, name);
         let owner = self.owned(name);
-        let is_notation = |key: &Range<usize>| FOREIGN.contains(&slice(self.text, key));
+        let is_notation = |key: &Range<usize>| NOTATION_WORDS.contains(&slice(self.text, key));
         if owner.is_empty() || node.props().any(|(key, _)| is_notation(key)) {
             return;
         }

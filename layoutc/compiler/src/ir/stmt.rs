@@ -59,7 +59,7 @@ pub enum Spelling {
     Bits,
 }
 
-/// Axis of a GPU launch range (OpenCL: NDRange), with one thread per index.
+/// Axis of a GPU launch range (OpenCL: `NDRange`), with one thread per index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchAxis {
     /// Identifier of the variable that holds the thread's index along the axis.

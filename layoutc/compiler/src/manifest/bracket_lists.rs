@@ -11,7 +11,7 @@ pub(super) struct BracketList {
     pub(super) list: Range<usize>,
     /// Byte range in the text that `text` replaces; `0..0` if `text` is empty.
     pub(super) place: Range<usize>,
-    /// KDL text that replaces the range; empty if there is no replacement.
+    /// KDL text that replaces the range `place`, such as `shape { d0 16; d1 4 }`; empty if there is no replacement.
     pub(super) text: String,
     /// Help text that shows the replacement.
     pub(super) help: String,

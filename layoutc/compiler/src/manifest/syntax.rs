@@ -10,6 +10,7 @@ mod ring;
 use std::ops::Range;
 use std::sync::Arc;
 
+use layoutc_algebra::notation::Notation;
 use serde::{Deserialize, Serialize};
 
 use crate::base::cast::CastMode;
@@ -415,8 +416,9 @@ pub enum StepKind {
     Split { axis: Identifier, into: Vec<Identifier>, by: Vec<IntegerExpr> },
     /// `fuse h w as=hw`: adjacent axes become one, `h * extent(w) + w`; `into` is the new name, `None` if absent.
     Fuse { axes: Vec<Identifier>, into: Option<Identifier> },
-    /// `tile 8 * 128 as="r_tile …"`: XLA tile of as many of the last axes as there are `entries`, outermost first;
-    /// `names` are those of the new axes, empty if absent.
+    /// `tile 8 * 128 as="r_tile …"`: XLA tile of as many of the last axes as there are `entries`, outermost first.
+    /// `names` are the names of the new axes, two for each entry that is an extent: first the axes of the grid of
+    /// tiles, then the axes within a tile, each outermost first. Empty if absent.
     Tile { entries: Vec<TileEntry>, names: Vec<Identifier> },
     /// `pad c multiple=8`: rounds the extent of an axis up to a multiple.
     PadMultiple { axis: Identifier, multiple: IntegerExpr },
@@ -442,9 +444,36 @@ pub enum StepKind {
     /// `swizzle mode="128B"`: swizzle mode of NVIDIA's tensor memory accelerator (TMA); the number is the row width in
     /// bytes.
     SwizzleMode(IntegerLiteral),
-    /// `notation tvm="NCHW16c"`, or `layout tvm="NCHW16c"`: layout `text` in the notation of another tool, here with
-    /// `notation` `tvm`. `sizes` are the further properties, such as `c16=16` for einops.
-    Foreign { notation: String, text: SpannedText, sizes: Vec<(Identifier, IntegerLiteral)> },
+    /// `notation tvm="NCHW16c"`, or `layout tvm="NCHW16c"`: layout `text` in the notation of another tool, here
+    /// [`Notation::Tvm`]. `sizes` are the further properties, such as `c16=16` for einops.
+    Foreign {
+        #[serde(with = "notation_word")]
+        notation: Notation,
+        text: SpannedText,
+        sizes: Vec<(Identifier, IntegerLiteral)>,
+    },
+}
+
+/// Serialization of a notation as its keyword, such as `tvm`.
+mod notation_word {
+    use layoutc_algebra::notation::Notation;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+    pub(super) fn serialize<S: Serializer>(
+        notation: &Notation,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(notation.word())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Notation, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        Notation::of(&word).ok_or_else(|| D::Error::custom(format!("unknown notation `{word}`")))
+    }
 }
 
 /// Unit of the offset whose bits a swizzle combines.

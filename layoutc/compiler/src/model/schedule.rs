@@ -62,8 +62,9 @@ pub struct BufferBinding {
     pub name: String,
     /// Position of the buffer in [`GraphSchedule::buffers`].
     pub buffer: usize,
-    /// Position in [`crate::model::Manifest::tensors`] of the tensor with this layout. If the tensor is internal to the
-    /// graph and not converted, the tensor there has `memory none`: only index functions are generated for it.
+    /// Position in [`crate::model::Manifest::tensors`] of a tensor with this layout, for which code is generated. It
+    /// has `memory none`, so that only index functions are generated, unless the tensor in this layout is an input,
+    /// constant or output of the graph, or the source or destination of a conversion.
     pub tensor: usize,
 }
 

@@ -174,7 +174,9 @@ impl Poly {
         self.add_scaled_owned(other, -1)
     }
 
-    /// Sum `self + other * factor`, reusing the allocation of `self` if `other` has at most `FEW_TERMS` terms.
+    /// Sum `self + other * factor` for a nonzero factor. The terms of `other` are inserted into the allocation of
+    /// `self` if there are at most [`FEW_TERMS`]; otherwise both lists of terms are merged into a new allocation.
+    /// [`ExprError::TooLarge`] beyond [`MAX_TERMS`] terms.
     fn add_scaled_owned(mut self, other: &Poly, factor: i128) -> Result<Self, ExprError> {
         if other.terms.len() > FEW_TERMS {
             return self.add_scaled(other, factor);

@@ -18,18 +18,18 @@ use crate::prove::Executor;
 /// Maximum number of offset bits that are considered in the search for a swizzle; higher bits are never swizzled.
 const MAX_BITS: i128 = 32;
 
-/// Layout in CuTe's notation, such as `((16,4),8):((1,128),16)`. `bits` is the size of an element. `machine` runs the
+/// Layout in CuTe's notation, such as `((16,4),8):((1,128),16)`. `bits` is the size of an element. `executor` runs the
 /// proofs of the layout before its swizzle.
 pub(super) fn write(
     layout: &Layout,
     bits: u32,
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Result<NotationText, Inexpressible> {
     if layout.logical.is_empty() {
         return Err(Inexpressible::Scalar);
     }
     if let Some(swizzle) = layout.swizzle {
-        let before = before_swizzle(layout, bits, machine)?;
+        let before = before_swizzle(layout, bits, executor)?;
         return Ok(format!("{swizzle} o 0 o {}", modes(&FlatLayout::of(&before)?, &before)?).into());
     }
     match FlatLayout::of(layout) {
@@ -40,11 +40,11 @@ pub(super) fn write(
 }
 
 /// Layout with the storage map and the strides of `layout`, but without its swizzle. `bits` is the size of an
-/// element. [`Inexpressible::Swizzle`] if this layout cannot be built or proven on `machine`.
+/// element. [`Inexpressible::Swizzle`] if this layout cannot be built or proven on `executor`.
 fn before_swizzle(
     layout: &Layout,
     bits: u32,
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Result<Layout, Inexpressible> {
     let rank = layout.physical_map.len();
     if rank != 1 {
@@ -63,7 +63,7 @@ fn before_swizzle(
         let mut builder = LayoutBuilder::new(&layout.symbols, &layout.logical, bits).ok()?;
         builder.apply(&IndexMap { items, separators: Vec::new() }).ok()?;
         builder.strides(&layout.strides).ok()?;
-        builder.finish(layout.alignment_bytes, machine).ok()
+        builder.finish(layout.alignment_bytes, executor).ok()
     };
     build().ok_or(Inexpressible::Swizzle)
 }

@@ -152,7 +152,7 @@ impl Inexpressible {
     }
 }
 
-/// Exports a layout to a notation, and proves on `machine` that the text parses to the same map over the same
+/// Exports a layout to a notation, and proves on `executor` that the text parses to the same map over the same
 /// axes.
 ///
 /// ```
@@ -174,7 +174,7 @@ pub fn write(
     notation: Notation,
     layout: &Layout,
     elements: ElementFormat<'_>,
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Result<NotationText, Inexpressible> {
     if layout.domain.is_some() {
         return Err(Inexpressible::Domain);
@@ -187,12 +187,12 @@ pub fn write(
         Notation::Xla => xla::write(&flat()?, layout, elements)?,
         Notation::Glow => alloc::vec![glow::write(&flat()?, layout, elements.bits)?],
         Notation::Onednn => tags::onednn(&flat()?, layout)?,
-        Notation::Cute => alloc::vec![cute::write(layout, elements.bits, machine)?],
+        Notation::Cute => alloc::vec![cute::write(layout, elements.bits, executor)?],
         Notation::Einops => alloc::vec![einops::write(&flat()?, layout)?],
         Notation::Numpy => strides::numpy(&flat()?, layout, elements.bits)?,
         Notation::Mdspan => strides::mdspan(&flat()?, layout)?,
     };
-    first_equivalent(candidates, notation, layout, elements.bits, machine)
+    first_equivalent(candidates, notation, layout, elements.bits, executor)
 }
 
 /// First candidate text that yields the map and the buffer size of `layout`, otherwise the first that yields the
@@ -202,11 +202,11 @@ fn first_equivalent(
     notation: Notation,
     layout: &Layout,
     bits: u32,
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Result<NotationText, Inexpressible> {
     let mut found = None;
     for candidate in candidates {
-        match round_trip(&candidate, notation, layout, bits, machine) {
+        match round_trip(&candidate, notation, layout, bits, executor) {
             Some(true) => return Ok(candidate),
             Some(false) if found.is_none() => {
                 found = Some(NotationText { equal_sizes: false, ..candidate });
@@ -224,12 +224,12 @@ fn round_trip(
     notation: Notation,
     layout: &Layout,
     bits: u32,
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Option<bool> {
     let mut builder = LayoutBuilder::new(&layout.symbols, &layout.logical, bits).ok()?;
     super::apply(notation, &written.text, &written.sizes, &mut builder).ok()?;
-    let read = builder.finish(layout.alignment_bytes, machine).ok()?;
-    match compare(layout, &read, machine).ok()? {
+    let read = builder.finish(layout.alignment_bytes, executor).ok()?;
+    match compare(layout, &read, executor).ok()? {
         LayoutEquivalence::Same { equal_sizes } => Some(equal_sizes),
         LayoutEquivalence::Differs { .. }
         | LayoutEquivalence::Ranks { .. }

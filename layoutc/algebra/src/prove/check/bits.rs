@@ -108,7 +108,8 @@ impl CheckerContext<'_> {
         Ok(Sum::factor(Factor::Digit(digit), 1))
     }
 
-    /// Operand of an XOR recorded earlier that provably equals `number`; `number` itself if there is none.
+    /// Operand of the XORs in `xors` that is proven equal to `number`, so that equal operands have one representative
+    /// and cancel; `number` itself if there is none.
     fn known_operand(&self, number: &Sum) -> Result<Sum, ExprError> {
         let known: BTreeSet<Sum> = self.xors.borrow().keys().flatten().cloned().collect();
         if known.contains(number) {

@@ -75,7 +75,7 @@ impl CollisionSweep {
     /// `Missing` if slot numbers do not fit 64 bits.
     pub(super) fn run(
         &self,
-        machine: &dyn Executor,
+        executor: &dyn Executor,
         elements: &AtomicU64,
     ) -> Result<(), CertificateError> {
         let size = self
@@ -94,7 +94,7 @@ impl CollisionSweep {
             for word in &bits {
                 word.store(0, Ordering::Relaxed);
             }
-            machine.for_each(pieces, &|piece| {
+            executor.for_each(pieces, &|piece| {
                 let found = self.sweep((piece, pieces), from, &bits, &outcome);
                 if from == 0 {
                     elements.fetch_add(found, Ordering::Relaxed);

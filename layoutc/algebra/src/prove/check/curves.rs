@@ -27,7 +27,7 @@ pub(super) struct CurveDigit {
 /// a curve does not visit every cell of its grid once.
 pub(super) fn visited(
     certificate: &Certificate<'_>,
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Result<BTreeSet<CurveGrid>, CertificateError> {
     let mut grids = BTreeSet::new();
     for expr in certificate.composed_targets.iter().chain(certificate.composed_physical) {
@@ -36,7 +36,7 @@ pub(super) fn visited(
     for grid in &grids {
         let question = || alloc::format!("visits every cell once: {grid:?}");
         let visits = || visits_every_cell(*grid);
-        if !prove_cached(machine, i128::from(grid.cells()), question, visits)? {
+        if !prove_cached(executor, i128::from(grid.cells()), question, visits)? {
             return Err(CertificateError::Curve(grid.rows(), grid.columns()));
         }
     }

@@ -118,7 +118,7 @@ pub enum CertificateError {
 pub fn check(
     layout: &Layout,
     certificate: &Certificate<'_>,
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Result<(), CertificateError> {
     check_verdict(layout)?;
     check_origin(layout)?;
@@ -127,7 +127,7 @@ pub fn check(
     }
     match layout.proof {
         ProofMethod::Digits | ProofMethod::Gf2 => {
-            match check_digits(layout, certificate, machine) {
+            match check_digits(layout, certificate, executor) {
                 Ok(()) => {}
                 // Loops are generated from the chains: incomplete ones are wrong regardless of the map.
                 Err(error @ CertificateError::Chains(_)) if layout.symbols.is_empty() => {
@@ -136,7 +136,7 @@ pub fn check(
                 Err(error) => check_undecided(layout, certificate, error)?,
             }
         }
-        ProofMethod::Enumeration => points::check(layout, certificate, machine)?,
+        ProofMethod::Enumeration => points::check(layout, certificate, executor)?,
     }
     predicate::check_padding(layout)
 }
@@ -244,14 +244,14 @@ fn check_verdict(layout: &Layout) -> Result<(), CertificateError> {
 fn check_digits(
     layout: &Layout,
     certificate: &Certificate<'_>,
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Result<(), CertificateError> {
     let (Some(digits), Some(inverse)) = (certificate.digits, &layout.inverse) else {
         return Err(CertificateError::Missing);
     };
     let symbols = nonempty_symbols(layout);
     let mut domain = CheckerContext::of_digits(&symbols, digits, &layout.logical)?;
-    domain.curves = curves::visited(certificate, machine)?;
+    domain.curves = curves::visited(certificate, executor)?;
     let physical = check_maps(layout, certificate, &domain)?;
     let targets = check_bounds(layout, certificate, &domain)?;
     let back_sums = match certificate.targets {

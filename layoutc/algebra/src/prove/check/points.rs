@@ -29,7 +29,7 @@ const ELEMENT_POINTS: i128 = 1 << 20;
 pub(super) fn check(
     layout: &Layout,
     certificate: &Certificate<'_>,
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Result<(), CertificateError> {
     check_physical(layout)?;
     let emitted = match certificate.targets {
@@ -48,10 +48,10 @@ pub(super) fn check(
         }
         let question = || alloc::format!("holds: {pass:?}");
         let elements = AtomicU64::new(0);
-        let run = || pass.run(machine, &elements).map(|()| true);
+        let run = || pass.run(executor, &elements).map(|()| true);
         // A cached result has no number of elements.
         if pass.within.is_empty() {
-            prove_cached(machine, pass.points(), question, run)?;
+            prove_cached(executor, pass.points(), question, run)?;
         } else {
             run()?;
             counted = counted.saturating_mul(elements.load(Ordering::Relaxed).into());

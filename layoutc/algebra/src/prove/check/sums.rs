@@ -40,7 +40,7 @@ pub(super) struct CheckerContext<'a> {
     pub(super) bounds: RefCell<Option<(usize, KnownRanges)>>,
     /// Number of steps (divisions and range computations) of the check so far, at most `MAX_STEPS`.
     steps: Cell<u32>,
-    /// True while the known ranges are being computed.
+    /// True while `known_ranges` computes its result; a nested call then returns no ranges.
     pub(super) is_bounding: Cell<bool>,
     /// Current nesting depth of range checks inside divisions with symbols.
     pub(super) nested: Cell<u32>,

@@ -7,7 +7,8 @@ use super::solver::{DigitSolver, KnownSum, weighted};
 use crate::digits::{DerivedDigit, LinearForm, modulo, sum};
 use crate::expr::{BinOp, Expr, ExprError};
 
-/// Number of known sums of a component from which on `multiply_out` records no further sums.
+/// Number of known sums of a component, a set of axes that targets or conditions connect. Once it is reached,
+/// `multiply_out` records no further sums.
 const MAX_KNOWN_SUMS: usize = 64;
 
 impl DigitSolver<'_> {

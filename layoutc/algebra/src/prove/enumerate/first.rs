@@ -14,7 +14,7 @@ use crate::prove::executor::Executor;
 /// [`ExprError::Overflow`] when a value leaves 64 bits.
 pub(crate) fn first_nonzero(
     domain: &EnumerationDomain<'_>,
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Result<Option<Vec<i128>>, ExprError> {
     if domain.points() < 1 {
         return Ok(None);
@@ -25,7 +25,7 @@ pub(crate) fn first_nonzero(
     // The first row known to contain such a point; each worker checks every n-th row below it.
     let (best, failed) = (AtomicU64::new(u64::MAX), AtomicBool::new(false));
     let pieces = rows.min(256);
-    machine.for_each(usize::try_from(pieces).unwrap_or(1), &|piece| {
+    executor.for_each(usize::try_from(pieces).unwrap_or(1), &|piece| {
         let mut row = u64::try_from(piece).unwrap_or(0);
         while row < rows && row < best.load(Ordering::Relaxed) {
             match in_row(row) {

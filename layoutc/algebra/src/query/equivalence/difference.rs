@@ -48,7 +48,7 @@ pub(super) struct DifferenceScope<'a> {
     pub(super) facts: &'a Facts,
     /// Maximum number of points (index tuples) that may be enumerated.
     pub(super) most: i128,
-    pub(super) machine: &'a dyn Executor,
+    pub(super) executor: &'a dyn Executor,
 }
 
 /// Result of the comparison of all pairs over the whole logical shape: `Equal`, the first logical index in row-major
@@ -96,7 +96,7 @@ pub(super) fn decide_within(
             slots: &[1],
             within,
         };
-        if let Some(point) = first_nonzero(&domain, scope.machine)? {
+        if let Some(point) = first_nonzero(&domain, scope.executor)? {
             found = found.combine(DifferenceResult::First(point));
         }
     }
@@ -234,7 +234,7 @@ fn static_part(
     value: i128,
     scope: DifferenceScope<'_>,
 ) -> Result<DifferenceResult, ExprError> {
-    let DifferenceScope { extents, most, machine, .. } = scope;
+    let DifferenceScope { extents, most, executor, .. } = scope;
     let mut index = alloc::vec![0; extents.len()];
     if let Some((_, difference)) = by_digits(axes, sum, scope)? {
         let Some((axis, own)) = difference else { return Ok(DifferenceResult::Equal) };
@@ -257,7 +257,7 @@ fn static_part(
     let target = [Expr::binary(BinOp::Sub, sum, &Expr::constant(value))?];
     let domain =
         EnumerationDomain { axes, extents: &own, targets: &target, slots: &[1], within: &[] };
-    let Some(point) = first_nonzero(&domain, machine)? else {
+    let Some(point) = first_nonzero(&domain, executor)? else {
         return Ok(if points > most {
             DifferenceResult::Undecided(Some(points))
         } else {

@@ -98,7 +98,7 @@ pub enum CompareError {
 pub fn compare(
     first: &Layout,
     second: &Layout,
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Result<LayoutEquivalence, CompareError> {
     if first.logical.len() != second.logical.len() {
         let (first, second) = (first.logical.len(), second.logical.len());
@@ -125,7 +125,7 @@ pub fn compare(
     }
     let pairs: Vec<(Expr, Expr)> = a.targets.into_iter().zip(b.targets).collect();
     let facts = with_extents(&symbols, &extents)?;
-    let scope = DifferenceScope { extents: &extents, facts: &facts, most: MAX_POINTS, machine };
+    let scope = DifferenceScope { extents: &extents, facts: &facts, most: MAX_POINTS, executor };
     let mut values = Vec::new();
     let mut found = decide_within(&pairs, &within, scope)?;
     let is_symbolic = |expr: &Expr| expr.mentions(&|var| matches!(var, Var::Symbol(_)));
@@ -133,7 +133,7 @@ pub fn compare(
     if !matches!(found, DifferenceResult::Equal) && all.any(is_symbolic) {
         found = DifferenceResult::Undecided(None);
         for sample in samples(&symbols, &extents) {
-            let sampled = at_values((&pairs, &within), &extents, &sample, machine)?;
+            let sampled = at_values((&pairs, &within), &extents, &sample, executor)?;
             if matches!(sampled, DifferenceResult::First(_)) {
                 (found, values) = (sampled, sample);
                 break;
@@ -253,7 +253,7 @@ fn at_values(
     (pairs, within): (&[(Expr, Expr)], &[Expr]),
     extents: &[Expr],
     values: &[i128],
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Result<DifferenceResult, ExprError> {
     let fix = |expr: &Expr| {
         expr.substitute(&|var| match var {
@@ -268,7 +268,7 @@ fn at_values(
     let pairs: Vec<(Expr, Expr)> =
         pairs.iter().map(|(a, b)| Ok((fix(a)?, fix(b)?))).collect::<Result<_, ExprError>>()?;
     let within: Vec<Expr> = within.iter().map(fix).collect::<Result<_, ExprError>>()?;
-    let scope = DifferenceScope { extents: &extents, facts: &facts, most: SAMPLE_POINTS, machine };
+    let scope = DifferenceScope { extents: &extents, facts: &facts, most: SAMPLE_POINTS, executor };
     decide_within(&pairs, &within, scope)
 }
 

@@ -64,9 +64,11 @@ impl ValueBuilder<'_> {
         }))
     }
 
-    /// Infers the indices `texts` of a gather or scatter of the tensor `known`, one for each axis. `span` is the byte
-    /// range of the access in the statement, and `leaving` decides if an index over axes and symbols that is not proven
-    /// in bounds is accepted.
+    /// Indices of a gather or scatter of the tensor `known`, inferred from `texts`, one for each axis of the tensor:
+    /// `ids[t]` and `d` for `table[ids[t], d]`. `span` is the byte range of the whole access in the statement. The
+    /// generated kernel checks data-dependent indices that are not proven in bounds; `leaving` is the treatment of the
+    /// other indices. `Err` for an index that is refused or no integer, and for a data-dependent index that is out of
+    /// bounds in every iteration.
     pub(super) fn access(
         &self,
         texts: &[IndexText],

@@ -86,9 +86,10 @@ impl<'a> LayoutCache<'a> {
         fit
     }
 
-    /// True if the operand's buffer, in the layout `has`, is also the buffer of a transposition's result in the layout
-    /// `given`. Axis `p` of the operand is axis `place[p]` of the result; `text` is the layout `has` in the letters of
-    /// the result, `None` if it cannot be written so.
+    /// True if a transposition of an operand in the layout `has` to a result in the layout `given` needs no copy, so
+    /// that the result may use the operand's buffer. Axis `p` of the operand is axis `place[p]` of the result. `text`
+    /// is the text of `has` with the operand's axes replaced by those of the result, `None` if there is no such text;
+    /// it must equal the text of `given` if `given` is opaque, and is not used otherwise.
     pub(super) fn is_alias(
         &self,
         has: &LayoutCandidate,
@@ -167,7 +168,7 @@ fn as_tensor(item: &GraphTensorItem, text: &SpannedText) -> TensorItem {
     let span = text.span.start + start..text.span.end;
     let value = text.value.get(start..).unwrap_or_default().to_owned();
     let kind = StepKind::Foreign {
-        notation: notation.word().to_owned(),
+        notation,
         text: SpannedText { value, span, quoted: text.quoted },
         sizes: Vec::new(),
     };

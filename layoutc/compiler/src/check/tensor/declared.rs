@@ -13,7 +13,7 @@ use crate::base::dtype::{Dtype, LANES, SCALARS, known_types};
 use crate::base::nearest::nearest;
 use crate::check::expr::{constant, with_axis_help, with_declaration_help};
 use crate::check::replay::symbol_value;
-use crate::check::{record, replay};
+use crate::check::{record_type, replay};
 use crate::manifest::syntax::{
     Extent, FIELD, Identifier, IntegerExpr, ItemKind, NibbleOrder, RecordItem, ShapeItem,
     SpannedText, StepItem, StepKind, TileEntry,
@@ -100,8 +100,8 @@ impl TensorChecker<'_> {
             (None, Some(record)) => {
                 let high_first = self.item.nibbles == Some(NibbleOrder::HighFirst);
                 let ground =
-                    record::RecordContext { file: self.file, scope: self.scope, high_first };
-                record::dtype(record, ground, &|text| self.dtype(text))
+                    record_type::RecordContext { file: self.file, scope: self.scope, high_first };
+                record_type::dtype(record, ground, &|text| self.dtype(text))
             }
             (None, None) => Err(Vec::new()),
         }
@@ -203,7 +203,7 @@ impl TensorChecker<'_> {
             _ => (axis.name.value.as_str(), None),
         });
         let (mut axes, mut labels, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-        for axis in &record::axes(declared.shape, declared.record) {
+        for axis in &record_type::axes(declared.shape, declared.record) {
             let name = &axis.name.value;
             // An axis may have the name of its symbolic extent.
             if self.scope.consts.contains_key(name) {
@@ -216,14 +216,14 @@ impl TensorChecker<'_> {
             let record = declared.record.filter(|_| axis.name.value == FIELD);
             if let Some(record) = record.filter(|record| !record.is_axis()) {
                 let place = self.at(&axis.name.span);
-                errors.push(record::no_axis(place, (self.file, record)));
+                errors.push(record_type::no_axis(place, (self.file, record)));
                 labels.push(own);
                 continue;
             }
             let extent = match &axis.extent {
                 Extent::Fields => match record {
-                    Some(record) => Ok(record::fields(record).0),
-                    None => Err(vec![record::no_record(self.at(&axis.name.span))]),
+                    Some(record) => Ok(record_type::fields(record).0),
+                    None => Err(vec![record_type::no_record(self.at(&axis.name.span))]),
                 },
                 Extent::Labels(names) => {
                     own = names.iter().map(|n| n.value.clone()).collect();
@@ -238,9 +238,9 @@ impl TensorChecker<'_> {
             match (extent, record) {
                 (Ok(extent), Some(record)) => {
                     let placed = Axis { name: name.clone(), extent };
-                    let fits = record::fits(&placed, &own, record, (self.file, &axis.name));
+                    let fits = record_type::fits(&placed, &own, record, (self.file, &axis.name));
                     errors.extend(fits.err());
-                    own = record::fields(record).1;
+                    own = record_type::fields(record).1;
                     axes.push(placed);
                 }
                 (Ok(extent), None) => axes.push(Axis { name: name.clone(), extent }),

@@ -4,7 +4,7 @@
 use layoutc_algebra::notation::{Notation, xla};
 
 use super::ManifestReader;
-use super::keywords::FOREIGN;
+use super::keywords::NOTATION_WORDS;
 use super::node_signature::{BlockRule, NodeSignature, list, show};
 use crate::base::codes::Code;
 use crate::base::nearest::nearest;
@@ -53,7 +53,7 @@ fn with_axes(help: &str, axes: &[String]) -> String {
 
 /// True if `word` is a property that gives a layout in the notation of another tool, such as `tvm`.
 pub(super) fn is_foreign(word: &str) -> bool {
-    FOREIGN.contains(&word)
+    Notation::of(word).is_some()
 }
 
 /// Element type, shape and layout of a tensor, read from one XLA text such as `f32[8,128]{1,0}`.
@@ -71,8 +71,11 @@ impl ManifestReader<'_, '_> {
             node,
             &NodeSignature { usage, args: 0..=0, props: None, block: BlockRule::Never },
         )?;
-        let mut texts = node.props.iter().filter(|(key, _)| FOREIGN.contains(&key.value.as_str()));
-        let Some((word, entry)) = texts.next() else {
+        let mut texts = node
+            .props
+            .iter()
+            .filter_map(|(key, entry)| Some((Notation::of(&key.value)?, key, entry)));
+        let Some((notation, word, entry)) = texts.next() else {
             if let Some((key, _)) = node.props.first() {
                 self.unknown_notation(key);
                 return None;
@@ -80,10 +83,10 @@ impl ManifestReader<'_, '_> {
             let message = format!("`{}` needs a layout in a foreign notation", node.name);
             let fault = self.faults.error(Code::KdlMissing, message, node.head.clone(), "");
             fault.add_help(format!("write it as `{usage}`"));
-            fault.add_note(format!("the notations are {}", list(FOREIGN)));
+            fault.add_note(format!("the notations are {}", list(&NOTATION_WORDS)));
             return None;
         };
-        if let Some((second, _)) = texts.next() {
+        if let Some((_, second, _)) = texts.next() {
             let message = "a layout can use only one notation";
             let place = self.faults.place(word.span.clone());
             let fault = self.faults.error(Code::StepForm, message, second.span.clone(), "");
@@ -91,10 +94,9 @@ impl ManifestReader<'_, '_> {
             return None;
         }
         let text = self.text_of(entry, "a layout")?;
-        let takes_sizes = Notation::of(&word.value).is_some_and(Notation::takes_sizes);
         let mut sizes = Vec::new();
         for (key, entry) in node.props.iter().filter(|(key, _)| key.value != word.value) {
-            if !takes_sizes {
+            if !notation.takes_sizes() {
                 let message = format!("`{}=` does not take other properties", word.value);
                 let help = "leave it out: only `einops=` takes sizes";
                 return self.refuse(Code::NameUnknown, message, &key.span, help);
@@ -111,7 +113,7 @@ impl ManifestReader<'_, '_> {
                 }
             }
         }
-        Some(StepKind::Foreign { notation: word.value.clone(), text, sizes })
+        Some(StepKind::Foreign { notation, text, sizes })
     }
 
     /// Reports a property of a layout that is not a known notation; the help is the nearest notation, else the
@@ -122,7 +124,7 @@ impl ManifestReader<'_, '_> {
         let message = format!("unknown layout notation `{}`", show(word));
         let fault = self.faults.error(Code::NameUnknown, message, key.span.clone(), "");
         let elsewhere = ELSEWHERE.iter().find(|row| row.0.eq_ignore_ascii_case(word));
-        match (nearest(word, FOREIGN.iter().copied()), elsewhere) {
+        match (nearest(word, NOTATION_WORDS), elsewhere) {
             (Some(near), _) => fault.add_suggestion(near),
             (None, Some((_, help))) => {
                 fault.add_help(with_axes(help, axes));
@@ -132,7 +134,7 @@ impl ManifestReader<'_, '_> {
                 fault.add_help(with_axes(help, axes));
             }
         }
-        fault.add_note(format!("the notations are {}", list(FOREIGN)));
+        fault.add_note(format!("the notations are {}", list(&NOTATION_WORDS)));
     }
 
     /// Reads the element type, shape and layout of the tensor `node` from one XLA text, `xla="f32[8,128]{1,0}"`, which
@@ -183,7 +185,7 @@ impl ManifestReader<'_, '_> {
         let axes = shape.dims.iter().enumerate().map(axis).collect();
         let (span, name_span) = (entry.span.clone(), entry.span.clone());
         let kind =
-            StepKind::Foreign { notation: "xla".to_owned(), text: text.clone(), sizes: Vec::new() };
+            StepKind::Foreign { notation: Notation::Xla, text: text.clone(), sizes: Vec::new() };
         Some(ForeignTensor {
             dtype: SpannedText { value: dtype.to_owned(), span: text.span.clone(), quoted: false },
             shape: ShapeItem { axes, conditions: Vec::new(), span: span.clone() },

@@ -2,11 +2,21 @@
 
 use std::ops::RangeInclusive;
 
+use layoutc_algebra::notation::Notation;
+
 use super::node_signature::{BlockRule, NodeSignature};
 
-/// Properties that give a layout in the notation of another tool: `layout tvm="NCHW16c"`.
-pub(crate) const FOREIGN: &[&str] =
-    &["xla", "tvm", "glow", "onednn", "cute", "mlir", "einops", "numpy", "mdspan", "triton"];
+/// Properties that give a layout in the notation of another tool, `layout tvm="NCHW16c"`, in the order of
+/// [`Notation::ALL`].
+pub(crate) const NOTATION_WORDS: [&str; Notation::ALL.len()] = {
+    let mut words = [""; Notation::ALL.len()];
+    let mut k = 0;
+    while k < words.len() {
+        words[k] = Notation::ALL[k].word();
+        k += 1;
+    }
+    words
+};
 
 /// Names of the layout steps with their signatures. `apply` and `notation` take properties of any name.
 pub(super) const STEPS: &[(&str, NodeSignature)] = &[

@@ -24,7 +24,7 @@ mod swizzle;
 mod text;
 mod view;
 
-pub(crate) use keywords::FOREIGN;
+pub(crate) use keywords::NOTATION_WORDS;
 pub(crate) use node_signature::{ITEMS, NodeScope};
 use rename::Renames;
 pub use size::bytes;

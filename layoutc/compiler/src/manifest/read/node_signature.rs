@@ -6,7 +6,7 @@ use std::ops::{Range, RangeInclusive};
 
 use super::ManifestReader;
 use super::foreign_words;
-use super::keywords::{FOREIGN, STEP_NAMES};
+use super::keywords::{NOTATION_WORDS, STEP_NAMES};
 use crate::base::codes::Code;
 use crate::base::nearest::nearest;
 use crate::manifest::tree::{Entry, ManifestNode, PropertyKey};
@@ -376,7 +376,7 @@ impl ManifestReader<'_, '_> {
         let message = format!("`{}` has no property `{}`", node.name, show(key));
         let fault = self.faults.error(Code::NameUnknown, message, span, "");
         let in_block = NodeScope::of(&node.name).is_some_and(|scope| scope.has(key));
-        if FOREIGN.contains(&key) {
+        if NOTATION_WORDS.contains(&key) {
             fault.add_help(format!("write it on the layout: `layout {key}=\"…\"`"));
         } else if in_block && !props.contains(&key) {
             fault.add_help(format!(
@@ -451,7 +451,7 @@ impl ManifestReader<'_, '_> {
             fault.add_help("a comment begins with `//`");
         } else if scope.has("compute") && name.contains('[') && name.contains('=') {
             fault.add_help(format!("write `compute \"{}\"`", show(name)));
-        } else if FOREIGN.contains(&name) {
+        } else if NOTATION_WORDS.contains(&name) {
             fault.add_help(format!("write it as a property of a layout: `layout {name}=\"…\"`"));
         } else if let Some(near) = nearest(name, scope.nodes.iter().copied()) {
             fault.add_suggestion(near);

@@ -1,5 +1,7 @@
 //! Layouts and tensors in foreign notations.
 
+use layoutc_algebra::notation::Notation;
+
 use super::*;
 use crate::manifest::syntax::StepKind;
 
@@ -13,10 +15,10 @@ fn notations_are_layout_properties_or_steps() {
         layout.steps[0].kind.clone()
     };
     let StepKind::Foreign { notation, text, sizes } = step(0) else { panic!("no notation") };
-    assert_eq!((notation.as_str(), text.value.as_str()), ("einops", "(n p) -> p n"));
+    assert_eq!((notation, text.value.as_str()), (Notation::Einops, "(n p) -> p n"));
     assert_eq!((sizes[0].0.value.as_str(), sizes[0].1.value), ("p", 2));
     let StepKind::Foreign { notation, .. } = step(1) else { panic!("no notation") };
-    assert_eq!(notation, "tvm");
+    assert_eq!(notation, Notation::Tvm);
 }
 
 #[test]

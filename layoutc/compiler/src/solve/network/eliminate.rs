@@ -72,8 +72,9 @@ pub(super) fn eliminate(
     Some(done)
 }
 
-/// Min-marginals of a group: minimum of the tables' sum over all values of the `outer` levels, for each of the `width`
-/// values of the innermost level. `sizes` holds the numbers of values by level. `None` if `stop` returned true.
+/// Min-marginals of the sum of `tables`, which have the same innermost level: for each of the `width` values of this
+/// level, the least sum over all assignments of the `outer` levels. `sizes` holds the number of values of each level of
+/// the part. `None` if `stop` returned true.
 fn marginals(
     tables: &[&LevelTable],
     outer: &[usize],

@@ -29,8 +29,9 @@ pub(super) fn elimination_order(
     order
 }
 
-/// Sort key of an elimination candidate: number of entries of the table that its elimination produces, number of
-/// variables of that table, number of the eliminated variable.
+/// Sort key for the elimination of `variable`: number of entries of the table that it produces, number of variables of
+/// that table, and `variable`. `near` are the variables of that table, which are the neighbors of `variable`; `size`
+/// returns the number of values of a variable.
 fn rank(
     variable: usize,
     near: &BTreeSet<usize>,

@@ -94,9 +94,10 @@ impl<'a> BestFirstSearch<'a> {
         Some((prefix, cost))
     }
 
-    /// Searches for the cheapest assignment. `improve` improves an assignment in place and returns its cost. The search
-    /// ends with the best assignment found when `stop` returns true or `nodes` prefixes are stored, exceeded by at most
-    /// the values of one level.
+    /// Searches for an assignment of least cost, always extending the prefix of least cost. `improve` improves a
+    /// complete assignment in place and returns its cost. The search ends early when `stop` returns true, or at least
+    /// `nodes` prefixes are stored; the last extension stores at most one prefix for each value of its level. The
+    /// result is then the best assignment found, with a lower bound that is still valid.
     pub(super) fn run(
         &self,
         nodes: usize,

@@ -23,7 +23,7 @@ pub(super) fn decide(
     claim: Claim<'_>,
     component: &Component,
     undecided: &DecodeFailure,
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Result<(), InjectivityError> {
     let depends = is_symbolic(claim.extents, &component.axes)
         || is_symbolic(claim.targets, &component.targets)
@@ -40,7 +40,7 @@ pub(super) fn decide(
     };
     if !depends {
         // A witness needs values for the symbols of the other axes and targets.
-        return at_values(claim, component, undecided, all.first().map(Vec::as_slice), machine);
+        return at_values(claim, component, undecided, all.first().map(Vec::as_slice), executor);
     }
     // A collision for some values refutes the claim; sampling proves nothing.
     for values in all {
@@ -116,7 +116,7 @@ fn at_values(
     component: &Component,
     undecided: &DecodeFailure,
     symbols: Option<&[i128]>,
-    machine: &dyn Executor,
+    executor: &dyn Executor,
 ) -> Result<(), InjectivityError> {
     let symbols = symbols.unwrap_or_default();
     let fixed = StaticComponent::new(claim, component, symbols)?;
@@ -126,7 +126,7 @@ fn at_values(
             if undecided.kernel.is_empty() { ProofMethod::Digits } else { ProofMethod::Gf2 };
         return Err(refuse(claim, component, (&undecided.lost, proof), symbols, pair)?);
     }
-    match enumerate::enumerate(&domain, machine)? {
+    match enumerate::enumerate(&domain, executor)? {
         enumerate::EnumerationResult::Injective => Ok(()),
         enumerate::EnumerationResult::TooLarge { points, slots } => {
             let (axes, targets) = (component.axes.clone(), component.targets.clone());
