@@ -70,6 +70,24 @@ fn inspect_plan_prints_the_loops_of_a_relayout() {
 }
 
 #[test]
+fn inspect_plan_prints_the_relayout_of_a_kernel_that_copies() {
+    let text = "tensor a dtype=f32 { shape { i 64; k 32 } }\n\
+                tensor b dtype=f16 { shape { k 32; i 64 } }\n\
+                kernel transposed { compute \"b[k, i] = f16(a[i, k])\" }\n";
+    let sandbox = Sandbox::new(&[("a.kdl", text), ("layoutc.toml", "[target.c]\n")]);
+    let arguments = ["inspect", "a.kdl", "--tensor", "transposed", "--plan"];
+    let ran = sandbox.run(&arguments);
+    let text = ran.success();
+    assert!(text.contains("digits          k 32: stride 1 to 64\n"), "{text}");
+    assert!(text.contains("transpose 64 rows of 32 columns"), "{text}");
+    let ran = sandbox.run(&[&arguments[..], &["--format", "json"]].concat());
+    let object: Value = serde_json::from_str(ran.success()).expect("JSON");
+    let kernel = &object["kernels"][0];
+    assert_eq!((&kernel["code"], &kernel["statements"][0]["loops"]), (&Value::Null, &Value::Null));
+    assert_eq!(kernel["relayout"]["parts"][0]["inside"]["kind"], "blocks");
+}
+
+#[test]
 fn inspect_plan_prints_the_loops_of_a_kernel() {
     let text = "tensor a dtype=f32 { shape { i 64; k 32 } }\n\
                 tensor b dtype=f32 { shape { k 32; j 48 } }\n\
