@@ -1,102 +1,138 @@
 //! Dead code elimination: removes declarations that no statement reads, updates of them, and loops and branches
 //! without statements.
 
-use std::collections::BTreeSet;
-
 use crate::ir::{Expr, Function, Part, Stmt, Storage, Value};
 
 /// Removes from a function the constants, variables and private arrays that no statement reads, the statements
 /// that update them, and loops and branches without statements, until none is left.
 pub fn dead_code(function: &mut Function) {
-    loop {
-        let mut read = BTreeSet::new();
-        function.body.iter().for_each(|stmt| reads(stmt, &mut read));
-        if !sweep(&mut function.body, &read) {
-            return;
-        }
-    }
+    while sweep(&mut function.body) {}
 }
 
-/// Removes the dead statements of a body and of those nested in it. `read` holds the names that the function reads.
-/// Returns true if a statement was removed.
-fn sweep(body: &mut Vec<Stmt>, read: &BTreeSet<String>) -> bool {
+/// Removes the dead statements of a body and of those nested in it. Returns true if a statement was removed.
+fn sweep(body: &mut Vec<Stmt>) -> bool {
     let length = body.len();
     let mut is_changed = false;
     for stmt in body.iter_mut() {
         for nested in stmt.nested_mut() {
-            is_changed |= sweep(nested, read);
+            is_changed |= sweep(nested);
         }
     }
+    // From the end to the start: what a dead statement reads may be dead too.
     let mut live: Vec<Stmt> = Vec::with_capacity(length);
-    for stmt in std::mem::take(body) {
-        if !is_dead(&stmt, read) {
+    let mut is_described = false;
+    for stmt in std::mem::take(body).into_iter().rev() {
+        let is_comment = matches!(stmt, Stmt::Comment { .. });
+        let name = declared(&stmt).map(str::to_owned);
+        if let Some(name) = name.filter(|name| !is_read(live.iter().rev(), name)) {
+            live.reverse();
+            remove_updates(&mut live, &name);
+            live.reverse();
+        } else if is_empty(&stmt) {
+            // The comment before the statement describes it.
+            is_described = true;
+            continue;
+        } else if !(is_described && is_comment) {
             live.push(stmt);
-        } else if matches!(stmt, Stmt::For { .. } | Stmt::If { .. })
-            && matches!(live.last(), Some(Stmt::Comment { .. }))
-        {
-            // The comment describes the removed statement.
-            live.pop();
         }
+        is_described = false;
     }
+    live.reverse();
     *body = live;
     is_changed || body.len() < length
 }
 
-fn is_dead(stmt: &Stmt, read: &BTreeSet<String>) -> bool {
+/// True for a loop or a branch without statements.
+fn is_empty(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::For { .. } | Stmt::If { .. })
+        && stmt.nested().flatten().all(|stmt| matches!(stmt, Stmt::Comment { .. }))
+}
+
+/// Name of the constant, variable or private array that a statement declares for those after it.
+fn declared(stmt: &Stmt) -> Option<&str> {
     match stmt {
         Stmt::Let { name, .. }
         | Stmt::LetIndex { name, .. }
         | Stmt::LetElement { name, .. }
         | Stmt::Variable { name, .. }
-        | Stmt::Allocate { name, storage: Storage::Private | Storage::Restrict { .. }, .. }
-        | Stmt::Update { into: Value::Name { name } | Value::Item { array: name, .. }, .. } => {
-            !read.contains(name)
+        | Stmt::Allocate { name, storage: Storage::Private | Storage::Restrict { .. }, .. } => {
+            Some(name)
         }
-        Stmt::For { .. } | Stmt::If { .. } => {
-            stmt.nested().flatten().all(|stmt| matches!(stmt, Stmt::Comment { .. }))
-        }
-        _ => false,
+        _ => None,
     }
 }
 
-/// Adds the names that a statement and those nested in it read to `names`. The target of an update is read only by
-/// statements that name it elsewhere.
-fn reads(stmt: &Stmt, names: &mut BTreeSet<String>) {
-    stmt.walk(&mut |stmt| match stmt {
-        Stmt::Update { into: Value::Name { .. }, value, .. } => value_reads(value, names),
-        Stmt::Update { into: Value::Item { index: at, .. }, value, .. } => {
-            index_reads(at, names);
-            value_reads(value, names);
+/// True if one of consecutive statements, or one nested in them, reads what `name` means before them. The target of an
+/// update is not read by it.
+fn is_read<'s>(stmts: impl Iterator<Item = &'s Stmt>, name: &str) -> bool {
+    for stmt in stmts {
+        let is_shadowed = matches!(stmt, Stmt::For { name: variable, .. } if variable == name);
+        if names_itself(stmt, name)
+            || !is_shadowed && stmt.nested().any(|nested| is_read(nested.iter(), name))
+        {
+            return true;
         }
-        _ => stmt.parts(&mut |part| match part {
-            Part::Index(expr) => index_reads(expr, names),
-            Part::Value(value) => value_reads(value, names),
-            Part::Buffer(buffer) => {
-                names.insert(buffer.to_owned());
-            }
+        if declared(stmt) == Some(name) {
+            return false;
+        }
+    }
+    false
+}
+
+/// Removes the updates of a variable or array from the statements after its declaration.
+fn remove_updates(stmts: &mut Vec<Stmt>, name: &str) {
+    let is_of_name = |stmt: &Stmt| {
+        matches!(stmt, Stmt::Update { into: Value::Name { name: target } | Value::Item { array: target, .. }, .. }
+            if target == name)
+    };
+    let end = stmts.iter().position(|stmt| declared(stmt) == Some(name)).unwrap_or(stmts.len());
+    let mut at = 0;
+    stmts.retain(|stmt| {
+        let is_kept = at >= end || !is_of_name(stmt);
+        at = at.saturating_add(1);
+        is_kept
+    });
+    let end = stmts.iter().position(|stmt| declared(stmt) == Some(name)).unwrap_or(stmts.len());
+    for stmt in stmts.iter_mut().take(end) {
+        stmt.nested_mut().for_each(|nested| remove_updates(nested, name));
+    }
+}
+
+/// True if a statement reads `name` in a part of its own, without the statements nested in it.
+fn names_itself(stmt: &Stmt, name: &str) -> bool {
+    let mut found = false;
+    match stmt {
+        Stmt::Update { into: Value::Name { .. }, value, .. } => found = value_reads(value, name),
+        Stmt::Update { into: Value::Item { index, .. }, value, .. } => {
+            found = index_reads(index, name) || value_reads(value, name);
+        }
+        _ => stmt.parts(&mut |part| {
+            found |= match part {
+                Part::Index(expr) => index_reads(expr, name),
+                Part::Value(value) => value_reads(value, name),
+                Part::Buffer(buffer) => buffer == name,
+            };
         }),
-    });
+    }
+    found
 }
 
-fn index_reads(expr: &Expr, names: &mut BTreeSet<String>) {
-    expr.visit(&mut |part| {
-        if let Expr::Name { name } = part {
-            names.insert(name.clone());
-        }
-    });
+fn index_reads(expr: &Expr, wanted: &str) -> bool {
+    let mut found = false;
+    expr.visit(&mut |part| found |= matches!(part, Expr::Name { name } if name == wanted));
+    found
 }
 
-fn value_reads(value: &Value, names: &mut BTreeSet<String>) {
+fn value_reads(value: &Value, wanted: &str) -> bool {
+    let (mut by_value, mut by_index, mut by_buffer) = (false, false, false);
     value.walk(&mut |value| {
-        if let Value::Name { name } | Value::Item { array: name, .. } = value {
-            names.insert(name.clone());
-        }
+        by_value |= matches!(value, Value::Name { name } | Value::Item { array: name, .. }
+            if name == wanted);
     });
-    let mut buffers = BTreeSet::new();
-    value.visit(&mut |expr| index_reads(expr, names), &mut |buffer| {
-        buffers.insert(buffer.to_owned());
+    value.visit(&mut |expr| by_index |= index_reads(expr, wanted), &mut |buffer| {
+        by_buffer |= buffer == wanted;
     });
-    names.append(&mut buffers);
+    by_value || by_index || by_buffer
 }
 
 #[cfg(test)]
@@ -129,7 +165,15 @@ mod tests {
             elements: 8,
             storage: Storage::Private,
         };
-        let at = Stmt::Let { name: "at".to_owned(), value: Expr::name("i") };
+        let constant =
+            |name: &str, of: &str| Stmt::Let { name: name.to_owned(), value: Expr::name(of) };
+        let at = constant("at", "i");
+        let store_at = |index: &str| Stmt::Store {
+            buffer: "b".to_owned(),
+            index: Expr::name(index),
+            value: zero(),
+            through: None,
+        };
         let comment = |text: &str| Stmt::Comment { text: text.to_owned() };
         let body = vec![
             comment("The function."),
@@ -139,7 +183,9 @@ mod tests {
             comment("The sums."),
             loop_of("i", vec![at, update(item(), Value::name("dead")), loop_of("j", Vec::new())]),
             update(Value::name("dead"), zero()),
-            loop_of("k", vec![update(Value::name("live"), zero())]),
+            // Another constant of a name that is read later.
+            loop_of("l", vec![constant("same", "l"), update(Value::name("live"), zero())]),
+            loop_of("k", vec![constant("same", "k"), store_at("same")]),
             store(Value::name("live")),
         ];
         let (name, doc, params) = ("f".to_owned(), Vec::new(), Vec::new());
@@ -148,7 +194,8 @@ mod tests {
         let live = vec![
             comment("The function."),
             variable("live"),
-            loop_of("k", vec![update(Value::name("live"), zero())]),
+            loop_of("l", vec![update(Value::name("live"), zero())]),
+            loop_of("k", vec![constant("same", "k"), store_at("same")]),
             store(Value::name("live")),
         ];
         assert_eq!(function.body, live, "{function}");
