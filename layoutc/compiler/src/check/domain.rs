@@ -99,7 +99,12 @@ impl ConditionNames<'_> {
             ConditionError::Enclosed(span) => plain(span)
                 .help("write comparisons without parentheses, with `and` between them: `i <= j and j <= k`"),
             ConditionError::NoAxis { span, has_symbols: true } => {
-                plain(span).help("declare the bounds with the symbol: `symbol n min=1 max=5`")
+                let compared = text.value.get(span.clone()).unwrap_or_default();
+                let is_word = |c: char| c.is_alphanumeric() || c == '_';
+                let mut words = compared.split(|c| !is_word(c));
+                let is_name = |word: &&str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+                let symbol = words.find(is_name).unwrap_or("n");
+                plain(span).help(format!("declare the bounds with the symbol: `symbol {symbol} min=1 max=5`"))
             }
             ConditionError::NoAxis { span, has_symbols: false } => {
                 plain(span).help("remove the comparison, or compare an axis")

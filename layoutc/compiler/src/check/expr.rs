@@ -295,11 +295,16 @@ pub(super) fn map_fault(
                 },
             }
         }
-        MapErrorKind::Arguments { name, .. } => plain(Code::ExprFunction).help(match name.as_str() {
-            "bitrev" => "write `bitrev(c, 4)` for 4 bits of `c`",
-            "hilbert" => "write `hilbert(h, w)`, or `hilbert(h, w, 64, 64)` for a box of 64 by 64",
-            _ => "write `morton(h, w)`",
-        }),
+        MapErrorKind::Arguments { name, .. } => {
+            let [a, b] = call_arguments(&text.value, name, error.span.start);
+            plain(Code::ExprFunction).help(match name.as_str() {
+                "bitrev" => format!("write `bitrev({a}, 4)` for 4 bits of `{a}`"),
+                "hilbert" => {
+                    format!("write `hilbert({a}, {b})`, or `hilbert({a}, {b}, 64, 64)` for a box of 64 by 64")
+                }
+                _ => format!("write `morton({a}, {b})`"),
+            })
+        }
         MapErrorKind::ArgumentRange { low, .. } if *low < 0 => {
             let raised = raised(text.value.get(error.span.clone()).unwrap_or_default(), low.unsigned_abs());
             plain(Code::ExprFunction).help(format!("start it at 0: write `{raised}`")).fix(place, raised)
@@ -308,16 +313,24 @@ pub(super) fn map_fault(
             .help("multiply it by less, or declare a smaller `max` of its symbol"),
         MapErrorKind::Bits => plain(Code::ExprFunction)
             .help("write the number of reversed bits as a number or a const: 4 bits hold 0 to 15"),
-        MapErrorKind::Side => plain(Code::ExprFunction)
-            .help("write the rows and columns of the box as numbers or consts: `hilbert(h, w, 64, 64)`"),
-        MapErrorKind::ArgumentExtent { name, most } if *most <= MAX_CELLS.into() => {
+        MapErrorKind::Side => {
+            let [a, b] = call_arguments(&text.value, "hilbert", error.span.start);
             plain(Code::ExprFunction).help(format!(
-                "write a box that fits every size after the arguments, here of {most} rows: `{name}(h, w, {most}, 64)`"
+                "write the rows and columns of the box as numbers or consts: `hilbert({a}, {b}, 64, 64)`"
             ))
         }
-        MapErrorKind::ArgumentExtent { name, .. } => plain(Code::ExprFunction).help(format!(
-            "declare a smaller `max` of the symbol, and write the box after the arguments: `{name}(h, w, 64, 64)`"
-        )),
+        MapErrorKind::ArgumentExtent { name, most } => {
+            let [a, b] = call_arguments(&text.value, name, error.span.start);
+            plain(Code::ExprFunction).help(if *most <= MAX_CELLS.into() {
+                format!(
+                    "write a box that fits every size after the arguments, here of {most} rows: `{name}({a}, {b}, {most}, 64)`"
+                )
+            } else {
+                format!(
+                    "declare a smaller `max` of the symbol, and write the box after the arguments: `{name}({a}, {b}, 64, 64)`"
+                )
+            })
+        }
         MapErrorKind::BeyondBox { high, .. } => plain(Code::ExprFunction)
             .help(format!("use a box with an extent of at least {} here", high.saturating_add(1))),
         MapErrorKind::Cells { .. } => {
@@ -338,6 +351,33 @@ fn two_names(call: &str) -> Option<[&str; 2]> {
     let pair = [names.next()?, names.next()?];
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     pair.iter().all(|name| !name.is_empty() && name.chars().all(is_part)).then_some(pair)
+}
+
+/// First two arguments of the last call of `name` that begins at or before byte `at` of `text`; `h` and `w` in place of
+/// those that are missing.
+fn call_arguments<'t>(text: &'t str, name: &str, at: usize) -> [&'t str; 2] {
+    let call = format!("{name}(");
+    let end = text.len().min(at.saturating_add(call.len()));
+    let inside = text.get(..end).and_then(|head| head.rfind(&call));
+    let inside = inside.and_then(|start| text.get(start.saturating_add(call.len())..));
+    let (mut depth, mut start, mut arguments) = (0_usize, 0, Vec::new());
+    let inside = inside.unwrap_or_default();
+    for (at, sign) in inside.char_indices() {
+        match sign {
+            '(' => depth = depth.saturating_add(1),
+            ',' | ')' if depth == 0 => {
+                arguments.extend(inside.get(start..at).map(str::trim));
+                start = at.saturating_add(1);
+                if sign == ')' {
+                    break;
+                }
+            }
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    let mut arguments = arguments.into_iter();
+    ["h", "w"].map(|other| arguments.next().filter(|text| !text.is_empty()).unwrap_or(other))
 }
 
 /// Text of an index plus `more`, folded with a constant that the index subtracts last: `i + 1` for `i - 2` plus 3.

@@ -138,12 +138,26 @@ impl KernelLowering<'_> {
         };
         let error = self.fault(source, Code::KernelOperand, message, span);
         let goes_on = self.def.item.accumulate.is_some() || matches!(target, BufferRef::Local(_));
+        let local = |role: &str| {
+            let ty = match self.names.get(name).map(|known| &known.kind) {
+                Some(KernelTensorKind::Stored { ty, .. }) => word(*ty),
+                _ => "f32".to_owned(),
+            };
+            format!("`local {name}_{role} dtype={ty}`")
+        };
         Err(vec![error.help(match (reduces, goes_on) {
-            (true, false) => "to continue from its current values, add `accumulate #true`",
-            (true, true) => {
-                "reduce into an intermediate, and read it in a later statement: `local T dtype=f32`"
+            (true, false) => {
+                "to continue from its current values, add `accumulate #true`".to_owned()
             }
-            (false, _) => "write to another tensor, or to an intermediate: `local T dtype=f32`",
+            (true, true) => {
+                format!(
+                    "reduce into an intermediate, and read it in a later statement: {}",
+                    local("sum")
+                )
+            }
+            (false, _) => {
+                format!("write to another tensor, or to an intermediate: {}", local("new"))
+            }
         })])
     }
 

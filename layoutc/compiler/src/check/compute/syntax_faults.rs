@@ -21,6 +21,22 @@ fn power(before: &str) -> String {
     format!("write a power as `pow({base}, 2)`, or as a product: `{base} * {base}`")
 }
 
+/// Help for `&` or `^` in an index that reads elements; `before` is the text before the operator, `from` the text that
+/// starts with it. `x & 3` is `x % 4`.
+fn masked(before: &str, from: &str) -> String {
+    let digits = from.trim_start_matches(['&', '^', ' ']);
+    let digits = digits.get(..digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len()));
+    let mask = digits.and_then(|digits| digits.parse::<u64>().ok());
+    let divisor = mask.and_then(|mask| mask.checked_add(1)).filter(|next| next.is_power_of_two());
+    let example = match (operand_before(before), mask, divisor) {
+        (Some(operand), Some(mask), Some(divisor)) if from.starts_with('&') => {
+            format!("`{operand} % {divisor}` for `{operand} & {mask}`")
+        }
+        _ => "`x % 4` for `x & 3`".to_owned(),
+    };
+    format!("an index that reads elements has no `&` or `^`: write {example}")
+}
+
 /// Operand at the end of a text: `A[i]` for `2 * A[i]`, `(a + b)` for `c - (a + b)`. `None` if there is none.
 fn operand_before(text: &str) -> Option<&str> {
     let text = text.trim_end();
@@ -68,9 +84,7 @@ pub(super) fn text_fault(
             let (before, from) = text.value.split_at_checked(error.span.start).unwrap_or_default();
             let help = match found.as_str() {
                 "`*`" if before.ends_with('*') => power(before),
-                "`^`" | "`&`" if *expected == IN_AN_INDEX => {
-                    "an index that reads elements has no `&` or `^`: write `x % 4` for `x & 3`".to_owned()
-                }
+                "`^`" | "`&`" if *expected == IN_AN_INDEX => masked(before, from),
                 "`^`" => power(before),
                 "`&`" => "write `and`".to_owned(),
                 "`[`" if before.trim_end().ends_with(']') => ONE_PAIR.to_owned(),
