@@ -126,16 +126,17 @@ fn statement(line: &str, [escape, last]: [&str; 2], out: &mut String) {
     let code = line.trim_start();
     let mut margin = line.len().saturating_sub(code.len());
     let continued = margin.saturating_add(CONTINUATION);
-    let mut rest = code;
+    let (mut rest, mut depth) = (code, 0_usize);
     loop {
         let width = COLUMNS.saturating_sub(margin).saturating_sub(escape.len());
-        let place = if columns(rest) > width { place(rest, width) } else { None };
+        let place = if columns(rest) > width { place(rest, depth, width) } else { None };
         out.push_str(&" ".repeat(margin));
         let Some((place, is_attribute)) = place else { break };
         let (head, tail) = rest.split_at(place);
         out.push_str(head.trim_end());
         out.push_str(escape);
         out.push('\n');
+        depth = Tokens::new(head).fold(depth, |depth, token| nested(depth, token.text));
         rest = tail.trim_start();
         if !is_attribute {
             margin = continued;
@@ -145,22 +146,17 @@ fn statement(line: &str, [escape, last]: [&str; 2], out: &mut String) {
 }
 
 /// Byte offset of the best break at or before column `width`: the last of those in the fewest brackets whose operator
-/// binds least. Also tells whether the break follows the attribute that the code starts with. `None` if there is no
-/// place.
-fn place(code: &str, width: usize) -> Option<(usize, bool)> {
+/// binds least. `depth` is the number of brackets around the start of the code. The flag is true if the break follows
+/// the attribute that the code starts with. `None` if there is no place for a break.
+fn place(code: &str, mut depth: usize, width: usize) -> Option<(usize, bool)> {
     let mut best: Option<([usize; 2], usize)> = None;
-    let mut depth = 0_usize;
     for Token { at, text } in Tokens::new(code) {
         let end = at.saturating_add(text.len());
         let before = code.get(..at).unwrap_or_default();
         let after = code.get(end..).unwrap_or_default();
         let is_spaced = before.ends_with(' ') && after.starts_with(' ');
         let mut level = depth;
-        match text {
-            "(" | "[" | "{" => depth = depth.saturating_add(1),
-            ")" | "]" | "}" => depth = depth.saturating_sub(1),
-            _ => {}
-        }
+        depth = nested(depth, text);
         let is_attribute = text == ")" && depth == 0 && code.starts_with("__attribute__((");
         if is_attribute && after.starts_with(" static") && !before.contains(" static") {
             return Some((end, true));
@@ -201,6 +197,15 @@ fn place(code: &str, width: usize) -> Option<(usize, bool)> {
         }
     }
     best.map(|(_, at)| (at, false))
+}
+
+/// Number of brackets around the code after a token, from the number before it.
+fn nested(depth: usize, token: &str) -> usize {
+    match token {
+        "(" | "[" | "{" => depth.saturating_add(1),
+        ")" | "]" | "}" => depth.saturating_sub(1),
+        _ => depth,
+    }
 }
 
 /// True if code is the start of a macro definition up to the end of its parameters: `#define NAME(a, b`.

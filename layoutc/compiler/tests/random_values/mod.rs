@@ -217,8 +217,8 @@ fn manifest(statements: &[Statement]) -> String {
 
 /// Parameter names of a function's prototype.
 fn operands<'h>(header: &'h str, function: &str) -> Vec<&'h str> {
-    let line = header.lines().find(|line| line.starts_with(&format!("void {function}("))).unwrap();
-    let args = line.split(['(', ')']).nth(1).unwrap().split(", ");
+    let (_, rest) = header.split_once(&format!("\nvoid {function}(")).unwrap();
+    let args = rest.split(')').next().unwrap().split(',');
     args.map(|arg| arg.rsplit(['*', ' ']).next().unwrap()).collect()
 }
 
