@@ -130,3 +130,22 @@ fn kernels_that_copy_are_the_conversions_of_their_operands() {
     }
     assert!(compared * 2 > total, "{compared} of {total} manifests were compared");
 }
+
+#[test]
+fn kernels_without_elements_fill_padding_only() {
+    let text = "tensor x dtype=f16 { shape { p 0; q 5 } }\n\
+                tensor y dtype=f16 { shape { q 5; p 0 }; layout { pad p before=1 after=1; fill 2; padding allow } }\n\
+                tensor z dtype=f16 { shape { q 5; p 0 } }\n\
+                kernel copied { compute \"y[q, p] = x[p, q]\" }\n\
+                kernel doubled { compute \"y[q, p] = x[p, q] * 2\" }\n\
+                kernel empty { compute \"z[q, p] = x[p, q] * 2\" }\n\
+                kernel summed { compute \"z[q, p] += x[p, q] * x[p, r]\" }\n";
+    let files = files(text).unwrap();
+    let folder = folder("kernel_copies_empty");
+    write(&folder, &files);
+    let mut command = std::process::Command::new("gcc");
+    command.args(["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", "program"]);
+    command.args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+    command.args(["m_test.c", "m.c", "-lm"]);
+    build_and_run(&mut command, &folder.join("c"), "program");
+}

@@ -149,7 +149,7 @@ fn statement(line: &str, [escape, last]: [&str; 2], out: &mut String) {
 /// binds least. `depth` is the number of brackets around the start of the code. The flag is true if the break follows
 /// the attribute that the code starts with. `None` if there is no place for a break.
 fn place(code: &str, mut depth: usize, width: usize) -> Option<(usize, bool)> {
-    let mut best: Option<([usize; 2], usize)> = None;
+    let (mut best, mut beyond) = (None::<([usize; 2], usize)>, None);
     for Token { at, text } in Tokens::new(code) {
         let end = at.saturating_add(text.len());
         let before = code.get(..at).unwrap_or_default();
@@ -188,15 +188,16 @@ fn place(code: &str, mut depth: usize, width: usize) -> Option<(usize, bool)> {
             }
             _ => continue,
         };
-        if columns(code.get(..at).unwrap_or_default()) > width {
-            break;
-        }
         let key = [level, binding];
-        if at > 0 && best.is_none_or(|(least, _)| key <= least) {
-            best = Some((key, at));
+        let is_within = columns(code.get(..at).unwrap_or_default()) <= width;
+        let known = if is_within { &mut best } else { &mut beyond };
+        let is_better = known.is_none_or(|(least, _)| key < least || is_within && key == least);
+        if at > 0 && is_better {
+            *known = Some((key, at));
         }
     }
-    best.map(|(_, at)| (at, false))
+    // An operand that is longer than a line has its break behind it.
+    best.or(beyond).map(|(_, at)| (at, false))
 }
 
 /// Number of brackets around the code after a token, from the number before it.
@@ -338,6 +339,10 @@ mod tests {
         let line = format!("    print({literal}, one, two);");
         let text = wrapped(&line, false);
         assert!(text.contains(&literal), "{text}");
+        let name = "name".repeat(40);
+        let long = format!("for (int {name} = 0; {name} < 9; ++{name}) {{");
+        let text = wrapped(&long, false);
+        assert_eq!((text.lines().count(), dense(&text)), (3, dense(&long)), "{text}");
         let format = format!("print({});", vec!["\"%\" PRId64"; 20].join(" "));
         assert_eq!(dense(&wrapped(&format, false)), dense(&format));
         assert!(wrapped(&format, false).lines().all(|line| line.len() <= COLUMNS));

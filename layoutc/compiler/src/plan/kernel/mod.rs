@@ -103,6 +103,9 @@ pub fn cpu_kernel(
             body.extend(padding(target, naming, &mut namer, &scope)?);
         }
         filled.push(statement.target);
+        if writes_nothing(statement) {
+            continue;
+        }
         if statement.scatter.is_some() {
             let names = (&scope as &Scope<'_>, &mut namer);
             body.extend(scatter::on_cores(compute, statement, &buffers, names, runs)?);
@@ -204,6 +207,12 @@ pub fn gpu_kernels(
     Ok(kernels)
 }
 
+/// True if an axis of the elements that a statement writes has extent 0.
+fn writes_nothing(statement: &Statement) -> bool {
+    let written = statement.axes.iter().take(statement.written_axes);
+    written.filter_map(|axis| axis.extent.as_const()).any(|extent| extent <= 0)
+}
+
 /// One statement as a kernel: its body, how many items there are, and how many are a group.
 fn by_items(
     compute: &KernelInstance,
@@ -212,6 +221,9 @@ fn by_items(
     scope: &Scope<'_>,
 ) -> Result<(Vec<Stmt>, Items, Option<i64>), PlanError> {
     let mut namer = frame.namer.clone();
+    if writes_nothing(statement) {
+        return Ok((Vec::new(), Items { count: Expr::int(0), may_be_none: true }, None));
+    }
     if statement.scatter.is_some() {
         let names = (scope, &mut namer);
         let (body, items) = scatter::on_items(compute, statement, &frame.buffers, names)?;
