@@ -1,5 +1,5 @@
-//! Arithmetic that languages of the C family have no operator for, or one that is undefined for some values: functions of the
-//! unit's own, which evaluate each operand once.
+//! Helper functions for arithmetic that C has no operator for, or an operator with undefined results for some operands.
+//! Each function evaluates its operands once.
 
 use std::collections::BTreeSet;
 
@@ -10,24 +10,24 @@ use crate::base::cast::{Cast, range};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::emit::syntax::{Function, Gathering, Number, NumberOp, Stmt};
 
-/// What a function computes.
+/// Operation of a helper function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Form {
-    /// The absolute value of a signed integer.
+    /// Absolute value of a signed integer.
     Abs,
-    /// A quotient of integers, towards minus infinity.
+    /// Quotient of integers, rounded toward minus infinity.
     FloorDiv,
-    /// The remainder of that.
+    /// Remainder of `FloorDiv`, which has the sign of the divisor.
     FloorMod,
-    /// `a < b ? a : b`, of floats: the second where the first is a NaN.
+    /// `a < b ? a : b` of floats; `b` if `a` or `b` is NaN.
     Lesser,
-    /// `a > b ? a : b`, of floats likewise.
+    /// `a > b ? a : b` of floats; `b` if `a` or `b` is NaN.
     Greater,
-    /// The smaller of two; of floats a number where one of the two is a NaN.
+    /// Minimum of two values; if one of two floats is NaN, the other one.
     Min,
-    /// The larger of two likewise.
+    /// Maximum of two values; if one of two floats is NaN, the other one.
     Max,
-    /// An f64 rounded to an f32.
+    /// Conversion of an f64 to an f32, rounded to nearest.
     Round,
 }
 
@@ -45,13 +45,13 @@ impl Form {
         }
     }
 
-    /// The function for elements of a type.
+    /// Name of the function for elements of type `element`, in manifest notation: `layoutc_min_f32`.
     pub(super) fn function(self, dialect: &Dialect, element: &str) -> String {
         format!("{}{}_{element}", dialect.helper, self.word())
     }
 }
 
-/// A call of such a function.
+/// Call of a helper function.
 pub(super) struct Helper<'n> {
     form: Form,
     element: &'n str,
@@ -59,13 +59,13 @@ pub(super) struct Helper<'n> {
 }
 
 impl Helper<'_> {
-    /// The function.
+    /// Name of the called function.
     pub(super) fn called(&self, dialect: &Dialect) -> String {
         self.form.function(dialect, self.element)
     }
 }
 
-/// The function that computes a value of its operands; `None` where the language itself does.
+/// Helper call that computes `value` from its operands; `None` if an operator or library function of the language does.
 pub(super) fn helper(value: &Number) -> Option<Helper<'_>> {
     match value {
         Number::Binary { op, element, a, b } => {
@@ -91,8 +91,8 @@ pub(super) fn helper(value: &Number) -> Option<Helper<'_>> {
     }
 }
 
-/// The function by which the smaller or larger of a value and another is kept; `None` where that is put together otherwise, or
-/// the value is simple enough to be written twice.
+/// Helper that updates a `min=` or `max=` accumulator with `value`; `None` for another reduce op, or if `value` is
+/// simple enough to be evaluated twice.
 pub(super) fn gathering(how: Gathering, value: &Number, element: &str) -> Option<Form> {
     let [integer, float] = match how {
         Gathering::Min => [Form::Min, Form::Lesser],
@@ -104,7 +104,8 @@ pub(super) fn gathering(how: Gathering, value: &Number, element: &str) -> Option
     (!is_simple).then_some(if is_float(element) { float } else { integer })
 }
 
-/// A choice between two: a single comparison does where one of them is no NaN.
+/// Helper of a minimum or maximum with the order of its operands. `single`, one comparison, is used for floats of which
+/// one operand is never NaN, `whole` otherwise.
 fn extremum<'n>(
     [whole, single]: [Form; 2],
     element: &str,
@@ -116,14 +117,14 @@ fn extremum<'n>(
     if never_nan(b) {
         return (Some(single), [a, b]);
     }
-    // Equal ones are the same but for zeros, of which the second counts.
+    // Swapped operands give another result only for zeros of different sign, and `a` is not 0.
     if never_nan(a) && is_nonzero(a) {
         return (Some(single), [b, a]);
     }
     (Some(whole), [a, b])
 }
 
-/// Whether a float is surely a number.
+/// True if a float value is never NaN, whatever the inputs.
 fn never_nan(value: &Number) -> bool {
     match value {
         Number::Constant { .. } => float(value).is_some_and(|value| !value.is_nan()),
@@ -137,7 +138,7 @@ fn never_nan(value: &Number) -> bool {
     }
 }
 
-/// The numbers that a float may be, and whether it may be none.
+/// Interval of the values of a float expression, inclusive; `may_be_nan` is true if the value may also be NaN.
 #[derive(Clone, Copy)]
 struct Bounds {
     low: f64,
@@ -154,7 +155,7 @@ fn bounds(value: &Number) -> Bounds {
         return all;
     };
     let (a, b) = (bounds(a), bounds(b));
-    // One that is a number is no less than the minimum, and no more than the maximum.
+    // An operand that is never NaN bounds the minimum from above and the maximum from below.
     let high = |of: Bounds| if of.may_be_nan { f64::INFINITY } else { of.high };
     let low = |of: Bounds| if of.may_be_nan { f64::NEG_INFINITY } else { of.low };
     match op {
@@ -163,8 +164,8 @@ fn bounds(value: &Number) -> Bounds {
     }
 }
 
-/// Whether a float that is converted is surely a number within the limits of its integer type, where a conversion without branches
-/// asks for them.
+/// True if the operand of a branch-free conversion to an integer is never NaN and always within the limits of the
+/// destination type. False for conversions of another form.
 pub(super) fn is_within(cast: &str, value: &Number) -> bool {
     let Some(cast) = Cast::parse(cast).filter(|cast| casts::is_to_integer_choice(*cast)) else {
         return false;
@@ -181,7 +182,7 @@ fn is_nonzero(value: &Number) -> bool {
     float(value).is_some_and(|value| value.abs() > 0.0)
 }
 
-/// The value of a constant.
+/// Value of a constant of type f32 or f64; `None` for any other value.
 fn float(value: &Number) -> Option<f64> {
     let Number::Constant { element, bits } = value else { return None };
     let bits = u64::from_str_radix(bits, 16).ok()?;
@@ -192,7 +193,7 @@ fn float(value: &Number) -> Option<f64> {
     }
 }
 
-/// Whether a divisor is a constant that is not 0.
+/// True if a divisor is a nonzero constant.
 fn is_divisor(value: &Number) -> bool {
     matches!(value, Number::Constant { bits, .. } if u64::from_str_radix(bits, 16).is_ok_and(|b| b != 0))
 }
@@ -205,13 +206,13 @@ fn is_float(element: &str) -> bool {
     matches!(element, "f32" | "f64")
 }
 
-/// The functions that kernels call.
+/// Helper functions called by the kernels of the unit, each once, by form and element type.
 pub(super) fn of(unit: &Unit, dialect: &Dialect) -> Vec<ArithmeticUnit> {
     let computes = unit.computes.iter();
     units(dialect, computes.flat_map(|compute| called(compute).collect::<Vec<_>>()))
 }
 
-/// The functions that the definitions of kernels call in the test program.
+/// Helper functions called by the reference implementations of kernels in the test program.
 pub(super) fn of_tests(unit: &Unit, dialect: &Dialect) -> Vec<ArithmeticUnit> {
     let tests = unit.computes.iter().filter_map(|compute| compute.test.as_ref());
     units(dialect, tests.map(|test| &*test.plain))

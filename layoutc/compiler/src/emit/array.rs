@@ -1,7 +1,7 @@
-//! A buffer as the text of a C array: the elements as the generated C has them, every bit kept.
+//! Text of a C array with the contents of a buffer, in the element types of the generated code.
 //!
-//! Floats are hexadecimal, so that a compiler rounds nothing; small floats are their bits, elements that share bytes are
-//! bytes. Of a NaN only the sign is kept: C has no literal for the rest.
+//! Floats are hexadecimal, so that a compiler rounds nothing; small floats are printed as their bits, sub-byte elements
+//! as bytes. All bits are preserved except the payload of a NaN, for which C has no literal.
 
 use std::fmt::Write;
 
@@ -10,11 +10,11 @@ use super::element::{structure, type_name};
 use super::record::of_bytes;
 use crate::base::dtype::{Dtype, Scalar};
 
-/// Elements on a line; one of a structure.
+/// Number of elements per line; a structure has a line of its own.
 const ON_A_LINE: usize = 8;
 
-/// `static const float NAME[2] = { … };` with the elements of `buffer`, which are little-endian, and what that needs.
-/// Bytes that make no whole element are left out; an array of none has one element that is 0, as C has no empty ones.
+/// Definition `static const float NAME[2] = { … };` of the elements in `buffer` (little-endian), with the headers and
+/// structures that it needs. A partial element at the end is ignored. Without elements the array has one element 0.
 pub fn c_array(name: &str, dtype: Dtype, buffer: &[u8]) -> String {
     let element =
         if dtype.element_bits() < 8 { Dtype { scalar: Scalar::U8, lanes: 1 } } else { dtype };
@@ -31,7 +31,7 @@ pub fn c_array(name: &str, dtype: Dtype, buffer: &[u8]) -> String {
             .map(|bytes| literal(element.scalar, dtype, bytes))
             .collect();
         let [one] = scalars.as_slice() else {
-            // A structure that holds an array.
+            // Structure with an array member.
             let _ = write!(body, "{{{{{}}}}},", scalars.join(", "));
             continue;
         };
@@ -62,7 +62,7 @@ pub fn c_array(name: &str, dtype: Dtype, buffer: &[u8]) -> String {
     text
 }
 
-/// One scalar; `dtype` is that of the manifest.
+/// Literal of one scalar; `dtype` is the element type in the manifest.
 fn literal(scalar: Scalar, dtype: Dtype, bytes: &[u8]) -> String {
     let number = |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |n, byte| n << 8 | u64::from(*byte));
     let bits = number(bytes);
@@ -116,7 +116,7 @@ fn literal(scalar: Scalar, dtype: Dtype, bytes: &[u8]) -> String {
     }
 }
 
-/// An IEEE number of 4 or 8 bytes.
+/// Hexadecimal literal of an IEEE float of 4 or 8 bytes.
 fn float(bits: u64, bytes: usize, suffix: &str) -> String {
     let (mantissa_bits, exponent_bits, digits) = if bytes == 4 { (23, 8, 6) } else { (52, 11, 13) };
     let sign = if bits >> (mantissa_bits + exponent_bits) & 1 == 1 { "-" } else { "" };
@@ -131,7 +131,7 @@ fn float(bits: u64, bytes: usize, suffix: &str) -> String {
     }
     let bias = (greatest / 2).cast_signed();
     let exponent = field.max(1).cast_signed() - bias;
-    // 23 bits are six hexadecimal digits but for the last bit.
+    // 23 bits fill six hexadecimal digits except for the last bit.
     let fraction = mantissa << (digits * 4 - mantissa_bits);
     let fraction = format!("{fraction:0digits$x}");
     let fraction = fraction.trim_end_matches('0');

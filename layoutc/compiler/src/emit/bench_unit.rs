@@ -1,4 +1,4 @@
-//! At which sizes the moves of a manifest are timed.
+//! Symbol values and byte counts for the benchmarks of relayouts.
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::symbol::Symbol;
@@ -10,10 +10,10 @@ use crate::plan::Context;
 use crate::plan::index::{buffer_bytes, count, logical_bytes};
 use crate::plan::lower::PlanError;
 
-/// The most multiples above a symbol's least value.
+/// Maximum number of multiples above the least value of a symbol.
 const STEPS: i128 = 1 << 26;
 
-/// pack and unpack of one tensor.
+/// Benchmark sizes of pack and unpack of one tensor.
 pub(super) fn tensor(context: &Context<'_>) -> Result<BenchUnit, PlanError> {
     let facts: Vec<&Symbol> = context.symbols.iter().map(|symbol| symbol.facts).collect();
     let sizes = Sizes::new(&facts, &[context], &|_| true);
@@ -24,7 +24,7 @@ pub(super) fn tensor(context: &Context<'_>) -> Result<BenchUnit, PlanError> {
     Ok(sizes.unit([moved.min(dense), dense, slots]))
 }
 
-/// A relayout; `symbols` are those of both tensors, in the order of its parameters.
+/// Benchmark sizes of a conversion; `symbols` are those of both tensors, in the order of the function's parameters.
 pub(super) fn convert(
     symbols: &[&Symbol],
     contexts: &[Context<'_>; 2],
@@ -40,15 +40,16 @@ pub(super) fn convert(
     Ok(sizes.unit([read.min(written), source, destination]))
 }
 
-/// Values of symbols: the greatest promised ones with which all buffers can be filled; of too great ones the greatest
-/// is halved first. The least, where even these are too great.
+/// Symbol values for a benchmark: the greatest declared values for which all buffers are small enough to be filled.
+/// While they are not, the number of steps of the symbol with most steps is halved; the least values are used in any
+/// case.
 pub(super) struct Sizes<'a> {
     symbols: &'a [&'a Symbol],
     pub(super) values: Vec<i128>,
 }
 
 impl<'a> Sizes<'a> {
-    /// Those with which `is_short` holds too.
+    /// Values for which the buffers of `contexts` fit and `is_short` holds; the least values if there are none.
     pub(super) fn new(
         symbols: &'a [&'a Symbol],
         contexts: &[&Context<'_>],
@@ -72,7 +73,7 @@ impl<'a> Sizes<'a> {
         }
     }
 
-    /// A number of bytes at these sizes; the greatest number where there are more.
+    /// Value of a byte count for these symbol values, at most `i64::MAX`.
     pub(super) fn value(&self, context: &Context<'_>, bytes: &Algebra) -> Result<i64, PlanError> {
         let value = |var: Var| {
             let known = context.symbols.iter().find(|known| var == Var::Symbol(known.number))?;

@@ -1,4 +1,4 @@
-//! Which functions that move blocks the moves of a unit call.
+//! Relayout primitives (copies of runs, transposes, fills) that the functions of a unit call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,10 @@ use super::model::{BlockCall, Blocks, ComputeUnit, TransposeUnit, Unit};
 use crate::emit::syntax::{Expr, Function, Stmt, Strided};
 use crate::machine::CPU;
 
-/// Numbers of rows or columns for which there are functions of their own.
+/// Numbers of rows or columns that have specialized transposes.
 const FEW: [u32; 4] = [2, 3, 4, 8];
 
-/// What the source of `unit` has to define.
+/// Primitives that the source of `unit` has to define.
 pub(super) fn of(unit: &Unit) -> Blocks {
     let mut blocks = Blocks::default();
     let mut transposes = Transposes::default();
@@ -48,7 +48,7 @@ pub(super) fn of(unit: &Unit) -> Blocks {
         }
     }
     blocks.casts = casts::runs(unit);
-    // Their blocks are cut out of a buffer, of any size, in moves of any size.
+    // Conversions transpose tiles in a buffer: the size of tile and relayout is unknown.
     for cast in blocks.casts.iter().flat_map(|cast| &cast.transposes) {
         transposes.add(cast.bytes, [None; 2], [&Expr::int(0); 2], None);
     }
@@ -56,12 +56,13 @@ pub(super) fn of(unit: &Unit) -> Blocks {
     blocks
 }
 
-/// Whether a move is worth being compiled for each length of vectors, with all that it calls inside it.
+/// True if a relayout is compiled once per vector length, with its primitives inlined: it has from 1 to
+/// `CPU.inlined_calls` calls of primitives, all with constant strides.
 pub(super) fn has_vectors(function: &Function) -> bool {
     calls(function).is_some_and(|calls| (1..=CPU.inlined_calls).contains(&calls))
 }
 
-/// In how many places a function moves blocks by vectors; `None` where the compiler does not see how far apart they lie.
+/// Number of calls of transpose and copy primitives in a function; `None` if a stride is not a constant.
 fn calls(function: &Function) -> Option<usize> {
     let mut count = Some(0_usize);
     for stmt in &function.body {
@@ -80,7 +81,7 @@ fn calls(function: &Function) -> Option<usize> {
     count
 }
 
-/// The values that a function names before its moves.
+/// Values of the names that a function defines, outside conditional statements.
 fn names(function: &Function) -> BTreeMap<&str, &Expr> {
     let mut names = BTreeMap::new();
     collect(&function.body, &mut names);
@@ -99,7 +100,8 @@ fn collect<'a>(body: &'a [Stmt], names: &mut BTreeMap<&'a str, &'a Expr>) {
     }
 }
 
-/// How many rows or columns most blocks have, where that is known: all but the last of `min(left, 1024)` have 1024.
+/// Number of rows or columns of most blocks: a constant, or the constant operand of a minimum, because
+/// `min(left, 1024)` is 1024 in all iterations but the last. `None` if unknown.
 fn extent(count: &Expr, names: &BTreeMap<&str, &Expr>) -> Option<u32> {
     match count {
         Expr::Int { value } => u32::try_from(*value).ok(),
@@ -112,13 +114,13 @@ fn extent(count: &Expr, names: &BTreeMap<&str, &Expr>) -> Option<u32> {
     }
 }
 
-/// The transpositions that are called, by the bytes of an element.
+/// Transpose primitives called, by element size in bytes.
 #[derive(Default)]
 struct Transposes(BTreeMap<u32, TransposeUnit>);
 
 impl Transposes {
-    /// One of blocks of so many rows and columns, where that is known, and the strides of destination and source, in a move
-    /// of so many bytes, where there is one.
+    /// Adds a call for a single block. `rows` and `columns` are `None` if unknown, `strides` those of destination and
+    /// source in bytes; `whole_bytes` is the size of the whole relayout, `None` in a conversion of elements.
     fn add(
         &mut self,
         bytes: u32,
@@ -146,7 +148,8 @@ impl Transposes {
         unit.tiles = unit.tiles.max(tiles.unwrap_or(CPU.vector_bytes));
     }
 
-    /// A row of such blocks.
+    /// Adds a call for several blocks; `strides` and `steps` are the row strides and block distances in bytes, of
+    /// destination and source.
     fn several(
         &mut self,
         bytes: u32,
@@ -195,7 +198,8 @@ impl Transposes {
 }
 
 impl TransposeUnit {
-    /// What blocks of so many rows and columns may alternate by.
+    /// Adds the numbers of rows or columns with specialized transposes that blocks of these extents may have; `None` is
+    /// an unknown extent.
     fn add_few(&mut self, extents: [Option<u32>; 2]) {
         let elements = CPU.least_vector_bytes.checked_div(self.bytes).unwrap_or(1);
         let may_be = |few: &u32| extents.iter().any(|e| e.is_none_or(|extent| extent == *few));
@@ -211,14 +215,14 @@ impl TransposeUnit {
     }
 }
 
-/// The headers of the standard library with those that the functions need.
+/// Standard headers of a source, sorted, together with those that the primitives need.
 pub(super) fn includes(headers: Vec<String>) -> Vec<String> {
     let own = ["stddef.h", "string.h"].map(str::to_owned);
     headers.into_iter().chain(own).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 impl Blocks {
-    /// Whether there is nothing to define.
+    /// True if there is no primitive to define.
     pub(super) fn is_empty(&self) -> bool {
         !self.runs && !self.zeros && self.transposes.is_empty() && self.casts.is_empty()
     }

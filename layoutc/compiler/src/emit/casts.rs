@@ -1,5 +1,5 @@
-//! What a unit has to define so that elements get into other types: the conversions that its moves name, and those that
-//! these are made of.
+//! Element conversion functions that a unit has to define: those that its relayouts, kernels and tests call, and the
+//! functions that these are composed of.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,8 @@ use crate::base::dtype::{Dtype, Scalar};
 use crate::base::fill;
 use crate::emit::syntax::{Function, Number, Operand, Spelling, Stmt};
 
-/// The conversions, each after those that it is made of; where there is a test program, those that it calls too.
+/// Conversion functions to define, each after the functions that it calls. `kernels` is true for a target with GPU
+/// kernels, which has no test program.
 pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit> {
     let mut named = BTreeSet::new();
     let computes = unit.computes.iter().flat_map(|compute| {
@@ -32,7 +33,7 @@ pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit>
         }
     }
     if !kernels {
-        // The test program names those of tensors without elements too.
+        // The test program also calls the conversions of tensors without elements.
         let tensors = unit.tensors.iter().filter_map(|tensor| tensor.pack_from.as_ref());
         let called = tensors.flat_map(|logical| [&logical.pack, &logical.unpack]);
         let called = called.chain(unit.converts.iter().filter_map(|c| c.cast.as_ref()));
@@ -50,7 +51,7 @@ pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<CastUnit>
     all.into_iter().map(|cast| cast_unit(cast, dialect)).collect()
 }
 
-/// The conversions of runs and blocks.
+/// Conversion primitives for runs and transposed blocks, sorted by name.
 pub(super) fn runs(unit: &Unit) -> Vec<RunCast> {
     let mut all: Vec<RunCast> = Vec::new();
     let computes = unit.computes.iter().flat_map(ComputeUnit::on_cores).map(|function| &**function);
@@ -105,7 +106,8 @@ fn run_cast(cast: Cast) -> RunCast {
     }
 }
 
-/// All moves of a unit.
+/// Relayout functions of a unit: GPU kernels if `kernels` is true, CPU functions otherwise. Kernels of instances are
+/// not included.
 fn functions(unit: &Unit, kernels: bool) -> Vec<&Function> {
     let mut all: Vec<&Function> = Vec::new();
     if kernels {
@@ -120,7 +122,8 @@ fn functions(unit: &Unit, kernels: bool) -> Vec<&Function> {
     all
 }
 
-/// Calls `visit` on the name of every conversion of a statement, but not of the statements inside it.
+/// Calls `visit` with the name of each conversion in the statement itself, nested conversions included, but not in the
+/// statements of its body.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other statements hold no operand")]
 fn visit_casts(stmt: &Stmt, visit: &mut dyn FnMut(&str)) {
     match stmt {
@@ -136,12 +139,12 @@ fn visit_casts(stmt: &Stmt, visit: &mut dyn FnMut(&str)) {
     }
 }
 
-/// The function of a conversion.
+/// Name of a conversion function: `layoutc_cast_f32_to_f16`.
 pub(super) fn function(dialect: &Dialect, cast: Cast) -> String {
     format!("{}cast_{}", dialect.structure, cast.name())
 }
 
-/// How a conversion is computed.
+/// Algorithm of a conversion, a value of `CastUnit::form`.
 fn form(cast: Cast) -> &'static str {
     let [from, to] = [cast.from(), cast.to()].map(|dtype| fill::format(dtype.scalar));
     match (from, to) {
@@ -160,13 +163,13 @@ fn form(cast: Cast) -> &'static str {
     }
 }
 
-/// Whether it is computed without branches, and gives an integer.
+/// True if the conversion is a branch-free conversion of f32 to an integer type.
 pub(super) fn is_to_integer_choice(cast: Cast) -> bool {
     form(cast) == "to_integer_choice"
 }
 
-/// Whether a conversion is computed without branches, so that compilers make vectors of it: between f32 and what has 16 bits
-/// or fewer. Its sums of floats are rounded to nearest.
+/// True if a conversion has a branch-free algorithm that compilers can vectorize: from f32 to a float or integer type
+/// of at most 16 bits, or from such a float type to f32. The algorithm needs rounding to nearest.
 fn is_choice(cast: Cast) -> bool {
     let is_single = |dtype: Dtype| dtype.scalar == Scalar::F32;
     let is_small = |dtype: Dtype| {
@@ -178,7 +181,7 @@ fn is_choice(cast: Cast) -> bool {
     is_single(from) && (is_small(to) || is_integer) || is_small(from) && is_single(to)
 }
 
-/// Whether the languages convert integers into this float themselves.
+/// True if a C cast converts integers to this float type.
 fn is_plain(dtype: Dtype) -> bool {
     matches!(dtype.scalar, Scalar::F32 | Scalar::F64)
 }
@@ -242,13 +245,13 @@ fn cast_unit(cast: Cast, dialect: &Dialect) -> CastUnit {
     }
 }
 
-/// The numbers with which a conversion is computed without branches.
+/// Constants of a branch-free conversion.
 #[derive(Default)]
 struct Choice {
-    /// What lies between the exponents of the two types, in place.
+    /// Difference of the exponent biases of the two types, shifted to the exponent field of an f32.
     rebias: u32,
-    /// `widen_choice`: the least number of the source. The others: the number whose last place is the least number of the
-    /// destination, or 1.
+    /// `widen_choice`: least positive value of the source. `narrow_choice`: f32 whose last mantissa bit is the least
+    /// positive value of the destination. `to_integer_choice`: f32 whose last mantissa bit is 1. `to_integer`: 0.5.
     unit: f32,
 }
 
@@ -257,7 +260,7 @@ fn choice(cast: Cast, form: &str) -> Choice {
         "widen_choice" => (cast.from(), 0),
         "narrow_choice" => (cast.to(), 23),
         "to_integer" => return Choice { rebias: 0, unit: 0.5 },
-        // Half as much again keeps numbers below 0 above it.
+        // 1.5 · 2^23: the sum with a negative number keeps this exponent, so that its last mantissa bit is still 1.
         "to_integer_choice" => return Choice { rebias: 0, unit: 12_582_912.0 },
         _ => return Choice::default(),
     };
@@ -270,12 +273,13 @@ fn mantissa_bits(format: &fill::FloatFormat) -> i32 {
     i32::try_from(format.mantissa_bits).unwrap_or(0)
 }
 
-/// The least and the greatest float of the source that are no further than the integers of the destination, and those integers.
+/// Least and greatest source floats that are within the limits of the destination integer type, and these limits, as
+/// literals.
 fn float_limits(cast: Cast, dialect: &Dialect) -> Limits {
     let (from, to) = (cast.from(), cast.to());
     let (least, most) = range(to.scalar);
     let mantissa = fill::format(from.scalar).map_or(0, |format| format.mantissa_bits + 1);
-    // The bits of `most` are ones: those that the mantissa holds are kept.
+    // `most` is `2^k - 1`: the bits that fit the mantissa are kept.
     let dropped = most.count_ones().saturating_sub(mantissa);
     let high = most >> dropped << dropped;
     #[expect(clippy::cast_precision_loss, reason = "a mantissa holds its ones")]
@@ -295,7 +299,7 @@ fn float_limits(cast: Cast, dialect: &Dialect) -> Limits {
     }
 }
 
-/// A float of an f32 or f64 as a literal.
+/// Literal of a value of type f32 or f64.
 fn float_literal(value: f64, dtype: Dtype, dialect: &Dialect) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "it is an f32")]
     let bits = match dtype.scalar {
@@ -305,7 +309,8 @@ fn float_literal(value: f64, dtype: Dtype, dialect: &Dialect) -> String {
     element::literal(dialect, &dtype.to_string(), &bits, Spelling::Number)
 }
 
-/// Which integers are clamped, and to what, as literals.
+/// Bounds of a clamped conversion as literals: least and greatest source value that is not clamped (`None` if no value
+/// is), and the results below and above.
 #[derive(Default)]
 struct Limits {
     low: Option<String>,
@@ -325,13 +330,13 @@ fn limits(cast: Cast, dialect: &Dialect) -> Limits {
     }
 }
 
-/// An integer of a type as a literal.
+/// Literal of an integer of type `dtype`.
 fn integer_literal(value: i128, dtype: Dtype, dialect: &Dialect) -> String {
     let bits = u64::try_from(value & i128::from(u64::MAX)).unwrap_or(0) & mask(dtype);
     element::literal(dialect, &dtype.to_string(), &format!("{bits:x}"), Spelling::Number)
 }
 
-/// All bits of an element.
+/// Mask of all bits of an element.
 fn mask(dtype: Dtype) -> u64 {
     u64::MAX >> 64_u32.saturating_sub(dtype.element_bits()).min(63)
 }
@@ -367,7 +372,7 @@ fn side(dtype: Dtype, dialect: &Dialect) -> CastSide {
     }
 }
 
-/// The unsigned type that holds the bits of an element.
+/// Unsigned type of the same width as an element, at least 8 bits.
 pub(super) fn holder(dtype: Dtype) -> Scalar {
     match dtype.element_bits() {
         64 => Scalar::U64,

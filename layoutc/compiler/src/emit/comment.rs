@@ -1,9 +1,9 @@
-//! Text of other people inside comments: nothing in it ends the comment, joins lines or turns the reading direction.
+//! Escaping of foreign text in comments: the text cannot end the comment, join lines or change the reading direction.
 
 use std::fmt::Write as _;
 
-/// `text` fit for a `//` or a `/* */` comment: printable ASCII as it is, anything else by its number
-/// (`<U+202E>`); `*/`, `/*` and `??/` are pulled apart, and no line ends in a backslash.
+/// `text` as the content of a `//` or `/* */` comment: printable ASCII is unchanged, any other character becomes its
+/// code point (`<U+202E>`); `*/`, `/*` and `??/` are separated by a blank, and no line ends in a backslash.
 pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -13,7 +13,7 @@ pub fn escape(text: &str) -> String {
                 safe.push(' ');
                 safe.push(c);
             }
-            // A trigraph for the backslash that joins lines.
+            // Trigraph of the backslash, which joins lines.
             (Some('?'), '/') if safe.ends_with("??") => safe.push_str(" /"),
             (_, ' '..='~') => safe.push(c),
             (_, '\n' | '\t') => safe.push(' '),

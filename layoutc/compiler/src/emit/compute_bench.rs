@@ -1,4 +1,4 @@
-//! At which size a kernel is timed, and what it does then.
+//! Symbol values, operation counts and buffers for the benchmarks of kernels.
 
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
@@ -18,10 +18,10 @@ use crate::plan::index::buffer_bytes;
 use crate::plan::lower::PlanError;
 use crate::plan::{Context, Naming, is_given};
 
-/// The most operations of a kernel whose symbols are chosen.
+/// Maximum number of operations of a kernel whose symbol values are chosen.
 const MOST_OPERATIONS: i128 = 1 << 28;
 
-/// The size of one kernel.
+/// Benchmark sizes of one kernel.
 pub(super) fn compute(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -43,7 +43,7 @@ pub(super) fn compute(
         let elements = |elements: &Algebra| sizes.value(context, &buffer_bytes(context, elements)?);
         bytes = bytes.saturating_add(elements(context.layout.logical_elements())?);
         let slots = elements(context.layout.physical_elements())?;
-        // An index that the caller has promised lies inside.
+        // An index that is declared to be in a range is 0, which is in the range.
         let number = i128::from(operand.range.is_none());
         memory.push(memory_of(context.tensor, (slots, number), dialect));
     }
@@ -75,7 +75,7 @@ fn whole(values: &[i128]) -> Vec<i64> {
     values.iter().map(|value| clamped(*value)).collect()
 }
 
-/// Memory of `bytes` bytes whose elements are `number`.
+/// Buffer of `bytes` bytes whose elements all have the value `number`.
 fn memory_of(
     tensor: &Tensor,
     (bytes, number): (i64, i128),
@@ -93,7 +93,7 @@ fn memory_of(
     ComputeMemoryUnit { in_buffer, bytes, one }
 }
 
-/// Operations on elements, those outside tensors too.
+/// Number of element operations of a kernel, including those of out-of-bounds elements.
 fn operations(compute: &KernelInstance, values: &[i64]) -> Result<i128, PlanError> {
     let mut all = 0_i128;
     for statement in &compute.statements {
@@ -103,7 +103,7 @@ fn operations(compute: &KernelInstance, values: &[i64]) -> Result<i128, PlanErro
     Ok(all)
 }
 
-/// Operations on elements in one round.
+/// Number of element operations in one iteration of a statement.
 fn operations_of(statement: &Statement) -> i128 {
     let is_reduced = statement.axes.len() > statement.written_axes;
     let puts_together = statement.op != Reduction::Assign && (is_reduced || statement.accumulate);

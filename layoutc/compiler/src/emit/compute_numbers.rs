@@ -1,4 +1,4 @@
-//! The numbers that the test program of a manifest gives to what kernels read.
+//! Input values that the test program gives to kernels.
 
 use std::collections::BTreeSet;
 
@@ -15,21 +15,21 @@ use crate::model::compute::{
 };
 use crate::model::{Fill, FillValue, Manifest};
 
-/// Which numbers a kernel is given.
+/// Set of input values for an operand of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
     All,
-    /// For functions that have no value below 0.
+    /// Positive values, for functions that are undefined for negative arguments.
     Positive,
-    /// For products of integers.
+    /// 1 and -1, for integer products.
     Units,
-    /// For indices.
+    /// Values that are used as indices.
     Indices,
-    /// For indices that the kernel says are below this.
+    /// Values that are used as indices and that the kernel requires to be below this bound.
     Below(i128),
 }
 
-/// The values that an operand of a kernel is given.
+/// Set of input values for a buffer of a kernel.
 pub(super) fn numbers_for(compute: &KernelInstance, buffer: BufferRef) -> Numbers {
     if indexes(compute, buffer) {
         let BufferRef::Operand(k) = buffer else { return Numbers::Indices };
@@ -57,12 +57,12 @@ pub(super) fn numbers_for(compute: &KernelInstance, buffer: BufferRef) -> Number
     found
 }
 
-/// Whether elements of a buffer are indices, or part of one.
+/// True if elements of the buffer are indices, or operands of an index computation.
 fn indexes(compute: &KernelInstance, buffer: BufferRef) -> bool {
     accesses(compute).iter().any(|(_, index)| index.iter().any(|index| index.value.uses(buffer)))
 }
 
-/// The accesses at indices that are read, each with what is accessed.
+/// Accesses at indices read from buffers (gather and scatter), as pairs (accessed buffer, indices).
 fn accesses(compute: &KernelInstance) -> Vec<(BufferRef, &[DataIndex])> {
     let mut all: Vec<(BufferRef, &[DataIndex])> = Vec::new();
     for statement in &compute.statements {
@@ -76,17 +76,18 @@ fn accesses(compute: &KernelInstance) -> Vec<(BufferRef, &[DataIndex])> {
     all
 }
 
-/// The least value of an extent.
+/// Least value of an extent for all values of the symbols; 0 if the bounds are unknown.
 fn least(extent: &Expr, compute: &KernelInstance) -> i128 {
     Facts::new(&compute.symbols).bounds(extent).map_or(0, |(least, _)| least)
 }
 
-/// The numbers of a type.
+/// Input values of float and integer types, ascending.
 const FLOATS: &[f64] = &[-2.0, -1.5, -1.0, -0.5, 0.5, 0.75, 1.0, 2.0];
 const INTEGERS: &[i32] = &[-3, -2, -1, 1, 2, 3, 4, 5];
 
-/// Numbers that sums and products of a few thousand elements hold exactly, none of them 0 where there are others. Those of indices
-/// are also the first and the last of the axes that they are on, and some in between and behind.
+/// Input values of a tensor as pairs (number, element bits), ascending. Sums and products of a few thousand elements
+/// are exact, and only index and boolean types include 0. Index values include both ends of the indexed axes, their
+/// middle, and the first index beyond.
 pub(super) fn numbers(manifest: &Manifest, tensor: usize) -> Vec<(f64, u64)> {
     let Some(dtype) = manifest.tensors.get(tensor).map(|tensor| tensor.dtype) else {
         return Vec::new();
@@ -107,7 +108,7 @@ pub(super) fn numbers(manifest: &Manifest, tensor: usize) -> Vec<(f64, u64)> {
     all.into_iter().filter_map(bits).collect()
 }
 
-/// Indices at the ends of the axes that elements of a tensor are on.
+/// Index values at the first, middle and last index of the axes that elements of a tensor index, and beyond the end.
 fn ends(manifest: &Manifest, tensor: usize) -> BTreeSet<i32> {
     let mut ends = BTreeSet::new();
     for compute in &manifest.computes {
@@ -142,7 +143,8 @@ fn axes<'m>(manifest: &'m Manifest, compute: &'m KernelInstance, buffer: BufferR
     tensor.map(|tensor| tensor.layout.logical()).unwrap_or_default()
 }
 
-/// The first of the numbers of a tensor that are picked, and how many there are.
+/// Position of the first of a tensor's values that belong to the set `wanted`, and the number of such values, at least
+/// 1.
 pub(super) fn picked(
     manifest: &Manifest,
     operand: &KernelOperand,

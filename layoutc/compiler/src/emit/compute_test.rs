@@ -1,5 +1,4 @@
-//! What the test program of a manifest needs to know of each kernel: its definition, numbers for what it reads, and how far
-//! from the definition what it writes may lie.
+//! Values for the tests of kernels in the test program of a manifest: reference implementation, inputs, and tolerances.
 
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::symbol::Symbol;
@@ -21,10 +20,10 @@ use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::names::Namer;
 use crate::plan::{self, Context, Naming, Plain};
 
-/// With more rounds than this the definition leaves out elements.
+/// Maximum number of iterations of the reference implementation; beyond it, only a sample of the elements is computed.
 const MOST_ROUNDS: i128 = 1 << 24;
 
-/// The test values of one kernel.
+/// Test values of one kernel.
 pub(super) fn compute(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -51,7 +50,7 @@ pub(super) fn compute(
     let relative = tolerance(compute, cases.last().map_or(&[], Vec::as_slice))?;
     if samples {
         for (case, rounds) in cases.iter_mut().zip(work) {
-            // Odd, so that it is no multiple of a power of two.
+            // An odd interval is not a multiple of a power of two.
             case.push(i64::try_from(rounds / MOST_ROUNDS).unwrap_or(i64::MAX) | 1);
         }
     }
@@ -70,7 +69,7 @@ pub(super) fn compute(
     Ok(ComputeTestUnit { plain, samples, symbols, cases, operands, locals })
 }
 
-/// The tensors that the operands of a kernel are.
+/// Tensors of a kernel's operands, in the order of the operands.
 pub(super) fn operands<'m>(
     manifest: &'m Manifest,
     compute: &KernelInstance,
@@ -80,7 +79,8 @@ pub(super) fn operands<'m>(
     compute.operands.iter().map(tensor).collect()
 }
 
-/// An operand, with the names of symbols; the definition computes all of its elements.
+/// Test values of operand `k`, not sampled. `named` has pairs (symbol, identifier), `relative` is the relative
+/// tolerance of the kernel. `None` if an operand or symbol is unknown.
 fn operand(
     (manifest, compute): (&Manifest, &KernelInstance),
     (k, context): (usize, &Context<'_>),
@@ -110,7 +110,7 @@ fn operand(
     })
 }
 
-/// The memory for intermediates that the caller gives: the last parameters.
+/// Buffers for intermediates that the caller provides, which are the last parameters.
 fn locals(
     compute: &KernelInstance,
     dialect: &Dialect,
@@ -137,7 +137,8 @@ fn locals(
     Ok(units)
 }
 
-/// How often a statement computes a value, with these values of the symbols; from this axis on.
+/// Number of values that a statement computes: product of the extents of its axes from `from` on, for these values of
+/// the symbols.
 pub(super) fn rounds(
     statement: &Statement,
     from: usize,
@@ -154,7 +155,7 @@ pub(super) fn rounds(
     Ok(rounds)
 }
 
-/// Whether what a buffer held before is read.
+/// True if the kernel reads the buffer, or preserves some of its previous contents.
 fn is_read(compute: &KernelInstance, buffer: BufferRef) -> bool {
     compute.statements.iter().any(|statement| {
         let accumulates = statement.keeps() && statement.target == buffer;
@@ -162,14 +163,14 @@ fn is_read(compute: &KernelInstance, buffer: BufferRef) -> bool {
     })
 }
 
-/// Whether a buffer is written without regard to what it held.
+/// True if the first statement that writes the buffer does not depend on its previous contents.
 fn is_overwritten(compute: &KernelInstance, buffer: BufferRef) -> bool {
     let mut statements = compute.statements.iter();
     let first = statements.find(|statement| statement.target == buffer);
     first.is_some_and(|statement| !statement.keeps())
 }
 
-/// How much of a number each of its float operations may be wrong: half of it at the most, and the other order of sums.
+/// Bound on the relative error of a kernel's results: rounding of each operation, and reordered sums.
 fn tolerance(compute: &KernelInstance, values: &[i64]) -> Result<f64, PlanError> {
     let mut all = 0.0_f64;
     for statement in &compute.statements {
@@ -190,7 +191,7 @@ fn tolerance(compute: &KernelInstance, values: &[i64]) -> Result<f64, PlanError>
     Ok(all)
 }
 
-/// The distance from 1 to the next number; 0 for integers.
+/// Distance from 1 to the next float of the type; 0 for integer types.
 pub(super) fn epsilon(scalar: Scalar) -> f64 {
     fill::format(scalar).map_or(0.0, |format| {
         let bits = i32::try_from(format.mantissa_bits).unwrap_or(0);
@@ -198,13 +199,13 @@ pub(super) fn epsilon(scalar: Scalar) -> f64 {
     })
 }
 
-/// How far an element of this type may lie from what it is by definition, and as a part of that.
+/// Literals `[absolute, relative]` of the tolerance for elements of a type.
 fn allowed(dtype: Dtype, relative: f64) -> [String; 2] {
     let spelled = |value: f64| if value == 0.0 { "0".to_owned() } else { format!("{value:.1e}") };
     match dtype.scalar {
         Scalar::Bool => [spelled(0.0), spelled(0.0)],
         scalar => match epsilon(scalar) {
-            // What is rounded to an integer may be rounded to the next.
+            // A value close to a half may be rounded to either integer.
             0.0 if relative > 0.0 => ["1".to_owned(), spelled(relative)],
             0.0 => [spelled(0.0), spelled(0.0)],
             own => [spelled(relative + 2.0 * own), spelled(relative + 2.0 * own)],
@@ -212,7 +213,7 @@ fn allowed(dtype: Dtype, relative: f64) -> [String; 2] {
     }
 }
 
-/// The tensors that the tests fill or look at, in their order.
+/// Tensors that the tests fill or compare, in the order of the manifest.
 pub(super) fn computed(
     manifest: &Manifest,
     tests: &[&ComputeTestUnit],

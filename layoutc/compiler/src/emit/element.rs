@@ -1,11 +1,11 @@
-//! Elements in the C family: their types and their literals.
+//! Types and literals of elements in the C family.
 
 use super::dialect::Dialect;
 use super::record;
 use crate::base::dtype::{Dtype, Scalar};
 use crate::emit::syntax::Spelling;
 
-/// The type of an element, or with `in_buffer` of what a buffer of them holds: packed elements are bytes there.
+/// Type of an element; with `in_buffer`, type of the items of a buffer, which are bytes for sub-byte elements.
 pub(super) fn type_name(dialect: &Dialect, element: &str, in_buffer: bool) -> String {
     let Some(dtype) = Dtype::of_plan(element) else { return element.to_owned() };
     if in_buffer && dtype.element_bits() < 8 {
@@ -20,7 +20,7 @@ pub(super) fn type_name(dialect: &Dialect, element: &str, in_buffer: bool) -> St
     (dialect.own_type)(dtype).unwrap_or_else(|| format!("{}{dtype}", dialect.structure))
 }
 
-/// The structure behind a type: its name and its members, `None` for a type of the language.
+/// Name and members of the structure that represents a type; `None` for a built-in type.
 pub(super) fn structure(dialect: &Dialect, dtype: Dtype) -> Option<(String, String)> {
     if let Some(record) = dtype.record() {
         return Some((record::name(dialect, record), record::members(dialect, record)));
@@ -31,7 +31,7 @@ pub(super) fn structure(dialect: &Dialect, dtype: Dtype) -> Option<(String, Stri
         let own = (dialect.own_type)(dtype).is_some();
         return (!own).then(|| (name, format!("{scalar} lane[{}];", dtype.lanes)));
     }
-    // A complex type that is not the language's own carries the name of the structure.
+    // A complex type that is not built in has the name of its structure.
     if (dialect.scalars)(dtype.scalar) != name {
         return None;
     }
@@ -42,7 +42,7 @@ pub(super) fn structure(dialect: &Dialect, dtype: Dtype) -> Option<(String, Stri
     }
 }
 
-/// The literal of an element whose scalars have these bits (hexadecimal): an initialiser of a constant.
+/// Literal of an element as an initializer; `bits` are the hexadecimal bits of each lane, or of the whole record.
 pub(super) fn literal(dialect: &Dialect, element: &str, bits: &str, spelling: Spelling) -> String {
     let Some(dtype) = Dtype::of_plan(element) else { return bits.to_owned() };
     if let Some(record) = dtype.record() {
@@ -67,7 +67,7 @@ pub(super) fn literal(dialect: &Dialect, element: &str, bits: &str, spelling: Sp
     if own.is_some() { format!("{{{lanes}}}") } else { format!("{{{{{lanes}}}}}") }
 }
 
-/// The literal of a scalar of these bits; of a complex number the real part.
+/// Literal of a scalar with these bits; for a complex number, the bits are the real part and the imaginary part is 0.
 pub(super) fn scalar_literal(dialect: &Dialect, scalar: Scalar, bits: u64) -> String {
     let single = || single_literal(f32::from_bits(u32::try_from(bits & 0xFFFF_FFFF).unwrap_or(0)));
     let complex = |real: String, zero: &str| {
@@ -117,7 +117,7 @@ pub(super) fn scalar_literal(dialect: &Dialect, scalar: Scalar, bits: u64) -> St
     }
 }
 
-/// The digits of an unsigned integer, marked as one where they would be of another type.
+/// Digits of an unsigned integer, with a suffix or macro if the digits alone have another type.
 fn unsigned_literal(dialect: &Dialect, scalar: Scalar, bits: u64, digits: String) -> String {
     match (scalar, dialect.wide_literal) {
         _ if bits <= 0x7FFF_FFFF => digits,

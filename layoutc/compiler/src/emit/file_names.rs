@@ -1,8 +1,8 @@
-//! Set of the names at file scope, with a fast negative lookup.
+//! Set of the identifiers at file scope, with a fast negative lookup.
 
 use crate::target::word_set::{Marks, mark};
 
-/// Name at file scope. Ordered by its hash first, which decides most comparisons.
+/// Identifier at file scope; ordered by hash first, which decides most comparisons.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name {
     hash: u64,
@@ -21,16 +21,16 @@ impl Name {
     }
 }
 
-/// Source: Fowler, Noll and Vo, FNV-1a, draft-eastlake-fnv.
+/// FNV-1a hash. Source: Fowler, Noll and Vo, draft-eastlake-fnv.
 fn hash(name: &str) -> u64 {
     let add = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
     name.bytes().fold(0xCBF2_9CE4_8422_2325, add)
 }
 
-/// Names at file scope.
+/// Set of identifiers at file scope.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// Sorted.
+    /// Identifiers in ascending order.
     names: Vec<Name>,
     marks: Marks,
 }

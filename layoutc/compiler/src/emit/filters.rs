@@ -1,4 +1,4 @@
-//! What templates may call: trees as text, and text within bounds.
+//! Filters of the templates: printers of syntax trees, and text filters with limited output.
 
 use std::borrow::Cow;
 
@@ -12,15 +12,15 @@ use super::print::{self, Style};
 use super::whole;
 use crate::emit::syntax::{Expr, Function, Stmt};
 
-/// The most that one call of a filter may give, in bytes.
+/// Maximum output of one filter call, in bytes.
 const MAX_TEXT: usize = 1 << 20;
 
-/// The dialects that filters print.
+/// Dialects that the filters print.
 #[derive(Clone, Copy)]
 pub(super) struct Dialects {
-    /// The model's own.
+    /// Dialect of the model.
     own: &'static Dialect,
-    /// C, and without strength reduction; with the model's index type where the model is C's.
+    /// C dialects with and without strength reduction, with the model's index type if the model is in C.
     c: [&'static Dialect; 2],
     opencl: &'static Dialect,
     cuda: &'static Dialect,
@@ -33,7 +33,7 @@ impl Default for Dialects {
 }
 
 impl Dialects {
-    /// Those of a model in `language` whose indices are of type `index`.
+    /// Dialects for a model in `language` whose index type is `index`.
     pub(super) fn of(language: &str, index: &str) -> Self {
         let [own, plain] = Dialect::find(language, index).unwrap_or([&C, &C_PLAIN]);
         let mut all = Self { own, ..Self::default() };
@@ -59,7 +59,7 @@ impl Dialects {
     }
 }
 
-/// Gives an environment the filters, and takes away those that know no bounds.
+/// Adds the filters to an environment, and removes built-in filters with unlimited output.
 pub(super) fn add(environment: &mut Environment<'_>, dialects: Dialects) {
     for name in ["format", "pprint", "string", "batch", "slice", "sum", "chain", "zip"] {
         environment.remove_filter(name);
@@ -87,13 +87,13 @@ pub(super) fn add(environment: &mut Environment<'_>, dialects: Dialects) {
         tree::<Function>(value).map(|function| print::prototype(dialect, &function))
     });
     environment.add_filter("parameters", move |value: &Value, restrict: Rest<String>| {
-        // C's files are read as C++ too, which lacks the word: its sources have a macro for it.
+        // C sources may be compiled as C++, which lacks `restrict`: the sources define a macro.
         let own = dialects.own.restrict;
         let own = if own.is_empty() { "LAYOUTC_RESTRICT " } else { own };
         let restrict = if restrict.is_empty() { "" } else { own };
         tree::<Function>(value).map(|f| print::parameters(dialects.own, &f, restrict))
     });
-    // Whether a move is worth being compiled for each length of vectors, with all that it calls inside it.
+    // True if a relayout is compiled once per vector length, with its primitives inlined.
     environment.add_filter("has_vectors", |value: &Value| {
         tree::<Function>(value).map(|function| super::blocks::has_vectors(&function))
     });
@@ -113,7 +113,7 @@ pub(super) fn too_long() -> Error {
     Error::new(ErrorKind::WriteFailure, "the text is too long")
 }
 
-/// Collects text up to [`MAX_TEXT`] bytes, and fails beyond.
+/// Text of at most [`MAX_TEXT`] bytes; writing more fails.
 struct Bounded(String);
 
 impl std::fmt::Write for Bounded {
@@ -126,7 +126,7 @@ impl std::fmt::Write for Bounded {
     }
 }
 
-/// What a value is written as.
+/// Text that a value is rendered as; an undefined value or more than [`MAX_TEXT`] bytes is an error.
 pub(super) fn text_of(value: &Value) -> Result<Cow<'_, str>, Error> {
     if let Some(text) = value.as_str() {
         return if text.len() > MAX_TEXT { Err(too_long()) } else { Ok(Cow::Borrowed(text)) };
@@ -147,7 +147,7 @@ fn push(text: &mut String, part: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Every line but the first moved right by `width` blanks; empty lines stay empty.
+/// Text with every line but the first indented by `width` blanks, at most 256; empty lines stay empty.
 fn indent(text: &str, width: usize) -> Result<String, Error> {
     let blanks = " ".repeat(width.min(256));
     let mut indented = String::new();
@@ -190,7 +190,7 @@ fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
     Ok(replaced)
 }
 
-/// A tree of the model: as the model holds it, or read from what a template made.
+/// Syntax tree in a template value: borrowed from the model, or deserialized from a value that a template made.
 fn tree<T: Clone + DeserializeOwned + 'static>(value: &Value) -> Result<Cow<'_, T>, Error> {
     if let Some(tree) = whole::part(value) {
         return Ok(Cow::Borrowed(tree));
@@ -202,11 +202,11 @@ fn tree<T: Clone + DeserializeOwned + 'static>(value: &Value) -> Result<Cow<'_, 
     })
 }
 
-/// The deepest indentation that a filter prints.
+/// Maximum indentation level that a filter prints.
 const MAX_INDENT: usize = 32;
 
-/// An expression, or a statement, a list of them, the body of a function: indented by `depth` levels, by one if none is
-/// given.
+/// Text of an expression, a statement, a list of statements, or the body of a function. Statements are indented by the
+/// first level in `depth`, by 1 if `depth` is empty.
 fn tree_text(value: &Value, style: Style, depth: &[usize]) -> Result<String, Error> {
     let depth = depth.first().copied().unwrap_or(1).min(MAX_INDENT);
     if let Some(function) = whole::part(value) {
@@ -230,7 +230,7 @@ fn tree_text(value: &Value, style: Style, depth: &[usize]) -> Result<String, Err
     tree::<Expr>(value).map(|tree| print::expr(style, &tree))
 }
 
-/// `#define` lines of constants, their values in one column.
+/// Lines `#define NAME value` of constants, with aligned values.
 fn defines(values: &Value, dialect: &'static Dialect) -> Result<String, Error> {
     let constants = tree::<Vec<Constant>>(values)?;
     let width = constants.iter().map(|constant| constant.name.len()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Whether a tensor's indices, counts and bytes fit the index type of the target.
+//! Check that the indices, counts and byte sizes of a tensor fit the index type of the target.
 
 use layoutc_algebra::expr::{Expr, ExprNode, Var};
 
@@ -10,21 +10,21 @@ use crate::plan::index::{self, buffer_bytes, logical_bytes};
 use crate::plan::lower::{Binding, Range, Scope, range};
 use crate::plan::{Context, Naming};
 
-/// The fault of a tensor that does not fit, with the figure. 64 bits are the checker's own limit: what it lets through
-/// fits them.
+/// Diagnostic for a tensor that does not fit, with the value that exceeds the type; `None` if the tensor fits. A 64-bit
+/// index type is not checked, because the checker rejects larger values.
 pub(super) fn index_fault(
     tensor: &Tensor,
     naming: &Naming<'_>,
     settings: &Settings,
 ) -> Option<Diagnostic> {
     let dialect = settings.dialect;
-    // What has no element has no index.
+    // A tensor without elements has no index.
     let empty = tensor.layout.logical_elements().as_const() == Some(0);
     if dialect.index_max == i64::MAX || empty {
         return None;
     }
     let context = Context::new(tensor, naming);
-    // A kernel asks for the end of the byte that it writes: 8 elements of a bit past its start.
+    // A kernel computes the end of the byte that it writes, up to 8 one-bit elements after its start.
     let ahead = if dialect.counts_bytes || !context.is_packed() { 0 } else { 8 };
     let max = i128::from(dialect.index_max) - ahead;
     let what = excess(&context, max, dialect.counts_bytes)?;
@@ -40,7 +40,8 @@ pub(super) fn index_fault(
     Some(fault.help(help))
 }
 
-/// What exceeds `max`: bytes first, then elements, then the arithmetic in between.
+/// First quantity that exceeds `max`, as text: bytes, then elements, then intermediate index arithmetic. `None` if none
+/// does.
 fn excess(context: &Context<'_>, max: i128, counts_bytes: bool) -> Option<String> {
     let layout = context.layout;
     let symbol = |var| context.symbol(var);
@@ -89,7 +90,7 @@ fn excess(context: &Context<'_>, max: i128, counts_bytes: bool) -> Option<String
         .map(|reached| format!("its index arithmetic reaches {reached}, the type {max}"))
 }
 
-/// An index that counts `0..extent`.
+/// Binding of an index with the range `0..extent`.
 fn counted(extent: &Expr, symbol: &Scope<'_>) -> Binding {
     let high = range(extent, symbol).high.map(|extent| extent.saturating_sub(1));
     Binding { tree: crate::ir::Expr::int(0), range: Range { low: Some(0), high } }
@@ -100,7 +101,7 @@ fn over(count: &Expr, symbol: &Scope<'_>, max: i128, unit: &str) -> Option<Strin
     (most > max).then(|| format!("it takes up to {most} {unit}, and the type ends at {max}"))
 }
 
-/// The greatest magnitude of the expression and of all its parts.
+/// Greatest magnitude of an expression and of all its subexpressions; `i128::MAX` if unbounded.
 fn reach(expr: &Expr, scope: &Scope<'_>) -> i128 {
     let own = range(expr, scope);
     let magnitude = |bound: Option<i128>| bound.map_or(i128::MAX, i128::saturating_abs);

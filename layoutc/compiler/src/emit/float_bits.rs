@@ -1,4 +1,4 @@
-//! How the bits of floats are reached: the functions of the language, or those that the unit has to define.
+//! Bit casts of floats: built-in functions of the language, or functions that the unit has to define.
 
 use std::collections::BTreeSet;
 
@@ -9,15 +9,15 @@ use super::model::{FloatBits, Unit};
 use crate::base::dtype::Dtype;
 use crate::base::fill;
 
-/// The functions between a float and the integer that holds its bits.
+/// Names of the bit casts between a float type and the integer type of its width.
 pub(super) struct Names {
-    /// The function that gives the bits.
+    /// Function from the float to its bits.
     pub(super) to_bits: String,
-    /// The function that makes a float of bits.
+    /// Function from bits to the float.
     pub(super) of_bits: String,
 }
 
-/// Those of an element type; `None` where its elements are bits anyway.
+/// Bit casts of an element type; `None` if the type is no float, or its elements are represented by their bits.
 pub(super) fn names(dtype: Dtype, dialect: &Dialect) -> Option<Names> {
     fill::format(dtype.scalar)?;
     if type_of(dtype, dialect) == bits_type(dtype, dialect) {
@@ -40,7 +40,7 @@ enum Way {
     OfBits,
 }
 
-/// The functions that a unit has to define: those that its conversions call and the language lacks.
+/// Bit casts that a unit has to define: those that its conversion functions call and the language lacks.
 pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<FloatBits> {
     let mut called = BTreeSet::new();
     for cast in &unit.casts {
@@ -59,7 +59,7 @@ pub(super) fn of(unit: &Unit, dialect: &Dialect, kernels: bool) -> Vec<FloatBits
             _ => {}
         }
     }
-    // The helpers of small floats make f32 of them, and back.
+    // The helpers for small floats convert to and from f32.
     if !unit.conversions.is_empty() && !kernels {
         called.extend([("f32", Way::ToBits), ("f32", Way::OfBits)]);
     }

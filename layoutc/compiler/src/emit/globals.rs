@@ -1,4 +1,4 @@
-//! Names at file scope: files, guards, and every identifier that is generated.
+//! Identifiers and macros at file scope, and file names, with the detection of collisions.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,8 @@ use crate::model::compute::KernelInstance;
 use crate::model::schedule::GraphSchedule;
 use crate::model::{Manifest, Memory, Tensor, View};
 
-/// The beginning of the guard macro and the files' names. A folder in the stem would let two guards collide: a hash tells them apart.
+/// Base name of the guard macro, and the file names. The guard ends with a hash if characters of the stem are replaced,
+/// so that guards of different stems are distinct.
 pub(super) fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
     let name = out_stem.rsplit('/').next().unwrap_or(out_stem);
     let mut guard: String = format!("{prefix}{out_stem}")
@@ -40,19 +41,19 @@ pub(super) fn file_names(out_stem: &str, prefix: &str) -> (String, Files) {
     (guard, files)
 }
 
-/// What an identifier is generated for.
+/// Origin of a generated identifier, as messages name it.
 struct Owner<'a> {
     what: What<'a>,
     subject: Subject<'a>,
 }
 
 enum What<'a> {
-    /// A word.
+    /// Noun phrase, printed as it is.
     Word(&'a str),
-    /// A word whose `_` stand for blanks.
+    /// Noun phrase with `_` for blanks.
     Words(&'a str),
     Label(&'a str),
-    /// All that the subject has.
+    /// Identifier of the subject itself.
     Whole,
 }
 
@@ -83,12 +84,12 @@ impl fmt::Display for Owner<'_> {
     }
 }
 
-/// The identifiers at file scope so far.
+/// Identifiers at file scope that have been claimed so far.
 struct Claims<'a> {
     settings: &'a Settings,
     owners: BTreeMap<Name, Owner<'a>>,
     faults: Vec<Diagnostic>,
-    /// Two tensors whose names run together would collide in many names: the first says it.
+    /// Pairs of subjects with a reported collision; further collisions of a pair are not reported.
     told: BTreeSet<(Subject<'a>, Subject<'a>)>,
 }
 
@@ -119,7 +120,7 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// What a tensor has, or a view.
+    /// Claims the identifiers of a tensor or a view; `quantities` are the names of its constants or size functions.
     fn tensor(&mut self, tensor: &'a Tensor, subject: Subject<'a>, quantities: &'a [String]) {
         let settings = self.settings;
         let ident = format!("{}{}", settings.prefix, tensor.name);
@@ -192,7 +193,8 @@ impl<'a> Claims<'a> {
 }
 
 impl<'a> Claims<'a> {
-    /// A kernel: with those of its statements before the last on a target that has kernels.
+    /// Claims the identifiers of a kernel instance; on a target with GPU kernels also those of the kernels for all
+    /// statements but the last.
     fn compute(&mut self, compute: &'a KernelInstance, name: &str) {
         let kernels = self.settings.language.kernels;
         let statements = if kernels { compute.statements.len() } else { 1 };
@@ -217,7 +219,7 @@ impl<'a> Claims<'a> {
 }
 
 impl<'a> Claims<'a> {
-    /// What a graph has besides its tensors and conversions.
+    /// Claims the identifiers of a graph's schedule, without those of its tensors and conversions.
     fn schedule(&mut self, schedule: &'a GraphSchedule) {
         let ident = format!("{}{}", self.settings.prefix, schedule.name);
         let upper = ident.to_ascii_uppercase();
@@ -229,7 +231,7 @@ impl<'a> Claims<'a> {
     }
 }
 
-/// The macro for the bytes of a graph's buffer.
+/// Macro for the size of a graph's buffer in bytes.
 pub(super) fn buffer_bytes(upper: &str, buffer: &str) -> String {
     format!("{upper}_{}_BUFFER_BYTES", buffer.to_ascii_uppercase())
 }
@@ -238,7 +240,7 @@ fn joined(owner: &str, what: &str) -> String {
     [owner, "_", what].concat()
 }
 
-/// Every identifier at file scope. Two that are equal are faults.
+/// All identifiers at file scope; `Err` if two of them are equal or one is reserved.
 pub(super) fn globals(manifest: &Manifest, settings: &Settings) -> Result<Names, Vec<Diagnostic>> {
     let quantities: Vec<Vec<String>> = manifest.tensors.iter().map(quantity_names).collect();
     let view_quantities: Vec<Vec<String>> = manifest.views.iter().map(view_quantities).collect();
@@ -273,7 +275,7 @@ pub(super) fn globals(manifest: &Manifest, settings: &Settings) -> Result<Names,
     if faults.is_empty() { Ok(Names::new(owners.into_keys().collect())) } else { Err(faults) }
 }
 
-/// What a target with kernels has besides.
+/// Suffixes of further functions of a tensor on a target with GPU kernels.
 const KERNEL_NAMES: &[&str] = &[
     "fill",
     "fetch",
@@ -287,7 +289,7 @@ const KERNEL_NAMES: &[&str] = &[
     "unpack_unaligned",
 ];
 
-/// The constants and the functions of a kernel's launch range.
+/// Constants and functions for the launch range of a kernel.
 fn range_names(kernel: &str) -> Vec<String> {
     let upper = kernel.to_ascii_uppercase();
     let sizes = (0..3).flat_map(|axis| {
@@ -330,7 +332,7 @@ fn quantity_names(tensor: &Tensor) -> Vec<String> {
     names
 }
 
-/// Those of a view: a window has strides along its own axes.
+/// Names of the constants or size functions of a view; a window has strides along its own axes.
 fn view_quantities(view: &View) -> Vec<String> {
     if !view.is_window() {
         return quantity_names(&view.tensor);
@@ -341,7 +343,7 @@ fn view_quantities(view: &View) -> Vec<String> {
     own.chain(counts).collect()
 }
 
-/// The macros of labels, `INPUT_FIELD_X`, each with its label.
+/// Pairs (macro, label) of a tensor's axis labels: `INPUT_FIELD_X`.
 pub(super) fn label_names<'t>(tensor: &'t Tensor, upper: &str) -> Vec<(String, &'t str)> {
     let mut names = Vec::new();
     for (axis, labels) in tensor.layout.logical().iter().zip(&tensor.labels) {

@@ -1,4 +1,4 @@
-//! Generation of manifests for several targets in parallel.
+//! Parallel generation of manifests for several targets.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,17 @@ use crate::env::{CompileStage, NoObserver, Observer};
 use crate::model::Manifest;
 use crate::solve;
 
-/// Manifest to generate for one target.
+/// Manifest to be generated for one target.
 #[derive(Debug, Clone, Copy)]
 pub struct EmitJob<'a> {
-    /// Name of the target.
+    /// Name of the target in the configuration.
     pub target: &'a str,
-    /// Checked manifest.
+    /// Checked manifest with the tensors of all targets.
     pub manifest: &'a Manifest,
 }
 
 impl EmitJob<'_> {
-    /// Result of `stage` on the manifest as the target sees it: its own tensors, and solved graphs.
+    /// Result of `stage` on the manifest restricted to the target, with the layouts of its graphs solved.
     fn run<T>(
         &self,
         stage: impl FnOnce(&Manifest) -> Result<T, Vec<Diagnostic>>,
@@ -36,7 +36,7 @@ impl EmitJob<'_> {
     }
 }
 
-/// Generator of files under one configuration.
+/// Generator of the files of a project, under one configuration.
 #[derive(Clone, Copy)]
 #[expect(missing_debug_implementations, reason = "a trait object without Debug")]
 pub struct Emitter<'a> {
@@ -46,22 +46,22 @@ pub struct Emitter<'a> {
 }
 
 impl<'a> Emitter<'a> {
-    /// Generator from built-in and project templates.
+    /// Creates a generator from the configuration and the built-in and project templates.
     pub fn new(config: &'a Config, templates: &'a Templates) -> Self {
         Self { config, templates, observer: &NoObserver }
     }
 
-    /// Reports the generation of each job to `observer`.
+    /// Sets the observer that is notified of the generation of each job.
     #[must_use]
     pub fn observed_by(mut self, observer: &'a dyn Observer) -> Self {
         self.observer = observer;
         self
     }
 
-    /// Files of all manifests for every configured target, and the umbrella header if there is one.
+    /// Files of all manifests for every configured target, and the umbrella header if one is configured.
     ///
     /// # Errors
-    /// As [`files`](Self::files).
+    /// The diagnostics of [`files`](Self::files) and of [`umbrella`](Self::umbrella).
     pub fn all(&self, manifests: &[Manifest]) -> Result<Vec<GeneratedFile>, Vec<Diagnostic>> {
         let of = |target| manifests.iter().map(move |manifest| EmitJob { target, manifest });
         let jobs: Vec<EmitJob<'_>> = self.config.target.names().into_iter().flat_map(of).collect();
@@ -72,8 +72,8 @@ impl<'a> Emitter<'a> {
         Ok(files)
     }
 
-    /// Umbrella header, which includes the headers of all manifests; `None` if the configuration has none. `outputs`
-    /// are the paths of all other outputs.
+    /// Umbrella header, which includes the headers of all manifests; `None` if none is configured. `outputs` are the
+    /// paths of all other outputs.
     ///
     /// # Errors
     /// `output::collision` with another output, and template errors.
@@ -81,7 +81,7 @@ impl<'a> Emitter<'a> {
         umbrella(self.config, outputs, self.templates)
     }
 
-    /// Files of each job, in the order of the jobs.
+    /// Files of each job, in the order of the jobs; empty for a job whose target is not configured.
     ///
     /// # Errors
     /// All planning and template diagnostics, sorted.
@@ -117,13 +117,13 @@ impl<'a> Emitter<'a> {
                 Err(found) => faults.extend(found),
             }
         }
-        // A diagnostic that all targets share is reported once.
+        // A diagnostic that several targets share is reported once.
         diagnostic::sort(&mut faults);
         if faults.is_empty() { Ok(outputs) } else { Err(faults) }
     }
 
-    /// Diagnostics that [`files`](Self::files) would report, without rendering: target limits, planning, missing
-    /// templates. Excludes errors raised by a project's template while it is rendered.
+    /// Diagnostics that [`files`](Self::files) reports before rendering: target limits, planning, missing templates.
+    /// Excludes errors raised while a project's template is rendered.
     pub fn refusals(&self, jobs: &[EmitJob<'_>]) -> Vec<Diagnostic> {
         let Self { config, templates, .. } = *self;
         let common = common_folder(&config.project.sources);

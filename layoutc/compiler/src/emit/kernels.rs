@@ -1,4 +1,4 @@
-//! What templates see of kernels: their functions, their launch ranges, and the images that they read and write.
+//! Template model of GPU kernels: functions, launch configurations, and images that they access.
 
 use super::dialect::Dialect;
 use super::model::{Constant, ImageUnit, KernelUnit, KernelsUnit, RangeUnit, UnalignedUnit};
@@ -14,7 +14,7 @@ use crate::plan::gpu_relayout::{Items, Unaligned};
 use crate::plan::lower::PlanError;
 use crate::plan::{self, Kernel, Naming};
 
-/// The image that a tensor lives in.
+/// Template model of the image that a tensor is stored in; `None` if the tensor is not in an image.
 pub(super) fn image(tensor: &Tensor, ident: &str) -> Result<Option<ImageUnit>, PlanError> {
     let Some(image) = plan::image::of(tensor)? else { return Ok(None) };
     let (lane, channel_type) = match tensor.dtype.scalar {
@@ -47,14 +47,14 @@ pub(super) fn image(tensor: &Tensor, ident: &str) -> Result<Option<ImageUnit>, P
     }))
 }
 
-/// pack and unpack; empty where no kernel reaches the tensor's memory.
+/// Kernels of pack and unpack; empty if kernels cannot access the tensor's memory.
 pub(super) fn moves(tensor: &Tensor, naming: &Naming<'_>) -> Result<Vec<KernelsUnit>, PlanError> {
     let plan = plan::gpu_relayouts(tensor, naming)?;
     let moves = plan.into_iter().flat_map(|plan| [plan.pack, plan.unpack]);
     Ok(moves.filter_map(unit).collect())
 }
 
-/// A relayout.
+/// Kernels of a conversion between two tensors; `None` if there is no kernel.
 pub(super) fn convert(
     manifest: &Manifest,
     convert: &Convert,
@@ -63,7 +63,7 @@ pub(super) fn convert(
     Ok(unit(plan::gpu_relayout::convert(manifest, convert, naming)?))
 }
 
-/// A kernel of the manifest's, on the tensors of one instance.
+/// Kernels of a kernel instance of the manifest; a kernel that only copies a tensor is planned as a relayout.
 pub(super) fn compute(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -80,7 +80,8 @@ pub(super) fn compute(
     Ok(unit(kernels))
 }
 
-/// The last kernel gives the whole its name and its parameters.
+/// Template model of kernels that run in this order; the last one gives the name and parameters of the whole. `None`
+/// without kernels.
 fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
     let last = &kernels.last()?.function;
     let index = |param: &&Param| param.ty == ParamType::Index;
@@ -89,7 +90,7 @@ fn unit(kernels: Vec<Kernel>) -> Option<KernelsUnit> {
         Stmt::Assert { condition } => Some(condition.clone()),
         _ => None,
     });
-    // What a launcher names of the kernels before the last.
+    // Prefixes of the names in a launcher that belong to the kernels before the last.
     let several = kernels.len() > 2;
     let before = (1..kernels.len())
         .map(|k| if several { format!("first{k}_") } else { "first_".to_owned() })
@@ -141,7 +142,7 @@ fn kernel_unit(kernel: Kernel, symbols: &[Param], before: &str) -> KernelUnit {
     }
 }
 
-/// The launch range of a kernel: constants, and functions of the symbols.
+/// Launch configuration of a kernel: constants, and functions of the symbols for sizes that are not constants.
 fn launch(kernel: &Kernel, symbols: &[Param]) -> (Vec<Constant>, Vec<Whole<Function>>) {
     let name = &kernel.function.name;
     let upper = name.to_ascii_uppercase();
@@ -172,7 +173,7 @@ fn launch(kernel: &Kernel, symbols: &[Param]) -> (Vec<Constant>, Vec<Whole<Funct
     (constants, counts)
 }
 
-/// The axes of a launch range, with names that begin so.
+/// Axes of a launch range, fastest first; `before` is the prefix of their names.
 fn axes(kernel: &Kernel, before: &str) -> Vec<RangeUnit> {
     let names: &[&str] =
         if kernel.range.len() == 1 { &["items"] } else { &["columns", "rows", "layers"] };
@@ -190,7 +191,7 @@ fn axes(kernel: &Kernel, before: &str) -> Vec<RangeUnit> {
     axes.collect()
 }
 
-/// A name that no parameter has.
+/// Name based on `wanted` that no parameter has.
 fn free(wanted: &str, params: &[Param]) -> String {
     let taken = |name: &str| params.iter().any(|param| param.name == name);
     let mut name = wanted.to_owned();
@@ -200,7 +201,7 @@ fn free(wanted: &str, params: &[Param]) -> String {
     name
 }
 
-/// Threads of a block: neighbours along the fastest axis first, as memory is coalesced.
+/// Threads of a block along each axis, fastest first: 32 along the fastest of several axes, for coalesced accesses.
 fn threads(axes: usize) -> &'static [i64] {
     match axes {
         1 => &[GPU.threads],
@@ -209,7 +210,7 @@ fn threads(axes: usize) -> &'static [i64] {
     }
 }
 
-/// `ceil(items / threads)` of items that are known.
+/// `ceil(items / threads)` for a constant number of items; `None` otherwise.
 fn blocks(items: &ir::Expr, threads: i64) -> Option<i64> {
     let ir::Expr::Int { value } = items else { return None };
     Some(value.saturating_sub(1).div_euclid(threads).saturating_add(1))

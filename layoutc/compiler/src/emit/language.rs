@@ -1,50 +1,50 @@
-//! The languages that files are written in, as data: dialects, templates, and what their memory can hold.
+//! Table of the target languages: dialects, templates, and limits of their memory.
 
 use super::Part;
 use super::dialect::{C, CUDA, Dialect, OPENCL};
 use crate::base::dtype::Scalar;
 use crate::target::limits::{self, Limits};
 
-/// A language of generated files.
+/// Language of generated files.
 #[derive(Debug)]
 pub struct Language {
-    /// Its name in manifests and configurations, and that of its folder.
+    /// Name of the language in manifests and configurations, and of its template and output folders.
     pub name: &'static str,
-    /// The dialect with the index type that holds without a configuration.
+    /// Dialect with the default index type.
     pub dialect: &'static Dialect,
-    /// The index type that holds 64 bits, as configurations call it.
+    /// Name of the 64-bit index type in configurations, for a help text.
     pub wider_index: &'static str,
-    /// Whether tensors are moved by kernels, one work item for each piece, instead of loops.
+    /// True if tensors are packed and converted by GPU kernels, false if by loops on the CPU.
     pub kernels: bool,
-    /// The key of a configuration that says how great images are.
+    /// Configuration key that sets the greatest image sizes; `None` if the sizes are fixed or there are no images.
     pub image_key: Option<&'static str>,
-    /// Limits of its devices.
+    /// Limits of the devices of this language.
     pub limits: &'static Limits,
-    /// What is put before `_H`, `_STAMP` in the names of macros, so that headers of two languages do not meet.
+    /// Infix of macro names before `_H` and `_STAMP`, which keeps headers of two languages distinct: `_CUDA`.
     pub macros: &'static str,
-    /// The headers that every header includes.
+    /// Headers that every generated header includes.
     pub includes: &'static [&'static str],
-    /// The header that elements of a scalar type need.
+    /// Pairs (scalar type, header): header to include if a tensor has elements of the scalar type.
     pub scalar_includes: &'static [(Scalar, &'static str)],
-    /// What is written for each manifest.
+    /// Files generated for each manifest.
     pub files: &'static [File],
 }
 
-/// A file that is written for each manifest.
+/// File that is generated for each manifest.
 #[derive(Debug)]
 pub struct File {
-    /// The template.
+    /// Name of the template.
     pub template: &'static str,
-    /// What follows the manifest's name: `.h`, `_test.c`.
+    /// Suffix after the manifest's name in the file name: `.h`, `_test.c`.
     pub suffix: &'static str,
-    /// It is written where this is asked for.
+    /// Part that the file belongs to; the file is generated if the part is emitted. `None`: always.
     pub part: Option<Part>,
 }
 
-/// Every language, the first being what a project without configuration has.
+/// All languages; the first one is the default of a project without configuration.
 pub const LANGUAGES: [&Language; 3] = [&C_FILES, &OPENCL_FILES, &CUDA_FILES];
 
-/// Headers, sources and test programs.
+/// C: headers, sources, test programs and benchmarks.
 pub const C_FILES: Language = Language {
     name: "c",
     dialect: &C,
@@ -66,8 +66,8 @@ pub const C_FILES: Language = Language {
     ],
 };
 
-/// Programs, and headers for their hosts. The least sizes that OpenCL 1.2 asks of a device with images are 8192
-/// texels and 2048 images; 16384 is what devices have.
+/// OpenCL: programs, and headers for their hosts. OpenCL 1.2 requires image sizes of at least 8192 texels and 2048
+/// images of a device with images; common devices support 16384.
 pub const OPENCL_FILES: Language = Language {
     name: "opencl",
     dialect: &OPENCL,
@@ -84,8 +84,8 @@ pub const OPENCL_FILES: Language = Language {
     ],
 };
 
-/// Headers and sources. The sizes are those of two-dimensional and layered textures and surfaces since compute
-/// capability 3.5.
+/// CUDA: headers and sources. The image sizes are those of two-dimensional and layered textures and surfaces since
+/// compute capability 3.5.
 pub const CUDA_FILES: Language = Language {
     name: "cuda",
     dialect: &CUDA,
@@ -103,7 +103,7 @@ pub const CUDA_FILES: Language = Language {
 };
 
 impl Language {
-    /// The language of a name.
+    /// Language with this name; `None` if there is none.
     pub fn find(name: &str) -> Option<&'static Language> {
         LANGUAGES.into_iter().find(|language| language.name == name)
     }

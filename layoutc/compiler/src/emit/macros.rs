@@ -1,18 +1,18 @@
-//! Index functions as macros: one expression over the parameters, without a call.
+//! Index functions as macros: one expression over the parameters, without calls.
 
 use super::model::MacroUnit;
 use super::print::power_of_two;
 use crate::emit::syntax::{Compare, Expr, Function, Stmt};
 use crate::plan::lower::PlanError;
 
-/// The most nodes of a macro's expression: a floor division repeats what it divides.
+/// Maximum number of nodes in a macro's expression: a floor division repeats its operands.
 const MAX_NODES: u64 = 1 << 14;
 
-/// The macro that gives what a function of one expression gives; `None` for another function, and for a place on a
-/// curve: that is found in a loop.
+/// Macro equivalent to a function that returns one expression. `None` if the function does not end with `return`, or
+/// uses Hilbert curve indices, which need a loop.
 ///
 /// # Errors
-/// [`PlanError::Macro`] where the expression would repeat itself too often.
+/// [`PlanError::Macro`] if the expression has more than [`MAX_NODES`] nodes.
 pub(super) fn of(function: &Function) -> Result<Option<MacroUnit>, PlanError> {
     let Some(Stmt::Return { value }) = function.body.last() else { return Ok(None) };
     let mut is_loop = false;
@@ -35,7 +35,8 @@ pub(super) fn of(function: &Function) -> Result<Option<MacroUnit>, PlanError> {
     }))
 }
 
-/// What a helper function gives, as an expression that C evaluates at compile time.
+/// Expression with the result of a helper function, which a C compiler evaluates at compile time; any other expression
+/// is unchanged.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the other nodes call nothing")]
 fn without_helper(expr: Expr) -> Expr {
     let negative = |a: &Expr, b: &Expr| {
@@ -48,7 +49,7 @@ fn without_helper(expr: Expr) -> Expr {
         otherwise: Box::new(otherwise),
     };
     match expr {
-        // Rounded towards zero, less one where that was up.
+        // Truncating division, minus 1 if the remainder is negative.
         Expr::FloorDiv { a, b } if power_of_two(&b).is_none() => {
             let up = select(negative(&a, &b), Expr::int(1), Expr::int(0));
             Expr::Add { args: vec![Expr::Div { a, b }, Expr::Neg { a: Box::new(up) }] }
@@ -67,7 +68,7 @@ fn without_helper(expr: Expr) -> Expr {
     }
 }
 
-/// How many nodes the expression has without helpers.
+/// Number of nodes of an expression after the expansion of helper functions.
 fn nodes(expr: &Expr) -> u64 {
     let [a, b] = match expr {
         Expr::FloorDiv { a, b }
@@ -80,7 +81,7 @@ fn nodes(expr: &Expr) -> u64 {
             return own;
         }
     };
-    // At most twice what is divided and three times the divisor.
+    // At most two copies of the dividend and three of the divisor.
     a.saturating_mul(2).saturating_add(b.saturating_mul(3)).saturating_add(6)
 }
 

@@ -1,7 +1,7 @@
-//! From the checked model to the text of generated files.
+//! Code generation: from the checked model to the text of the generated files.
 //!
-//! [`emit`] plans every tensor and relayout of a manifest, builds the template model, and renders the templates of
-//! the target over it. It writes no file.
+//! [`emit`] plans every tensor and relayout of a manifest, builds the template model, and renders the templates of the
+//! target with that model. No file is written to disk.
 
 mod arithmetic;
 pub mod array;
@@ -70,35 +70,36 @@ use crate::base::nearest::nearest;
 use crate::model::Manifest;
 use crate::plan::lower::PlanError;
 
-/// Generated file, not written yet.
+/// Generated file in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratedFile {
-    /// Path with `/`: below the target's folder as [`Target`] gives it, below the output folder, with the target's
-    /// folder at its front, as [`Compiler`](crate::Compiler) gives it.
+    /// Path with `/` separators: relative to the target's folder from [`Target`], relative to the output folder
+    /// (starting with the target's folder) from [`Compiler`](crate::Compiler).
     pub path: String,
-    /// Text, with its seal ([`content_hash`]).
+    /// Complete text, including the content hash of [`content_hash`].
     pub text: String,
 }
 
-/// Steps that a built-in template may take, plus those for each tensor.
+/// Fuel of a rendering with built-in templates only, in minijinja instructions; `FUEL_PER_TENSOR` is added per tensor,
+/// view, conversion and kernel.
 const FUEL: u64 = 2_000_000;
 const FUEL_PER_TENSOR: u64 = 50_000;
-/// The same for templates of the user's.
+/// Base fuel if the project has templates of its own, in minijinja instructions.
 const USER_FUEL: u64 = 1_000_000;
 
-/// A target whose templates are compiled once, for any number of manifests.
+/// Target with compiled templates, which generates the files of any number of manifests.
 #[derive(Debug)]
 pub struct Target<'a> {
     settings: &'a Settings,
     templates: &'a Templates,
-    /// The templates, compiled when the first file is made.
+    /// Compiled templates; set when the first file is rendered.
     frames: OnceLock<Frames<'a>>,
-    /// The hash of the templates' texts.
+    /// Hash of the texts of all templates.
     texts: blake3::Hash,
 }
 
 impl<'a> Target<'a> {
-    /// The target with these templates.
+    /// Creates a target; its templates are compiled later, at the first rendering.
     pub fn new(settings: &'a Settings, templates: &'a Templates) -> Self {
         let built_in = render::BUILT_IN.iter().filter_map(|(name, _)| templates.get(name));
         let user = templates.user.iter().flat_map(|(name, text)| [name.as_str(), text]);
@@ -116,10 +117,10 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// What the templates are rendered with.
+    /// Template model of a manifest for this target.
     ///
     /// # Errors
-    /// As [`Target::files`], but for the faults of templates that are rendered.
+    /// The diagnostics of [`Target::files`], except those raised while a template is rendered.
     pub(crate) fn unit(
         &self,
         manifest: &Manifest,
@@ -138,11 +139,11 @@ impl<'a> Target<'a> {
         unit::build(manifest, settings, out_stem)
     }
 
-    /// The files of one manifest. `out_stem` is their path without extension, with `/`: `layers/a` gives `layers/a.h`,
-    /// `layers/a.c`, `layers/a_test.c`.
+    /// Files generated from one manifest. `out_stem` is their path without extension, with `/` separators: `layers/a`
+    /// gives `layers/a.h`, `layers/a.c`, `layers/a_test.c`.
     ///
     /// # Errors
-    /// Every fault found: `padding::fill`, `name::collision`, `limit::generated`, `limit::index_type`, `target::*`,
+    /// All diagnostics found: `padding::fill`, `name::collision`, `limit::generated`, `limit::index_type`, `target::*`,
     /// `template::*`.
     pub fn files(
         &self,
@@ -175,10 +176,10 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The files of one manifest alone; see [`Target::files`].
+/// Generates the files of a single manifest; see [`Target::files`].
 ///
 /// # Errors
-/// As [`Target::files`].
+/// The diagnostics of [`Target::files`].
 pub fn emit(
     manifest: &Manifest,
     settings: &Settings,
@@ -188,7 +189,7 @@ pub fn emit(
     Target::new(settings, templates).files(manifest, out_stem)
 }
 
-/// The fault of a target whose template is not there.
+/// Diagnostic for a custom target whose template does not exist; `None` if the template exists.
 fn missing(own: &OwnFile, templates: &Templates) -> Option<Diagnostic> {
     if templates.get(&own.template).is_some() {
         return None;
@@ -203,13 +204,13 @@ fn missing(own: &OwnFile, templates: &Templates) -> Option<Diagnostic> {
     })
 }
 
-/// The paths of the files of a manifest, in the order in which [`Target::files`] gives them. What the manifest says does
-/// not matter, but for whether it converts tensors that are cut over devices.
+/// Paths of the generated files of a manifest, in the order of [`Target::files`]. `exchanges` is true if the manifest
+/// converts sharded tensors; nothing else in the manifest changes the paths.
 pub fn paths(settings: &Settings, out_stem: &str, exchanges: bool) -> Vec<String> {
     wanted(settings, out_stem, exchanges).into_iter().map(|(_, path)| path).collect()
 }
 
-/// The templates, each with the path of what it writes.
+/// Pairs (template name, output path) of the files to generate for a manifest.
 fn wanted(settings: &Settings, out_stem: &str, exchanges: bool) -> Vec<(String, String)> {
     if let Some(own) = &settings.own {
         return vec![(own.template.clone(), format!("{out_stem}.{}", own.extension))];
@@ -237,28 +238,28 @@ fn fuel(manifest: &Manifest, templates: &Templates) -> u64 {
     base.saturating_add(tensors.saturating_mul(FUEL_PER_TENSOR))
 }
 
-/// A number that changes with whatever the files are made from. `texts` is the hash of the templates.
+/// Stamp of the generated files: a hash of the model and the templates (`texts`), `0x` and 8 hexadecimal digits.
 fn stamp(unit: &model::Unit, texts: &blake3::Hash) -> Result<String, postcard::Error> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&postcard::to_allocvec(unit)?);
     hasher.update(texts.as_bytes());
     let hex = hasher.finalize().to_hex();
-    // 31 bits: an `int` everywhere.
+    // 31 bits, so that the value fits an `int` of every target.
     let value = u32::from_str_radix(hex.as_str().get(..8).unwrap_or("0"), 16).unwrap_or(0);
     Ok(format!("0x{:08X}", value & 0x7FFF_FFFF))
 }
 
-/// A target of the user's own says itself where its lines are empty; its files end with a line.
+/// Text of a custom target with a line feed at its end; the text is otherwise unchanged.
 fn ended(text: String) -> String {
     if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
 }
 
-/// Text without blanks at line ends and without consecutive empty lines, with one line end at the end and with lines
-/// of at most [`wrap::COLUMNS`] columns.
+/// Text without trailing blanks, without consecutive or leading empty lines, with one line feed at the end and with
+/// lines of at most [`wrap::COLUMNS`] columns.
 fn tidy(text: &str) -> String {
     let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
     let mut tidied = String::with_capacity(text.len().saturating_add(1));
-    // What stays as it is goes over many lines at a time: it starts at `kept`.
+    // Unchanged lines are copied in one piece, which starts at byte `kept`.
     let (mut kept, mut start, mut empty) = (0, 0, true);
     let mut is_directive = false;
     let unended = (!text.ends_with('\n')).then_some(text.len());
@@ -301,7 +302,7 @@ fn limit(at: FileSpan, name: &str, what: &str) -> Diagnostic {
     Diagnostic::error(Code::LimitGenerated, message, at, "")
 }
 
-/// What is said of a plan that cannot be made.
+/// Diagnostic for a plan that cannot be made, at `at`; `name` is the tensor, relayout or kernel.
 pub(crate) fn plan_fault(at: FileSpan, name: &str, error: &PlanError) -> Diagnostic {
     if let Some(refusal) = error.refusal() {
         return refusal;
@@ -317,6 +318,6 @@ pub(crate) fn plan_fault(at: FileSpan, name: &str, error: &PlanError) -> Diagnos
     limit(at, name, &error.to_string()).help(help)
 }
 
-/// What to do about what no manifest can cause.
+/// Help of a diagnostic that no manifest can cause.
 const OUR_FAULT: &str =
     "this is a fault of layoutc, not of the manifest: please report it with the manifest";

@@ -1,4 +1,4 @@
-//! What the printed trees need: helper functions and headers of the standard library.
+//! Helper functions and standard headers that the printed functions need.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::print::{is_moved, power_of_two};
 use super::whole::Whole;
 use crate::emit::syntax::{Expr, Function, Number, Returns, Spelling, Stmt};
 
-/// The helpers that the host's header calls: those of counts and launch ranges.
+/// Helpers called by the host's header, for size functions and launch ranges.
 pub(super) fn host_helpers(unit: &Unit) -> Vec<String> {
     let mut helpers = BTreeSet::new();
     let counts =
@@ -26,7 +26,7 @@ pub(super) fn host_helpers(unit: &Unit) -> Vec<String> {
     helpers.into_iter().map(str::to_owned).collect()
 }
 
-/// The helpers that numbers of bytes call.
+/// Helpers called by functions that return byte counts.
 pub(super) fn wide_helpers(unit: &Unit) -> Vec<String> {
     let mut helpers = BTreeSet::new();
     let views = unit.views.iter().flat_map(|view| &view.counts);
@@ -37,7 +37,7 @@ pub(super) fn wide_helpers(unit: &Unit) -> Vec<String> {
     helpers.into_iter().map(str::to_owned).collect()
 }
 
-/// The helpers that the tests' definitions of offsets call.
+/// Helpers called by the reference implementations in the test program.
 pub(super) fn test_helpers(unit: &Unit) -> Vec<String> {
     let mut helpers = BTreeSet::new();
     let tensors = unit.tensors.iter().map(|tensor| &tensor.test.plain);
@@ -58,7 +58,7 @@ pub(super) fn kernels(unit: &Unit) -> impl Iterator<Item = &KernelUnit> {
     tensors.chain(converts).chain(computes).flat_map(|moves| &moves.kernels)
 }
 
-/// The helpers that the printed trees call, and the headers that the source includes.
+/// Helpers called by the generated functions, and headers that the source includes; sorted.
 pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<String>) {
     let dialect = settings.dialect;
     let mut helpers = BTreeSet::new();
@@ -120,7 +120,7 @@ pub(super) fn needs(unit: &Unit, settings: &Settings) -> (Vec<String>, Vec<Strin
     (owned(helpers), owned(includes))
 }
 
-/// The header of the functions and constants that a value is computed with: those of arithmetic, or what copies bits.
+/// Header needed to compute a value: `math.h`, or `string.h` for bit copies; `None` if none is needed.
 fn mathematics(number: &Number) -> Option<&'static str> {
     let is_float = |element: &str| matches!(element, "f32" | "f64");
     if matches!(number, Number::Convert { from, to, .. } if from == "f64" && to == "f32") {

@@ -1,4 +1,4 @@
-//! What many files have in common is rendered once.
+//! Template function `once`, which caches text that many files have in common.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use minijinja::value::Value;
 use minijinja::{Environment, Error, State};
 
-/// Adds `once(template, values)`: the text of a template over these values alone. Values that were seen before give the
-/// text that was rendered then.
+/// Adds the function `once(template, values)`, which renders a template with `values` as its whole model. A repeated
+/// call with equal values returns the cached text.
 pub(super) fn add(environment: &mut Environment<'_>) {
     let known: Mutex<BTreeMap<String, String>> = Mutex::default();
     environment.add_function(

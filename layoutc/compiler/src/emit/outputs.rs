@@ -1,11 +1,12 @@
-//! Output paths. They follow from the configuration, the manifests' paths, and whether a manifest converts sharded
-//! tensors; errors in a manifest do not change them.
+//! Output paths, which depend on the configuration, the manifests' paths, and whether a manifest converts sharded
+//! tensors. Errors in a manifest do not change the paths.
 
 use super::Settings;
 use crate::config::{Config, TargetC};
 
-/// Paths of the files that [`Compiler`](crate::Compiler) generates from the manifest `path` for a target. `exchanges`
-/// is true if the manifest converts sharded tensors ([`text_needs_mpi`](crate::manifest::text_needs_mpi)).
+/// Paths of the files that [`Compiler`](crate::Compiler) generates from the manifest `path` for a target; empty if the
+/// target is not configured. `exchanges` is true if the manifest converts sharded tensors
+/// ([`text_needs_mpi`](crate::manifest::text_needs_mpi)).
 pub fn output_paths(config: &Config, target: &str, path: &str, exchanges: bool) -> Vec<String> {
     let stem = stem(path, &common_folder(&config.project.sources));
     let settings =
@@ -15,12 +16,12 @@ pub fn output_paths(config: &Config, target: &str, path: &str, exchanges: bool) 
     paths.into_iter().map(|path| format!("{target}/{path}")).collect()
 }
 
-/// Path of the header that [`Emitter::umbrella`](super::Emitter::umbrella) generates.
+/// Path of the header that [`Emitter::umbrella`](super::Emitter::umbrella) generates; `None` if none is configured.
 pub fn umbrella_path(config: &Config) -> Option<String> {
     umbrella_header(config).map(|(_, path)| format!("c/{path}"))
 }
 
-/// The C target if it has an umbrella header, and the header's path in the target's folder.
+/// C target and path of its umbrella header, relative to the target's folder; `None` if no header is configured.
 pub(super) fn umbrella_header(config: &Config) -> Option<(&TargetC, String)> {
     let c = config.target.c.as_ref()?;
     let path = c.umbrella_header.as_ref()?;

@@ -1,30 +1,30 @@
-//! Records in the C family: a structure of their fields, byte for byte, and its literals.
+//! Records in the C family: structures with the exact memory layout of a record, and their literals.
 //!
-//! A field whose place and whose record's size are multiples of its element is a member of that type; any other one is an
-//! array of bytes, which `memcpy` reads and writes. Gaps are members too, so that the compiler leaves none of its own.
+//! A field is a member of its own type if the size of its scalar type divides its offset and the size of the record;
+//! any other field is a byte array, accessed by `memcpy`. Gaps are explicit members, so that the compiler inserts no
+//! padding.
 
 use super::dialect::Dialect;
 use super::element::scalar_literal;
 use crate::base::dtype::record::{Field, Record};
 use crate::base::dtype::{Dtype, Scalar};
 
-/// Letters of a structure's name that say its fields.
+/// Maximum length of the part of a structure's name that lists the fields, in bytes.
 const NAME: usize = 48;
 
-/// A member of the structure.
+/// Member of the structure of a record.
 struct Member {
     name: String,
     scalar: Scalar,
-    /// Elements along each axis, outermost first.
+    /// Array extents, outermost first; empty for a scalar.
     counts: Vec<u32>,
-    /// Offset in bytes.
+    /// Offset in bytes from the start of the record.
     offset: u32,
-    /// The content, where the type does not say it.
+    /// Content of a byte array, as a comment; `None` if the type tells the content.
     comment: Option<String>,
 }
 
-/// The name of the structure: `layoutc_d_f16_q_u4x32`. A hash stands behind where the fields alone would not tell two
-/// records apart.
+/// Name of the structure: `layoutc_d_f16_q_u4x32`. A hash follows if the listed fields do not identify the record.
 pub(super) fn name(dialect: &Dialect, record: Record) -> String {
     let field = |field: &Field| {
         let counts = spelled(&field.counts, ["x", ""]);
@@ -45,12 +45,12 @@ pub(super) fn name(dialect: &Dialect, record: Record) -> String {
     format!("{}{first}_{hash}", dialect.structure)
 }
 
-/// Counts, each with what stands before and behind it.
+/// Concatenated counts, each between `before` and `behind`: `[2][3]`.
 fn spelled(counts: &[u32], [before, behind]: [&str; 2]) -> String {
     counts.iter().fold(String::new(), |text, count| format!("{text}{before}{count}{behind}"))
 }
 
-/// The members, one a line.
+/// Member declarations, one per line.
 pub(super) fn members(dialect: &Dialect, record: Record) -> String {
     let one = |member: &Member| {
         let counts = spelled(&member.counts, ["[", "]"]);
@@ -61,7 +61,7 @@ pub(super) fn members(dialect: &Dialect, record: Record) -> String {
     all(record).iter().map(one).collect::<Vec<_>>().join("\n    ")
 }
 
-/// Static assertions: the size, and the offset of each field.
+/// Static assertions on the size of the structure and on the offset of each field.
 pub(super) fn asserts(dialect: &Dialect, record: Record) -> Vec<String> {
     let name = name(dialect, record);
     let assert = |what: &str, condition: String| {
@@ -76,7 +76,7 @@ pub(super) fn asserts(dialect: &Dialect, record: Record) -> Vec<String> {
     [size].into_iter().chain(fields).collect()
 }
 
-/// The literal of a record of these bits in hexadecimal, the last byte first: an initialiser of a constant.
+/// Literal of a record as an initializer; `bits` has two hexadecimal digits per byte, the last byte first.
 pub(super) fn literal(dialect: &Dialect, record: Record, bits: &str) -> String {
     let digits = |k: usize| bits.get(k..k.saturating_add(2)).unwrap_or("00");
     let bytes: Vec<u8> = (0..bits.len())
@@ -87,7 +87,7 @@ pub(super) fn literal(dialect: &Dialect, record: Record, bits: &str) -> String {
     of_bytes(dialect, record, &bytes)
 }
 
-/// The literal of a record of these bytes.
+/// Literal of a record with these bytes, as an initializer.
 pub(super) fn of_bytes(dialect: &Dialect, record: Record, bytes: &[u8]) -> String {
     let member = |member: &Member| {
         let width = Dtype { scalar: member.scalar, lanes: 1 }.scalar_bits() / 8;
@@ -100,7 +100,7 @@ pub(super) fn of_bytes(dialect: &Dialect, record: Record, bytes: &[u8]) -> Strin
     format!("{{{}}}", all(record).iter().map(member).collect::<Vec<_>>().join(", "))
 }
 
-/// Scalars in braces for each axis; zeros once.
+/// Nested braces around the scalars of an array, one level per axis of `counts`; an array of zeros has one element.
 fn nested(dialect: &Dialect, scalar: Scalar, counts: &[u32], bytes: &[u8]) -> String {
     let Some((count, inner)) = counts.split_first() else {
         let bits = bytes.iter().rev().fold(0_u64, |all, byte| all << 8 | u64::from(*byte));

@@ -1,7 +1,7 @@
-//! Templates to text, within bounds: of steps, of recursion, of bytes.
+//! Rendering of templates to text, with limits on steps, recursion and output bytes.
 //!
-//! A pure function of the templates and the serialised model, so that a caller may run templates that it does not
-//! trust in a process of their own: `{% set x = x ~ x %}` thirty times over takes memory that no bound here sees.
+//! The result is a pure function of the templates and the serialized model, so that a caller can render untrusted
+//! templates in a separate process: `{% set x = x ~ x %}` thirty times allocates memory that no limit here counts.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -18,20 +18,20 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::config::Config;
 
-/// The most that one template may write, in bytes.
+/// Greatest output of one template, in bytes, inclusive.
 pub const MAX_OUTPUT: usize = 64 << 20;
-/// What most templates write, in bytes.
+/// Initial capacity of the output buffer, in bytes.
 const USUAL_OUTPUT: usize = 64 << 10;
 const RECURSION: usize = 64;
 
-/// A template's name and text.
+/// Pair (name, text) of a built-in template.
 macro_rules! built_in {
     ($name:literal) => {
         ($name, include_str!(concat!("../../../../templates/", $name)))
     };
 }
 
-/// The built-in templates, by name.
+/// Built-in templates as pairs (name, text), sorted by folder.
 pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("c/access.h.j2"),
     built_in!("c/aligned.c.j2"),
@@ -89,14 +89,14 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     built_in!("opencl/program.cl.j2"),
 ];
 
-/// Built-in templates and the user's, which go first.
+/// Built-in templates, and the project's templates, which override built-in ones of the same name.
 #[derive(Debug, Clone)]
 pub struct Templates {
-    /// The user's, by name: `c/header.h.j2`.
+    /// Texts of the project's templates by name: `c/header.h.j2`.
     pub user: BTreeMap<String, String>,
-    /// The user's that are not UTF-8, by name, each with the byte at which it is not.
+    /// Project templates that are not UTF-8: number of valid bytes before the error, by name.
     pub unreadable: BTreeMap<String, usize>,
-    /// The folder that they lie in: places name their files below it.
+    /// Folder of the project's templates as configured; diagnostics name a template's file `FOLDER/NAME`.
     pub folder: String,
 }
 
@@ -108,8 +108,8 @@ impl Default for Templates {
 }
 
 impl Templates {
-    /// The user's templates, and those that are not UTF-8 with their number of valid bytes, by name; in the folder of
-    /// the configuration.
+    /// Creates the template set from the project's templates: `user` has the texts by name, `unreadable` the number of
+    /// valid bytes of each template that is not UTF-8. The folder is `templates-dir` of the configuration.
     pub fn new(
         config: &Config,
         user: BTreeMap<String, String>,
@@ -118,13 +118,13 @@ impl Templates {
         Self { user, unreadable, folder: config.project.templates_dir.clone() }
     }
 
-    /// The text of a template: the user's, else the built-in one.
+    /// Text of a template: the project's if there is one, otherwise the built-in one. `None` if neither exists.
     pub fn get(&self, name: &str) -> Option<&str> {
         let built_in = || BUILT_IN.iter().find(|(known, _)| *known == name).map(|row| row.1);
         self.user.get(name).map(String::as_str).or_else(built_in)
     }
 
-    /// The fault of a template that is not UTF-8.
+    /// Diagnostic for a template that is not UTF-8; `None` for any other template.
     pub(super) fn unreadable(&self, name: &str) -> Option<Diagnostic> {
         let at = self.unreadable.get(name)?;
         let message = format!("template `{}`: {}", name.escape_debug(), not_utf8(*at));
@@ -133,19 +133,20 @@ impl Templates {
         Some(fault.help("save it as UTF-8"))
     }
 
-    /// How places call the file of a template.
+    /// Path of a template's file in diagnostics.
     fn file(&self, name: &str) -> Arc<str> {
         Arc::from(format!("{}/{name}", self.folder.trim_end_matches('/')))
     }
 
-    /// The text of the template whose file places call so.
+    /// Text of the template with this path in diagnostics; `None` if `file` is not below the templates folder or
+    /// unknown.
     pub fn text_at(&self, file: &str) -> Option<&str> {
         let below = file.strip_prefix(self.folder.trim_end_matches('/'))?;
         self.get(below.strip_prefix('/')?)
     }
 }
 
-/// The templates of one language, compiled: shared by all that is rendered from them.
+/// Compiled templates of one language, shared by all renderings.
 #[derive(Debug)]
 pub(super) struct Frames<'t> {
     templates: &'t Templates,
@@ -153,7 +154,8 @@ pub(super) struct Frames<'t> {
 }
 
 impl<'t> Frames<'t> {
-    /// Those that files of `language` are made from; what is not among them is compiled when it is asked for.
+    /// Compiles the built-in templates of `language` and `common`, and all project templates; any other template is
+    /// compiled at its first use.
     pub(super) fn new(templates: &'t Templates, language: &str, dialects: Dialects) -> Self {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -174,17 +176,17 @@ impl<'t> Frames<'t> {
             name.split_once('/').is_some_and(|(folder, _)| [language, "common"].contains(&folder))
         });
         for name in built_in.chain(templates.user.keys().map(String::as_str)) {
-            // A fault is told where the template is used.
+            // An error is reported where the template is used.
             let _compiled = environment.get_template(name);
         }
         Self { templates, environment }
     }
 
-    /// Renders template `name` over `model` with at most `fuel` steps.
+    /// Renders template `name` with `model`, limited to `fuel` steps.
     ///
     /// # Errors
-    /// A diagnostic with the template's name and the place in its text: `template::syntax`,
-    /// `template::undefined`, `template::fuel`, `template::output`.
+    /// A diagnostic at the position in the template's text: `template::syntax`, `template::undefined`,
+    /// `template::fuel`, `template::output`.
     #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
     pub(super) fn render(&self, name: &str, model: Value, fuel: u64) -> Result<String, Diagnostic> {
         let mut environment = self.environment.clone();
@@ -192,7 +194,7 @@ impl<'t> Frames<'t> {
         let written = AtomicUsize::new(0);
         environment.set_formatter(move |out, _state, value| {
             let text = text_of(value)?;
-            // What goes into a captured block is counted too: `{% set x %}{{ x }}{{ x }}{% endset %}` doubles.
+            // Output captured in a block counts too: `{% set x %}{{ x }}{{ x }}{% endset %}` doubles `x`.
             if written.fetch_add(text.len(), Ordering::Relaxed) > MAX_OUTPUT {
                 return Err(too_long());
             }

@@ -1,4 +1,4 @@
-//! Tensors on many devices, for templates.
+//! Template model of tensors that are sharded over devices.
 
 use layoutc_algebra::layout::Verdict;
 
@@ -14,7 +14,7 @@ use crate::plan::ring::RingPlan;
 use crate::plan::sharding::ShardingPlan;
 use crate::plan::{Context, Naming};
 
-/// The sharding of a tensor.
+/// Template model of a tensor's sharding; extents are lowered with the symbols of `context`.
 pub(super) fn sharding(
     sharded: &DeviceSharding,
     plan: ShardingPlan,
@@ -43,7 +43,7 @@ pub(super) fn sharding(
     })
 }
 
-/// The ring of a tensor.
+/// Template model of a tensor's ring buffer.
 pub(super) fn ring(
     ring: &Ring,
     plan: RingPlan,
@@ -63,7 +63,7 @@ pub(super) fn ring(
     })
 }
 
-/// The axes of a mesh, major to minor.
+/// Axes of a mesh, outermost (major) first, with strides in devices.
 fn mesh_axes(sharded: &DeviceSharding) -> Vec<MeshAxisUnit> {
     let mut stride = 1;
     let mut axes: Vec<MeshAxisUnit> = Vec::new();
@@ -75,10 +75,11 @@ fn mesh_axes(sharded: &DeviceSharding) -> Vec<MeshAxisUnit> {
     axes
 }
 
-/// A conversion between devices; `None` where one of the tensors has no memory, or a fault says enough.
+/// Template model of a conversion between shardings. `None` on a target with GPU kernels, if one of the tensors has no
+/// memory, or if an error is reported elsewhere.
 ///
 /// # Errors
-/// [`PlanError`] where a count leaves 64 bits.
+/// [`PlanError`] if a count exceeds 64 bits.
 pub(super) fn reshard(
     manifest: &Manifest,
     reshard: &Reshard,
@@ -113,7 +114,7 @@ pub(super) fn reshard(
     }))
 }
 
-/// Whether parts of the tensor have padding that is filled.
+/// True if shards of the tensor have padding with a fill value.
 fn fills(tensor: &Tensor, sharded: &DeviceSharding) -> bool {
     let is_padded = tensor.layout.verdict() == Verdict::Padded || sharded.is_uneven();
     is_padded && tensor.fill != Fill::Nothing

@@ -1,4 +1,4 @@
-//! A schedule for templates.
+//! Template model of a graph's schedule.
 
 use super::element;
 use super::globals::buffer_bytes;
@@ -13,10 +13,10 @@ use crate::model::schedule::{
 };
 use crate::plan::lower::PlanError;
 
-/// The schedule; `converts` are those of the manifest, in its order.
+/// Template model of a schedule; `converts` are the conversions of the manifest on this target.
 ///
 /// # Errors
-/// A conversion of the schedule that the target does not have.
+/// A diagnostic if a conversion of the schedule does not exist on the target.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 pub(super) fn build(
     manifest: &Manifest,
@@ -63,8 +63,8 @@ pub(super) fn build(
     })
 }
 
-/// What an operator is handed, each by its name in the layout that is asked for; with a number behind it where that comes
-/// again.
+/// Parameters of an operator: the tensors that it reads, then those that it writes, named as in the layout requirement.
+/// A repeated name gets a suffix `_2`, `_3`, ….
 fn params(operator: &ScheduleOperator) -> Vec<ParamUnit> {
     let reads = operator.reads.iter().map(|seen| (seen, false));
     let writes = operator.writes.iter().map(|seen| (seen, true));

@@ -1,4 +1,5 @@
-//! The model as templates see it: structures are maps with their keys in order, trees what they are serialised to.
+//! Conversion of the model to template values: a structure becomes a map with sorted keys, a syntax tree the value that
+//! it serializes to.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,13 +19,13 @@ use super::model::{
 use super::umbrella::Umbrella;
 use crate::emit::syntax::{Expr, Function, Stmt};
 
-/// What templates can look at.
+/// Types that convert to a template value.
 pub trait Seen {
-    /// The value that they see.
+    /// Template value of `self`.
     fn seen(&self) -> Value;
 }
 
-/// A structure: its fields by their names, as they are declared.
+/// Structure as pairs (field name, value) in declaration order.
 #[derive(Debug)]
 struct Record(Vec<(&'static str, Value)>);
 
@@ -48,7 +49,7 @@ impl Object for Record {
     }
 }
 
-/// Shows a structure by its fields, which must be all of them.
+/// Implements `Seen` for structures by a list of their fields, which must be complete.
 macro_rules! show {
     ($($record:ident { $($field:ident),* $(,)? })*) => {$(
         impl Seen for $record {

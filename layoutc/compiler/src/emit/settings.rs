@@ -1,4 +1,4 @@
-//! Settings of a target: language, dialect, requested outputs and device limits.
+//! Settings of a target: language, dialect, requested parts and device limits.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,42 +11,43 @@ use crate::config::{Config, CudaIndex, EmitKind, IndexType, OpenClIndex, TargetC
 use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
 
-/// Settings of a target.
+/// Settings of one target of the configuration.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Name of the target and of its output folder: of a language, or of a custom target.
+    /// Name of the target and of its output folder: name of a language or of a custom target.
     pub target: String,
-    /// Language of the model.
+    /// Language of the template model.
     pub language: &'static Language,
-    /// Language with its index type.
+    /// Dialect of the language with the configured index type.
     pub dialect: &'static Dialect,
-    /// Prefix of every generated identifier, in upper case of every macro.
+    /// Prefix of every generated identifier; macro names have the prefix in upper case.
     pub prefix: String,
-    /// Language standard in the comment of each file: `c99`, `1.2`.
+    /// Language version in the comment at the top of each file: `c99`, `1.2`, or the architectures of a CUDA target.
     pub standard: String,
-    /// Requested parts.
+    /// Parts requested by the configuration, without those that other parts need.
     pub emit: BTreeSet<Part>,
-    /// CPU threads of pack, unpack and convert.
+    /// Number of CPU threads of pack, unpack, convert and kernel functions: one or all.
     pub cores: Cores,
-    /// Image limits in texels along a row, rows and images: of a single image, and of an array.
+    /// Greatest sizes `[width, height, images]`, inclusive, in texels and images: of a single image, and of an array of
+    /// images.
     pub image_max: [[u64; 3]; 2],
-    /// Template and file extension of a custom target, in place of the files of the language.
+    /// Template and file extension of a custom target; `None` for a language's own files.
     pub own: Option<OwnFile>,
 }
 
-/// File that a custom target writes for each manifest.
+/// File that a custom target generates for each manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnFile {
-    /// Path of the template below the templates folder.
+    /// Path of the template, relative to the templates folder.
     pub template: String,
-    /// Extension of the file, without the dot.
+    /// File extension, without the dot.
     pub extension: String,
-    /// Its table in the configuration.
+    /// Span of the target's table in `layoutc.toml`.
     pub place: FileSpan,
 }
 
 impl Settings {
-    /// Default settings of a language.
+    /// Settings of a language without a configuration.
     pub fn of(language: &'static Language) -> Self {
         let parts = [Part::Constants, Part::Index, Part::Pack, Part::Test];
         Self {
@@ -62,7 +63,7 @@ impl Settings {
         }
     }
 
-    /// Requested parts, and those that they need.
+    /// Requested parts together with the parts that these need.
     pub(super) fn parts(&self) -> model::Parts {
         let is_requested = |part| self.emit.contains(&part);
         let (test, bench) = (is_requested(Part::Test), is_requested(Part::Bench));
@@ -78,14 +79,14 @@ impl Settings {
         }
     }
 
-    /// Threads and block primitives of pack, unpack and convert; a custom target has no block primitives.
+    /// Planner options: threads, and relayout primitives, which only the built-in C target has.
     pub(super) fn ways(&self) -> Ways {
         let blocks = self.own.is_none() && self.language.name == C_FILES.name;
         let moves = if blocks { Moves::Blocks } else { Moves::Elements };
         Ways { cores: self.cores, moves }
     }
 
-    /// Settings of each target of the configuration, in the order of
+    /// Settings of all targets of the configuration, in the order of
     /// [`TargetsConfig::names`](crate::config::TargetsConfig::names).
     pub(super) fn of_config(config: &Config) -> Vec<Self> {
         let prefix = &config.project.prefix;
@@ -128,7 +129,7 @@ impl Settings {
         all
     }
 
-    /// Settings of a custom target, which renders the same template model as C.
+    /// Settings of a custom target, which has the template model of the C target.
     fn of_template(name: &str, own: &TargetCustom) -> Self {
         let place = FileSpan::new(&Arc::from("layoutc.toml"), own.span.clone());
         let (template, extension) = (own.template.clone(), own.extension.clone());
@@ -139,30 +140,30 @@ impl Settings {
         }
     }
 
-    /// C99 without a configuration.
+    /// Settings of a C99 target without a configuration.
     pub fn c() -> Self {
         Self { standard: "c99".to_owned(), ..Self::of(&C_FILES) }
     }
 }
 
-/// Part of the generated code.
+/// Part of the generated code that a configuration can request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// Constants and counts.
+    /// Constants and size functions of the tensors.
     Constants,
-    /// Index functions.
+    /// Index functions: offset, physical indices, and their inverse.
     Index,
-    /// pack, unpack and convert; needs the index functions.
+    /// Functions `pack`, `unpack` and conversions; needs the index functions.
     Pack,
-    /// Test program; needs all other parts but benchmarks and macros.
+    /// Test program; needs all other parts except benchmarks and macros.
     Test,
-    /// Benchmark; needs pack.
+    /// Benchmark; needs [`Part::Pack`].
     Bench,
-    /// Index functions as macros.
+    /// Index functions as preprocessor macros.
     Macros,
-    /// Conversions between devices, emitted with pack.
+    /// MPI conversions between devices; emitted with [`Part::Pack`].
     Reshard,
-    /// Test program of the conversions between devices, emitted with the test program.
+    /// Test program of the MPI conversions; emitted with [`Part::Test`].
     ReshardTest,
 }
 

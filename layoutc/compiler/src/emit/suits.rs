@@ -1,4 +1,4 @@
-//! Whether a target can hold a tensor: its physical rank, its element type, its images' sizes.
+//! Check that a target can represent a tensor: physical rank, element type, and image sizes.
 
 use layoutc_algebra::expr::Expr as Algebra;
 
@@ -12,7 +12,8 @@ use crate::plan::lower::range;
 use crate::plan::nest::{Moves, Ways};
 use crate::plan::{Context, Naming};
 
-/// What the target of `settings` cannot hold, each at the part that says so.
+/// Diagnostics for tensors that the target of `settings` cannot represent, each at the responsible part of the
+/// manifest.
 pub(super) fn faults(manifest: &Manifest, settings: &Settings) -> Vec<Diagnostic> {
     if !settings.language.kernels {
         return Vec::new();
@@ -36,7 +37,7 @@ fn of_tensor(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
     faults
 }
 
-/// The fault of a tensor with more elements than one launch has work items.
+/// Diagnostic for a tensor with more elements than a launch can have work items.
 fn launch_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
     let counts = [tensor.layout.physical_elements(), tensor.layout.logical_elements()];
     let most = counts.map(|count| greatest(tensor, count).unwrap_or(i128::MAX));
@@ -54,7 +55,7 @@ fn launch_fault(tensor: &Tensor, settings: &Settings) -> Option<Diagnostic> {
     Some(fault.help("split the tensor, or give the symbols a smaller `max`"))
 }
 
-/// The greatest value of a size, whatever the symbols; `None` where it has no bound.
+/// Greatest value of a size for all values of the symbols; `None` if unbounded.
 fn greatest(tensor: &Tensor, size: &Algebra) -> Option<i128> {
     let avoid = |_: &str| false;
     let ways = Ways { cores: Cores::One, moves: Moves::Elements };
@@ -63,7 +64,7 @@ fn greatest(tensor: &Tensor, size: &Algebra) -> Option<i128> {
     range(size, &|var| context.symbol(var)).high
 }
 
-/// How a target calls a memory, with its article.
+/// Noun phrase for a memory in messages, with its article.
 fn called(memory: Memory) -> &'static str {
     match memory {
         Memory::Image2d => "an image",
@@ -106,7 +107,7 @@ fn rank_fault(tensor: &Tensor, rank: u32, settings: &Settings) -> Option<Diagnos
     })
 }
 
-/// What to write so that a tensor in an image becomes one in a buffer, which has one axis.
+/// Help text: changes that move a tensor from an image to a buffer, which has one physical axis.
 fn into_buffer(tensor: &Tensor) -> &'static str {
     match tensor.layout.separators().len() {
         0 => "`memory global`",
@@ -147,7 +148,7 @@ fn texel_fault(tensor: &Tensor) -> Option<Diagnostic> {
     Some(fault.help(whole_texels(tensor)))
 }
 
-/// How to round the last axis up: before the step that separates, or in the map that does.
+/// Help text: change that rounds the last axis up to whole texels, in the step or map that has the separators.
 fn whole_texels(tensor: &Tensor) -> String {
     let Some(last) = tensor.layout.storage().last() else { return String::new() };
     let by_step = tensor.steps.iter().any(|step| step.starts_with("axis-separators"));
@@ -193,7 +194,7 @@ fn size_faults(tensor: &Tensor, settings: &Settings) -> Vec<Diagnostic> {
             Some(_) => fault,
             None => fault.help("give the symbols a smaller `max`"),
         };
-        // Width and height are configured, the images of an array are not.
+        // Width and height are configurable, the number of images in an array is not.
         let device = match settings.language.image_key.filter(|_| axis < 2) {
             Some(key) => format!("; `{key}` in `[target.{target}]` says what the device has"),
             None => String::new(),

@@ -1,14 +1,17 @@
-//! Functions that a team of threads runs: each of them the whole function, of whose loops they share the rounds.
+//! Conversion of functions with parallel loops to the body of an OpenMP parallel region: every thread executes the
+//! function, and its parallel loops become worksharing loops.
 //!
-//! A loop that opens a parallel region of its own becomes a function that the compiler makes before it compiles its caller again
-//! for longer vectors: the rounds would be of the shortest. A region around the call leaves the loop where it is.
+//! A loop with a parallel region of its own is outlined by the compiler before the function around it is cloned for
+//! longer vectors, so that the loop would use the shortest vectors. A region around the call keeps the loop in the
+//! cloned function.
 
 use super::blocks;
 use super::model::Unit;
 use super::whole::Whole;
 use crate::emit::syntax::{Expr, Function, Number, Stmt, TeamArray};
 
-/// Lets teams run what is compiled again for longer vectors.
+/// Converts the relayouts that are compiled for several vector lengths, and the kernels, of a unit. `avoid` is true for
+/// identifiers that generated names must not equal.
 pub(super) fn run(unit: &mut Unit, avoid: &dyn Fn(&str) -> bool) {
     let moves = unit.tensors.iter_mut().flat_map(|tensor| [&mut tensor.pack, &mut tensor.unpack]);
     let views = unit.views.iter_mut().flat_map(|view| [&mut view.pack, &mut view.unpack]);
@@ -24,7 +27,7 @@ pub(super) fn run(unit: &mut Unit, avoid: &dyn Fn(&str) -> bool) {
         }
     }
     for compute in unit.computes.iter_mut().filter(|compute| !compute.is_relayout) {
-        // The two are called from one region.
+        // Both versions of a kernel are called from the same parallel region.
         let all = || compute.function.iter().chain(&compute.short);
         if !all().any(|function| is_shared(function)) {
             continue;
@@ -36,30 +39,31 @@ pub(super) fn run(unit: &mut Unit, avoid: &dyn Fn(&str) -> bool) {
     }
 }
 
-/// Whether rounds of its loops may run at once.
+/// True if the function has a parallel loop.
 fn is_shared(function: &Function) -> bool {
     function.body.iter().any(Stmt::is_shared)
 }
 
-/// Whether a team runs it.
+/// True if a function has to be called in a parallel region.
 pub(super) fn is_team(function: &Function) -> bool {
     let is_of_team = |stmt: &Stmt| matches!(stmt, Stmt::ShareRounds { .. } | Stmt::Single { .. });
     function.body.iter().any(|stmt| stmt.any(is_of_team))
 }
 
-/// The function for a team; `None` where a number would have to be shared.
+/// Function as the body of a parallel region; `None` if a scalar variable would have to be shared by the threads.
 fn team(function: &Function, avoid: &dyn Fn(&str) -> bool) -> Option<Function> {
     let mut parts = Parts { avoid, taken: taken(function), arrays: Vec::new() };
     let mut body = parts.all(&function.body)?;
     if !parts.arrays.is_empty() {
-        // Before all loops, so that the threads find each other's once.
+        // Declared before all loops, so that the threads exchange pointers once.
         let is_head = |stmt: &&Stmt| {
             matches!(stmt, Stmt::Assert { .. } | Stmt::Unused { .. } | Stmt::Comment { .. })
         };
         let head = body.iter().take_while(is_head).count();
         body.insert(head, Stmt::TeamArrays { arrays: parts.arrays });
     }
-    // The team waits at the end of its region; a thread whose array the others use must not come there before them.
+    // The region ends with a barrier, so that the last loop needs none unless a thread owns shared arrays: that thread
+    // must not leave the function while other threads use them.
     let is_common = |stmt: &Stmt| matches!(stmt, Stmt::TeamArrays { .. });
     let has_arrays = body.iter().any(|stmt| stmt.any(is_common));
     if let [.., Stmt::ShareRounds { waits }, Stmt::For { .. }] = body.as_mut_slice() {
@@ -68,7 +72,7 @@ fn team(function: &Function, avoid: &dyn Fn(&str) -> bool) -> Option<Function> {
     Some(Function { body, ..function.clone() })
 }
 
-/// Everything that the function calls something.
+/// Identifiers declared in the function, with repetitions.
 fn taken(function: &Function) -> Vec<String> {
     let mut taken: Vec<String> = function.params.iter().map(|param| param.name.clone()).collect();
     for stmt in &function.body {
@@ -86,23 +90,24 @@ fn taken(function: &Function) -> Vec<String> {
     taken
 }
 
-/// The parts of a function.
+/// State of the conversion of a function.
 struct Parts<'a> {
     avoid: &'a dyn Fn(&str) -> bool,
     taken: Vec<String>,
-    /// The arrays that the team has in common from the beginning.
+    /// Shared arrays to declare at the start of the function.
     arrays: Vec<TeamArray>,
 }
 
 impl Parts<'_> {
-    /// Statements among which loops are shared: what lies between those is done once.
+    /// Converts a statement list that contains parallel loops; the statements between these loops are executed by one
+    /// thread (`single`). `None` as for `team`.
     fn all(&mut self, stmts: &[Stmt]) -> Option<Vec<Stmt>> {
         let (mut all, mut once) = (Vec::new(), Vec::new());
         let mut at = 0;
         while let Some(stmt) = stmts.get(at) {
             let mut next = at.saturating_add(1);
             match stmt {
-                // It belongs to the loop behind it.
+                // The directive belongs to the loop after it.
                 Stmt::Unroll { .. } if !stmts.get(next).is_some_and(Stmt::is_shared) => {
                     once.push(stmt.clone());
                 }
@@ -124,7 +129,7 @@ impl Parts<'_> {
                         all.push(Stmt::TeamArrays { arrays: vec![array] });
                     }
                 }
-                // Each of the threads would have its own: one does all that goes on with it.
+                // The variable would be private to each thread: one thread executes all statements that depend on it.
                 Stmt::Accumulator { .. } | Stmt::LetIndex { .. } => {
                     next = end_of_use(stmts, at)?;
                     once.extend(stmts.get(at..next)?.iter().cloned());
@@ -142,7 +147,7 @@ impl Parts<'_> {
         Some(all)
     }
 
-    /// A statement with loops that are shared.
+    /// Converts a statement that contains parallel loops; `None` as for `team`.
     fn shared(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
         let mut stmt = stmt.clone();
         match &mut stmt {
@@ -160,7 +165,8 @@ impl Parts<'_> {
         Some(vec![stmt])
     }
 
-    /// An array that the team has in common, and whether its name means nothing else.
+    /// Shared array of a declaration, and true if no other declaration in the function has the same name. `None` for
+    /// any other statement.
     fn array(&mut self, stmt: &Stmt) -> Option<(TeamArray, bool)> {
         let (name, memory, element, elements) = match stmt {
             Stmt::DeclareArray { name, element, elements } => {
@@ -188,8 +194,8 @@ impl Parts<'_> {
     }
 }
 
-/// Where the statements end that use what the one at a place declares, and what those declare; `None` where a loop among them
-/// may be shared.
+/// End (exclusive) of the statements from `from` on that use the variable declared there, or variables declared among
+/// these statements. `None` if a parallel loop or an element constant is among these statements.
 fn end_of_use(stmts: &[Stmt], from: usize) -> Option<usize> {
     let mut end = from.checked_add(1)?;
     let mut at = from;
@@ -227,14 +233,14 @@ fn mentions(stmt: &Stmt, wanted: &str) -> bool {
     by_expr || by_buffer || by_number
 }
 
-/// What is done between shared loops.
+/// Moves the pending statements `once` to `all` as one `single` construct.
 fn flush(all: &mut Vec<Stmt>, once: &mut Vec<Stmt>) {
     if !once.is_empty() {
         all.push(Stmt::Single { body: std::mem::take(once) });
     }
 }
 
-/// No loop of it asks for cores of its own.
+/// Makes the statement's loops serial within the calling thread.
 fn run_in_order(stmt: &mut Stmt) {
     match stmt {
         Stmt::For { parallel, body, .. } => {

@@ -1,4 +1,4 @@
-//! What the test program of a manifest needs to know of each tensor.
+//! Values for the tests of tensors and views in the test program of a manifest.
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::layout::Layout;
@@ -17,7 +17,7 @@ use crate::plan::names::Namer;
 use crate::plan::view::{context, dense_bytes, plain};
 use crate::plan::{Context, Naming};
 
-/// Names that the template uses itself, inside a function with the tensor's names.
+/// Identifiers that the template declares in functions that also contain names from the manifest.
 const TAKEN: &[&str] = &[
     "all",
     "back",
@@ -78,7 +78,7 @@ const TAKEN: &[&str] = &[
     "searched",
 ];
 
-/// Whether the template uses a name inside a function, or it looks like one that is generated for tests.
+/// True if the template declares `name` in a function, or `name` has the form of an identifier generated for tests.
 pub(super) fn is_taken(name: &str) -> bool {
     TAKEN.contains(&name)
         || name.starts_with("found_")
@@ -89,7 +89,7 @@ pub(super) fn is_taken(name: &str) -> bool {
         || name.ends_with("_plain_lane")
 }
 
-/// The test values of one tensor.
+/// Test values of one tensor.
 pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, PlanError> {
     let avoid = |name: &str| (naming.avoid)(name) || is_taken(name);
     let naming = &Naming { avoid: &avoid, ..*naming };
@@ -127,10 +127,11 @@ pub(super) fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TestUnit, P
     })
 }
 
-/// How many elements all searches of a test visit together: a second's worth.
+/// Number of elements that all inverse searches of a test visit together, about a second's work.
 const VISITED: i128 = 1 << 26;
 
-/// How often the inverse is asked for where that is a search; `None` where it is an expression.
+/// Number of inverse lookups that a test makes if the inverse is a search; `None` if the inverse is an expression or
+/// there is no element.
 fn searches(layout: &Layout) -> Result<Option<i64>, PlanError> {
     if layout.inverse().is_some() || layout.logical_elements().as_const() == Some(0) {
         return Ok(None);
@@ -145,7 +146,7 @@ fn searches(layout: &Layout) -> Result<Option<i64>, PlanError> {
     Ok(i64::try_from(often).ok())
 }
 
-/// The symbols and the logical axes of a tensor as the test calls them.
+/// Identifiers in the test program: of the symbols of a tensor, and of its logical axes with their extents.
 fn named(
     context: &Context<'_>,
     namer: &mut Namer<'_>,
@@ -159,7 +160,7 @@ fn named(
     Ok((symbols, axes))
 }
 
-/// The test values of one view; `tensor` is the view in ordinary memory.
+/// Test values of one view; `tensor` is the view as a tensor in ordinary memory.
 pub(super) fn view(
     manifest: &Manifest,
     view: &View,
@@ -196,20 +197,21 @@ pub(super) fn view(
     })
 }
 
-/// The constant that padding holds.
+/// Definition of the constant `fill`, the value of padding elements.
 pub(super) fn fill_stmt(tensor: &Tensor) -> Stmt {
     let bits = fill::digits(tensor.dtype, tensor.fill).unwrap_or_default();
     let (name, element) = ("fill".to_owned(), tensor.dtype.to_string());
     Stmt::LetElement { name, element, bits, spelling: Spelling::Number }
 }
 
-/// How many sizes a tensor with symbols is tested at.
+/// Maximum number of symbol value sets that a tensor is tested with.
 const CASES: usize = 10;
-/// The template's limit: larger buffers are not filled.
+/// Size limit of the template in bytes, exclusive: larger buffers are not filled.
 const LIMIT_BYTES: i128 = 64 << 20;
 
-/// Promised values of the symbols: the least of each, and others spread evenly over their orders of magnitude, up to
-/// what fits [`LIMIT_BYTES`]. Fewer than [`CASES`] where there are no more; ascending.
+/// Symbol values to test with, one inner vector per case, in ascending order: the least values, and random values
+/// evenly distributed over orders of magnitude within [`LIMIT_BYTES`]. At most [`CASES`] cases; one empty case without
+/// symbols.
 pub(super) fn cases(symbols: &[&Symbol], contexts: &[&Context<'_>]) -> Vec<Vec<i64>> {
     if symbols.is_empty() {
         return vec![Vec::new()];
@@ -243,14 +245,14 @@ pub(super) fn cases(symbols: &[&Symbol], contexts: &[&Context<'_>]) -> Vec<Vec<i
     cases
 }
 
-/// The least promised value.
+/// Least value of a symbol that satisfies its declared minimum and multiple.
 pub(super) fn least(symbol: &Symbol) -> i128 {
     let step = symbol.multiple.max(1);
     let min = symbol.min.max(0);
     min.saturating_add((step - min.rem_euclid(step)).rem_euclid(step))
 }
 
-/// Whether the buffers of all tensors are small enough to be filled.
+/// True if the buffers of all tensors are smaller than [`LIMIT_BYTES`] for these values of `symbols`.
 pub(super) fn fits(symbols: &[&Symbol], values: &[i128], contexts: &[&Context<'_>]) -> bool {
     contexts.iter().all(|context| {
         let value = |var: Var| {
@@ -267,7 +269,7 @@ pub(super) fn fits(symbols: &[&Symbol], values: &[i128], contexts: &[&Context<'_
     })
 }
 
-/// A linear congruential generator: the same cases at every build.
+/// Linear congruential generator, so that every build has the same cases.
 struct Random(u64);
 
 impl Random {
@@ -277,7 +279,7 @@ impl Random {
         self.0 >> 33
     }
 
-    /// How many multiples above the least value, any number of bits as likely as any other.
+    /// Random number of multiples above the least value of a symbol, evenly distributed over bit widths of at most 26.
     fn steps(&mut self, symbol: &Symbol) -> i128 {
         let most = (symbol.max - least(symbol)).checked_div(symbol.multiple.max(1)).unwrap_or(0);
         let width = u64::from(i128::BITS - most.max(0).leading_zeros()).min(26);

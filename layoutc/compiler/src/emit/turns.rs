@@ -1,4 +1,4 @@
-//! The functions by which a work item turns words of several elements in registers.
+//! Functions by which a thread (work item) transposes words of several elements in registers.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use super::needs::kernels;
 use crate::base::dtype::Dtype;
 use crate::emit::syntax::Stmt;
 
-/// What the function is called that turns so many rows and columns of elements.
+/// Name of the function that transposes `rows` words of `columns` elements each.
 pub(super) fn name(dialect: &Dialect, element: &str, [rows, columns]: [i64; 2]) -> String {
     format!("{}turn_{element}_{rows}x{columns}", dialect.helper)
 }
 
-/// Those that a unit's kernels call.
+/// Transpose functions that a unit's kernels call, each once.
 pub(super) fn of(unit: &Unit, dialect: &Dialect) -> Vec<TurnUnit> {
     let mut called = BTreeSet::new();
     for kernel in kernels(unit) {
@@ -37,7 +37,7 @@ pub(super) fn of(unit: &Unit, dialect: &Dialect) -> Vec<TurnUnit> {
     called.into_iter().map(unit).collect()
 }
 
-/// The type of a word of so many elements.
+/// Integer type as wide as a word of `elements` elements.
 fn word(dialect: &Dialect, element: &str, elements: i64) -> String {
     let bits = Dtype::of_plan(element).map_or(8, Dtype::element_bits);
     let bytes = i64::from(bits / 8).saturating_mul(elements);

@@ -1,4 +1,4 @@
-//! What a header defines for the element types of its tensors: structures, and conversions of small floats.
+//! Definitions in a header for the element types of its tensors: structures, and conversions of small floats.
 
 use super::dialect::Dialect;
 use super::model::{SmallFloat, Structure};
@@ -15,7 +15,7 @@ pub(super) fn structures<'t>(
 ) -> Vec<Structure> {
     let mut dtypes: Vec<Dtype> = Vec::new();
     for tensor in tensors {
-        // Lanes of complex numbers need the complex numbers first.
+        // A vector of complex numbers needs the structure of a complex number first.
         dtypes.extend([Dtype { lanes: 1, ..tensor.dtype }, tensor.dtype]);
     }
     let mut structures: Vec<Structure> = Vec::new();
@@ -31,7 +31,8 @@ pub(super) fn structures<'t>(
     structures
 }
 
-/// The element types of the tensors, on both sides of pack and unpack, and those of the fields of their records.
+/// Element types of the tensors, in memory and on the logical side of pack and unpack, and of the fields of records;
+/// with repetitions.
 pub(super) fn of<'t>(tensors: impl Iterator<Item = &'t Tensor>) -> Vec<Dtype> {
     let fields = |dtype: Dtype| {
         let fields = dtype.record().map_or(&[][..], Record::fields);

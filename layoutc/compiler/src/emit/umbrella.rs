@@ -1,4 +1,4 @@
-//! One header that includes those of all manifests.
+//! Umbrella header, which includes the headers of all manifests.
 
 use std::sync::Arc;
 
@@ -14,18 +14,18 @@ use crate::base::content_hash;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::config::Config;
 
-/// Steps for each header that its template may take.
+/// Fuel of the template per included header, in addition to `FUEL`.
 const FUEL_PER_HEADER: u64 = 1000;
 const FUEL: u64 = 100_000;
 
-/// What the template sees.
+/// Template model of the umbrella header.
 pub(super) struct Umbrella {
     pub(super) generator: String,
     pub(super) guard: String,
     pub(super) includes: Vec<String>,
 }
 
-/// See [`Emitter::umbrella`](super::Emitter::umbrella).
+/// Umbrella header; see [`Emitter::umbrella`](super::Emitter::umbrella).
 pub(super) fn umbrella(
     config: &Config,
     outputs: &[&str],
@@ -42,7 +42,7 @@ pub(super) fn umbrella(
         return Err(Box::new(fault.help("give the umbrella header another name")));
     }
     let suffix = C_FILES.files.first().map_or("", |file| file.suffix);
-    // Headers that need MPI are left out: most users of the umbrella header do not have MPI.
+    // Headers that need MPI are not included: most users of the umbrella header do not have MPI.
     let needs_mpi = |path: &str| {
         path.strip_suffix("_mpi.h").is_some_and(|stem| others.contains(&format!("{stem}{suffix}")))
     };
@@ -52,10 +52,11 @@ pub(super) fn umbrella(
     Ok(Some(GeneratedFile { path: format!("c/{}", header.path), text: header.text }))
 }
 
-/// The header at `path` that includes `headers`, all below one folder; sorted, and by their paths from its own folder.
+/// Header at `path` that includes `headers` in sorted order, by paths relative to its own folder. All paths are
+/// relative to the same folder.
 ///
 /// # Errors
-/// The faults of a template of the user's: `template::*`.
+/// Errors of a project template: `template::*`.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 fn header(
     path: &str,
@@ -68,7 +69,7 @@ fn header(
     let fuel = FUEL_PER_HEADER.saturating_mul(u64::try_from(includes.len()).unwrap_or(u64::MAX));
     let model = Umbrella {
         generator: format!("layoutc {}", env!("CARGO_PKG_VERSION")),
-        // The extension makes it differ from that of a manifest.
+        // The extension in `path` makes the guard differ from that of a manifest.
         guard: format!("{}_H", file_names(path, prefix).0),
         includes,
     };
@@ -77,7 +78,7 @@ fn header(
     Ok(GeneratedFile { text: content_hash::seal(path, &tidy(&text)), path: path.to_owned() })
 }
 
-/// `to` from the folder of `from`: `../a.h` from `include/all.h` to `a.h`.
+/// Path of `to` relative to the folder of `from`: `../a.h` from `include/all.h` to `a.h`.
 fn relative(from: &str, to: &str) -> String {
     let mut folders: Vec<&str> = from.split('/').collect();
     folders.pop();

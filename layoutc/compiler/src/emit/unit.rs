@@ -1,4 +1,4 @@
-//! The template model of one manifest, from its plans.
+//! Construction of the template model of a manifest from its plans.
 
 use layoutc_algebra::layout::Layout;
 use layoutc_algebra::symbol::{Axis, Symbol};
@@ -28,7 +28,7 @@ use crate::plan::lower::{Binding, PlanError, Range, lower};
 use crate::plan::{self, Naming, Quantity, TensorPlan, image};
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 
-/// Everything but the stamp.
+/// Template model of a manifest with an empty stamp; `Err` has all diagnostics.
 pub(super) fn build(
     manifest: &Manifest,
     settings: &Settings,
@@ -94,7 +94,7 @@ pub(super) fn build(
         }
     }
     let mut schedules = Vec::new();
-    // What a schedule calls is there where nothing went wrong before.
+    // Calls of a schedule can be resolved only if all conversions were planned.
     let wanted = if faults.is_empty() { manifest.schedules.as_slice() } else { &[] };
     for schedule in wanted {
         match schedule_unit::build(manifest, schedule, &converts, settings) {
@@ -284,7 +284,7 @@ fn pack_from(logical: PackFrom, settings: &Settings) -> PackFromUnit {
     }
 }
 
-/// The offset and the physical indices.
+/// Macros of the offset and the physical indices, without those that a macro cannot compute.
 fn macros(plan: &TensorPlan) -> Result<Vec<Whole<MacroUnit>>, PlanError> {
     let functions = [&plan.offset].into_iter().chain(&plan.indices);
     functions
@@ -293,7 +293,7 @@ fn macros(plan: &TensorPlan) -> Result<Vec<Whole<MacroUnit>>, PlanError> {
         .collect()
 }
 
-/// Constants where a value is an integer, functions of the symbols where it is not.
+/// Constants for integer values, and functions of the symbols for all other values. Labels are constants too.
 pub(super) fn constants(
     tensor: &Tensor,
     quantities: &[Quantity],
@@ -309,7 +309,7 @@ pub(super) fn constants(
             constants.push(Constant { name, value: quantity.value.clone().into() });
             continue;
         }
-        // The parameters are those of any function over the symbols alone.
+        // All functions of the symbols alone have the same parameters.
         let params = symbols_ok.map(|f| f.params.clone()).unwrap_or_default();
         let function = ir::Function {
             name: format!("{ident}_{}", quantity.name),
@@ -333,13 +333,13 @@ pub(super) fn constants(
     (constants, counts)
 }
 
-/// `(n, h, w, c) -> (n, c // 4, h | w, c % 4)`.
+/// Index map of a tensor as text: `(n, h, w, c) -> (n, c // 4, h | w, c % 4)`.
 pub(super) fn map_text(tensor: &Tensor) -> Result<String, PlanError> {
     let layout = &tensor.layout;
     index_text(layout, layout.storage_map(), layout.separators())
 }
 
-/// The same for other indices over the logical axes.
+/// Index map `indices` over the logical axes as text; `|` follows the indices at the positions in `separators`.
 pub(super) fn index_text(
     layout: &Layout,
     indices: &[Algebra],
@@ -369,8 +369,8 @@ pub(super) fn index_text(
     Ok(format!("({}) -> ({items})", names.join(", ")))
 }
 
-/// The macro that guards sizes which the headers of several targets have: other sizes under the same names do not hide
-/// behind it.
+/// Macro that guards the sizes that headers of several targets define. The name has a hash of the sizes, so that other
+/// sizes under the same names are not skipped.
 pub(super) fn counts_guard(upper: &str, tensor: &Tensor) -> String {
     let layout = &tensor.layout;
     let sizes = (layout.logical(), layout.storage(), layout.strides(), layout.physical_shape());
@@ -457,7 +457,7 @@ fn convert_unit(
         }
     }
     let tests = [test_unit::tensor(from, naming)?, test_unit::tensor(to, naming)?];
-    // The names that the test program has for them, which are not always those of the function.
+    // Symbols have identifiers of their own in the test program, which may differ from the function's parameters.
     let mut symbols: Vec<(&str, String)> = Vec::new();
     for (context, test) in contexts.iter().zip(&tests) {
         for (symbol, name) in context.symbols.iter().zip(&test.symbols) {

@@ -1,4 +1,4 @@
-//! The template model of one view, from its plan.
+//! Construction of the template model of a view from its plan.
 
 use layoutc_algebra::symbol::Axis;
 
@@ -14,7 +14,7 @@ use crate::plan::lower::{PlanError, lower};
 use crate::plan::view::in_memory;
 use crate::plan::{self, Naming, image};
 
-/// The view, or why it cannot be generated.
+/// Template model of a view; `Err` if the view cannot be generated.
 #[expect(clippy::result_large_err, reason = "one diagnostic, on the way out")]
 pub(super) fn build(
     manifest: &Manifest,
@@ -58,7 +58,7 @@ fn unit(
     let buffer = manifest.tensors.get(view.buffer).ok_or(PlanError::Scope)?.dtype;
     let dialect = settings.dialect;
     let type_of = |dtype: Dtype, held| element::type_name(dialect, &dtype.to_string(), held);
-    // A kernel reaches images by texels, and buffers of its own kind of memory not at all.
+    // GPU kernels access images by texels, and have no access to buffers in other memories.
     let is_buffer = image::rank_of(view.tensor.memory) == Some(1);
     let reaches = if settings.language.kernels { is_buffer } else { tensor.memory != Memory::None };
     let reached = |what: &str| reaches.then(|| format!("{ident}_{what}"));

@@ -1,5 +1,5 @@
-//! Parts of the model that templates hold whole: filters take them as they are, and only a template that looks inside
-//! takes them apart.
+//! Model parts that templates hold as opaque values: a filter gets the Rust value itself, and the part becomes a
+//! template value only if a template accesses its fields.
 
 use std::any::Any;
 use std::fmt;
@@ -14,7 +14,7 @@ use super::seen::Seen;
 use crate::emit::syntax::{Expr, Function};
 use crate::ir;
 
-/// A part of the model, shared with the templates that hold it.
+/// Part of the model that is shared with the templates that hold it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Whole<T>(Arc<T>);
 
@@ -69,17 +69,17 @@ impl<T: JsonSchema> JsonSchema for Whole<T> {
     }
 }
 
-/// What can be held.
+/// Types that `Whole` can hold.
 pub trait Part: Seen + Any + fmt::Debug + Send + Sync {}
 
 impl<T: Seen + Any + fmt::Debug + Send + Sync> Part for T {}
 
-/// The part that a value holds; `None` where it is of another type, or made by a template.
+/// Model part of type `T` in a template value; `None` if the value holds another type or was made by a template.
 pub(super) fn part<T: Any>(value: &Value) -> Option<&T> {
     value.downcast_object_ref::<Held>().and_then(Held::part)
 }
 
-/// A part in a template.
+/// Template value that holds a model part; `inside` is the converted part, set at the first access of a field.
 #[derive(Debug)]
 struct Held {
     part: Arc<dyn Part>,
@@ -114,7 +114,7 @@ impl Object for Held {
     }
 
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
-        // A function's head is asked for without its body.
+        // The head of a function is read without converting its body.
         match (self.part::<Function>(), key) {
             (Some(function), "name") => Some(Value::from(function.name.as_str())),
             (Some(function), "doc") => Some(function.doc.iter().map(String::as_str).collect()),

@@ -1,17 +1,17 @@
-//! Breaks of source lines of C, OpenCL and CUDA that are longer than [`COLUMNS`].
+//! Line breaking of generated C, OpenCL and CUDA source: lines longer than [`COLUMNS`] are split.
 
-/// Greatest length of a generated line in columns, except for lines that have no place for a break, such as those with
-/// one long literal.
+/// Maximum length of a generated line in columns. A line without a possible break may be longer, such as one with a
+/// long literal.
 pub(super) const COLUMNS: usize = 120;
 
-/// Columns that the continuation of a statement is indented beyond its first line.
+/// Indentation of continuation lines relative to the first line of a statement, in columns.
 const CONTINUATION: usize = 8;
 
-/// Columns that the statements of a block are indented beyond its first line.
+/// Indentation of the statements in a block relative to the first line of the block, in columns.
 const BLOCK: usize = 4;
 
-/// Appends `line` to `out` in lines of at most [`COLUMNS`] columns, each with its line end. `is_directive` tells
-/// that the line is, or continues, a preprocessor directive, whose line ends are escaped by `\`.
+/// Appends `line` to `out` as lines of at most [`COLUMNS`] columns, each with a line feed. `is_directive` is true if
+/// the line is, or continues, a preprocessor directive: its line breaks are escaped by `\`.
 pub(super) fn wrap(line: &str, is_directive: bool, out: &mut String) {
     let code = line.trim_start();
     let indent = line.len().saturating_sub(code.len());
@@ -25,7 +25,7 @@ pub(super) fn wrap(line: &str, is_directive: bool, out: &mut String) {
         return words(code, [&first, &next], out);
     }
     match comment_start(line) {
-        // A comment behind code stands before it.
+        // A comment after code is moved to a line before the code.
         Some(at) if !is_directive || code.starts_with('#') => {
             let (code, comment) = line.split_at(at);
             wrap(&format!("{}{comment}", " ".repeat(indent)), false, out);
@@ -35,7 +35,7 @@ pub(super) fn wrap(line: &str, is_directive: bool, out: &mut String) {
     }
 }
 
-/// Appends code, a block on one line with each of its statements on a line of its own.
+/// Appends code; a block on one line is split into one line per statement.
 fn wrap_code(line: &str, is_directive: bool, out: &mut String) {
     let is_continued = is_directive && line.ends_with('\\');
     let code = if is_continued { line.trim_end_matches('\\').trim_end() } else { line };
@@ -61,7 +61,7 @@ fn push_line(out: &mut String, parts: [&str; 2]) {
     out.push('\n');
 }
 
-/// Head and statements of a block that code consists of, `if (a) { b; c; }`; `None` for other code.
+/// Head and statements of code that is one block: `if (a) { b; c; }`. `None` for any other code.
 fn block(code: &str) -> Option<(&str, Vec<&str>)> {
     let (mut depth, mut start, mut from) = (0_usize, None, 0);
     let mut statements = Vec::new();
@@ -97,12 +97,13 @@ fn block(code: &str) -> Option<(&str, Vec<&str>)> {
     None
 }
 
-/// Appends words with breaks between them, behind the margins of the first and of the following lines.
+/// Appends words with line breaks between them; `first` and `next` are the left margins of the first and the following
+/// lines.
 fn words(text: &str, [first, next]: [&str; 2], out: &mut String) {
     let mut line = first.to_owned();
     let mut is_empty = true;
     for word in text.split(' ').filter(|word| !word.is_empty()) {
-        // A line of a comment that ends with `\`, or its trigraph, would continue.
+        // A comment line that ends with `\`, or with its trigraph, would join the next line.
         let is_escape = line.ends_with('\\') || line.ends_with("??/");
         let columns = columns(&line).saturating_add(columns(word)).saturating_add(1);
         if !is_empty && columns > COLUMNS && !is_escape {
@@ -121,7 +122,8 @@ fn words(text: &str, [first, next]: [&str; 2], out: &mut String) {
     out.push('\n');
 }
 
-/// Appends code with breaks between operands. `escape` ends all lines but the last, `last` the last one.
+/// Appends code with line breaks between operands. `escape` is the end of all lines but the last, `last` the end of the
+/// last one.
 fn statement(line: &str, [escape, last]: [&str; 2], out: &mut String) {
     let code = line.trim_start();
     let mut margin = line.len().saturating_sub(code.len());
@@ -145,9 +147,9 @@ fn statement(line: &str, [escape, last]: [&str; 2], out: &mut String) {
     push_line(out, [rest, last]);
 }
 
-/// Byte offset of the best break at or before column `width`: the last of those in the fewest brackets whose operator
-/// binds least. `depth` is the number of brackets around the start of the code. The flag is true if the break follows
-/// the attribute that the code starts with. `None` if there is no place for a break.
+/// Byte offset of the best break at or before column `width`: the last one in the fewest brackets at the operator of
+/// lowest precedence; `None` without a possible break. `depth` is the number of brackets around the start of the code.
+/// The flag is true if the break follows the attribute that the code starts with.
 fn place(code: &str, mut depth: usize, width: usize) -> Option<(usize, bool)> {
     let (mut best, mut beyond) = (None::<([usize; 2], usize)>, None);
     for Token { at, text } in Tokens::new(code) {
@@ -172,7 +174,7 @@ fn place(code: &str, mut depth: usize, width: usize) -> Option<(usize, bool)> {
             "|" | "&" if is_spaced => (4, end),
             "+" | "-" if is_spaced => (5, end),
             "*" | "/" if is_spaced => (6, end),
-            // These part what belongs together: a break inside the next brackets is better.
+            // Breaks at these tokens separate related text, so that a break in the next brackets is preferred.
             "=" | "+=" if is_spaced => {
                 level = level.saturating_add(1);
                 (7, end)
@@ -181,7 +183,7 @@ fn place(code: &str, mut depth: usize, width: usize) -> Option<(usize, bool)> {
                 level = level.saturating_add(2);
                 (8, end)
             }
-            // Adjacent literals are one.
+            // Adjacent string literals are concatenated.
             _ if text.starts_with('"') && after.starts_with(' ') => {
                 level = level.saturating_add(1);
                 (9, end)
@@ -196,11 +198,11 @@ fn place(code: &str, mut depth: usize, width: usize) -> Option<(usize, bool)> {
             *known = Some((key, at));
         }
     }
-    // An operand that is longer than a line has its break behind it.
+    // An operand longer than a line is followed by the break.
     best.or(beyond).map(|(_, at)| (at, false))
 }
 
-/// Number of brackets around the code after a token, from the number before it.
+/// Number of brackets around the code after a token, from the number before the token.
 fn nested(depth: usize, token: &str) -> usize {
     match token {
         "(" | "[" | "{" => depth.saturating_add(1),
@@ -215,7 +217,7 @@ fn is_macro_head(code: &str) -> bool {
     head.is_some_and(|(name, parameters)| !name.contains(' ') && !parameters.contains(')'))
 }
 
-/// Byte offset of the `//` of a comment behind code.
+/// Byte offset of the `//` comment in a line; `None` if there is none.
 fn comment_start(line: &str) -> Option<usize> {
     Tokens::new(line).find(|token| token.text == "//").map(|token| token.at)
 }
@@ -224,7 +226,7 @@ fn columns(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Punctuation mark or literal of a line of code.
+/// Punctuation mark or literal in a line of code.
 struct Token<'a> {
     /// Byte offset of the token in the line.
     at: usize,
@@ -267,7 +269,7 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// Length of the string or character literal at the start of `text`, in bytes, with its quotes.
+/// Length in bytes of the string or character literal at the start of `text`, with its quotes.
 fn literal_length(text: &str, quote: char) -> usize {
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {

@@ -1,9 +1,9 @@
-//! Small arithmetic on algebra's expressions for strides, counts and bounds: over symbols, constants folded.
+//! Arithmetic on expressions over symbols, for strides, counts and bounds; constants are folded.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError, ExprNode, Var, apply, gcd};
 use layoutc_algebra::symbol::Symbol;
 
-/// `a op b`, folded where both are integers or one is neutral.
+/// `a op b`, folded if both are integers or one is neutral.
 pub(super) fn fold(op: BinOp, a: &Expr, b: &Expr) -> Result<Expr, ExprError> {
     if let (Some(x), Some(y)) = (a.as_const(), b.as_const()) {
         return Ok(Expr::constant(apply(op, x, y)?));
@@ -47,7 +47,7 @@ pub(super) fn ceil_div(a: &Expr, k: i128) -> Result<Expr, ExprError> {
     fold(BinOp::FloorDiv, &sum(a, &up)?, &Expr::constant(k))
 }
 
-/// An integer that divides every value of `expr`; 0 where the value is always 0.
+/// Integer that divides every value of `expr`; 0 if the value is always 0.
 pub(super) fn divisor(expr: &Expr, symbols: &[Symbol]) -> i128 {
     match expr.node() {
         ExprNode::Const(value) => value.saturating_abs(),
@@ -65,12 +65,13 @@ pub(super) fn divisor(expr: &Expr, symbols: &[Symbol]) -> i128 {
     }
 }
 
-/// Whether `k` divides every value of `expr`.
+/// True if `k` divides every value of `expr`.
 pub(super) fn is_multiple(expr: &Expr, k: i128, symbols: &[Symbol]) -> bool {
     divisor(expr, symbols).checked_rem(k) == Some(0)
 }
 
-/// The value at a large but possible value of every symbol: for putting strides in order, not for proofs.
+/// Value of `expr` with each symbol at a large value in its range, at most 2^20 if the range allows; `i128::MAX` if it
+/// has no value. For ordering strides, not for proofs.
 pub(super) fn typical(expr: &Expr, symbols: &[Symbol]) -> i128 {
     let value = |var: Var| match var {
         Var::Symbol(k) => {

@@ -1,20 +1,20 @@
-//! Where a destination has padding: the slots whose digits make an index beyond the axis.
+//! Padding regions of a relayout's destination: slots whose digits give an index beyond the extent of an axis.
 
 use super::transfer::{Cut, Transfer};
 use crate::machine::CPU;
 
-/// Slots of padding: loops around runs.
+/// Padding region: loops around contiguous runs of slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Border {
-    /// The first slot.
+    /// First slot.
     pub(super) start: i128,
-    /// Around the run, outermost first.
+    /// Loops around the run, outermost first.
     pub(super) loops: Vec<Rounds>,
-    /// Slots of a run.
+    /// Length of a run, in slots.
     pub(super) run: i128,
 }
 
-/// Equally many slots apart.
+/// Loop over runs, `stride` slots apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rounds {
     pub(super) name: String,
@@ -22,7 +22,7 @@ pub(super) struct Rounds {
     pub(super) stride: i128,
 }
 
-/// A digit as the destination has it, and which of its values are meant.
+/// Digit of the destination, and the subrange `first..first + count` of its values.
 #[derive(Debug, Clone)]
 struct Span<'a> {
     cut: &'a Cut,
@@ -32,8 +32,8 @@ struct Span<'a> {
     count: i128,
 }
 
-/// All padding of a destination of so many slots, some of it perhaps twice. `None` where it is not what digits run past
-/// an extent, or where sizes are not known.
+/// All padding regions of a destination of `slots` slots; they may overlap. `None` if digits do not count every slot
+/// once, bounds are not constant, or the elements of a chain do not start at 0.
 pub(super) fn borders(transfer: &Transfer, slots: i128) -> Option<Vec<Border>> {
     let digits = dense(transfer, slots)?;
     let mut borders = Vec::new();
@@ -47,7 +47,8 @@ pub(super) fn borders(transfer: &Transfer, slots: i128) -> Option<Vec<Border>> {
     Some(borders)
 }
 
-/// Whether going there takes less than writing every slot.
+/// True if writing the padding regions alone touches less than half the bytes of the destination, with whole cache
+/// lines.
 pub(super) fn are_worth(borders: &[Border], slots: i128, element_bytes: i128) -> bool {
     let touched = borders.iter().map(|border| {
         let runs = border.loops.iter().map(|l| l.count).product::<i128>();
@@ -56,7 +57,7 @@ pub(super) fn are_worth(borders: &[Border], slots: i128, element_bytes: i128) ->
     touched.sum::<i128>() < slots.saturating_mul(element_bytes) / 2
 }
 
-/// The digits of the destination, the fastest first, if they count every slot once.
+/// Digits of the destination by increasing stride; `None` if they do not count every slot exactly once.
 fn dense(transfer: &Transfer, slots: i128) -> Option<Vec<Span<'_>>> {
     let span = |cut| -> Option<Span<'_>> {
         let cut: &Cut = cut;
@@ -76,8 +77,8 @@ fn dense(transfer: &Transfer, slots: i128) -> Option<Vec<Span<'_>>> {
     (next == slots && transfer.to_constant.as_const() == Some(0)).then_some(digits)
 }
 
-/// The slots where a chain counts `high` or more: the digits from the most significant on are those of `high`, until
-/// one is greater.
+/// Regions where the index of `chain` is at least `high`: for each digit, the more significant digits equal those of
+/// `high` and this one is greater.
 fn beyond(digits: &[Span<'_>], chain: usize, high: i128) -> Vec<Border> {
     let mut of_chain: Vec<usize> = (0..digits.len())
         .filter(|k| digits.get(*k).is_some_and(|digit| digit.cut.chain == chain))
@@ -90,7 +91,7 @@ fn beyond(digits: &[Span<'_>], chain: usize, high: i128) -> Vec<Border> {
         let Some(digit) = equal.get_mut(*k) else { continue };
         let value = left.div_euclid(digit.cut.weight.max(1));
         left -= value.saturating_mul(digit.cut.weight);
-        // The last is greater or equal: `high` itself is beyond.
+        // The last digit may be equal: `high` itself is out of bounds.
         let first = if place + 1 == of_chain.len() { value } else { value + 1 };
         let greater = Span { first, count: digit.extent - first, ..digit.clone() };
         *digit = Span { first: value, count: 1, ..digit.clone() };
@@ -107,7 +108,7 @@ fn beyond(digits: &[Span<'_>], chain: usize, high: i128) -> Vec<Border> {
     borders
 }
 
-/// Loops around runs, in the order of the slots.
+/// Loops around runs, for a product of digit ranges given by increasing stride.
 fn border(digits: &[Span<'_>]) -> Border {
     let mut border = Border { start: 0, loops: Vec::new(), run: 1 };
     let mut whole = true;
@@ -118,7 +119,7 @@ fn border(digits: &[Span<'_>]) -> Border {
             whole = digit.count == digit.extent;
             continue;
         }
-        // Rounds that go on where others end are more of them.
+        // A loop that continues where the previous one ends is merged with it.
         match border.loops.last_mut() {
             Some(last) if last.stride * last.count == digit.stride => last.count *= digit.count,
             _ if digit.count > 1 => border.loops.push(Rounds {

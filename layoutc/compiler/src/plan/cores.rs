@@ -1,5 +1,5 @@
-//! Which loop of a move runs on all cores: the outermost with rounds for all of them and enough to do, of those whose
-//! rounds write to different bytes.
+//! Choice of the parallel loop of a relayout: the outermost one with iterations for all threads and enough bytes, of
+//! those whose iterations write disjoint bytes.
 
 use crate::ir::LoopKind;
 use crate::machine::CPU;
@@ -12,17 +12,17 @@ use super::nest::Buffer;
 use super::nest::schedule::{Inner, Level, Schedule};
 use super::transfer::{Cut, Transfer};
 
-/// How many cores the loops of a move are to use.
+/// Number of threads that the loops of a relayout use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cores {
-    /// The one that calls.
+    /// Calling thread only.
     One,
-    /// All, where there is enough to do.
+    /// All threads, if there is enough work.
     All,
 }
 
 impl Cores {
-    /// Iterations of a loop that may run on them.
+    /// Kind of a loop whose iterations may run on these threads.
     pub(super) fn kind(self) -> LoopKind {
         match self {
             Self::One => LoopKind::Serial,
@@ -31,32 +31,32 @@ impl Cores {
     }
 }
 
-/// One loop of a nest.
+/// Loop of a nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loop {
-    /// How many rounds there are at least.
+    /// Minimum trip count.
     pub least: i128,
-    /// How many there are at a large size.
+    /// Trip count for large values of the symbols.
     pub typical: i128,
-    /// Whether no two rounds write to one byte, as long as the loops around it stand still.
+    /// True if no two iterations write the same byte, for fixed iterations of the outer loops.
     pub apart: bool,
 }
 
 impl Loop {
-    /// A loop over `extent` values; its rounds write to different bytes.
+    /// Loop over `extent` values whose iterations write disjoint bytes.
     pub fn over(extent: &Algebra, symbols: &[Symbol], scope: &Scope<'_>) -> Self {
         let least = range(extent, scope).low.unwrap_or(0);
         Self { least, typical: typical(extent, symbols), apart: true }
     }
 }
 
-/// The position of the loop that runs on all cores. `loops` are those of a nest, outermost first, each round of the
-/// innermost moving one element.
+/// Position of the loop to parallelize; `None` if no loop is suitable. `loops` is a nest, outermost first, with one
+/// element of `element_bits` bits for each iteration of the innermost loop.
 pub fn choose(loops: &[Loop], element_bits: i128) -> Option<usize> {
     choose_from(loops, element_bits, CPU.parallel_bytes)
 }
 
-/// The same where other cores are woken for no less than `least` bytes.
+/// Like [`choose`], with `least` as the minimum number of bytes of a parallel loop.
 fn choose_from(loops: &[Loop], element_bits: i128, least: i128) -> Option<usize> {
     let mut bits = element_bits;
     let mut candidates = Vec::new();
@@ -66,7 +66,7 @@ fn choose_from(loops: &[Loop], element_bits: i128, least: i128) -> Option<usize>
             candidates.push((k, inner));
         }
     }
-    // The innermost stands first.
+    // The innermost candidate is the first.
     let enough = candidates.iter().rev().find(|(_, inner)| inner.least >= CPU.parallel_iterations);
     let most = || {
         let rounds = |inner: &Loop| inner.least.max(1).saturating_mul(inner.typical);
@@ -75,9 +75,10 @@ fn choose_from(loops: &[Loop], element_bits: i128, least: i128) -> Option<usize>
     enough.or_else(most).map(|(k, _)| *k)
 }
 
-/// Whether rounds of `stride` elements write to different bytes, `in_whole` elements filling some: every round stays
-/// in a window of its own. `outer` are the strides of the loops around it, `inner` those of all others with the
-/// greatest value of their variables, `constant` the offset where all are 0; in elements.
+/// True if iterations of a loop with this stride write disjoint bytes: each iteration writes inside its own aligned
+/// window of `stride` elements. `in_whole` is the least number of elements that fill whole bytes. `outer` are the
+/// strides of the outer loops, `inner` the strides and greatest values of all other loops, `constant` the offset at 0;
+/// in elements.
 pub fn apart(
     stride: i128,
     in_whole: i128,
@@ -98,7 +99,7 @@ pub fn apart(
     low.div_euclid(window) == high.div_euclid(window)
 }
 
-/// The level of a nest that runs on all cores.
+/// Level of a nest to parallelize; `None` if no level is suitable.
 pub(super) fn level(
     transfer: &Transfer,
     Schedule { levels, inner }: &Schedule,
@@ -131,7 +132,7 @@ pub(super) fn level(
         let apart = !copied && (to.through.is_none() || is_apart(transfer, k, &around, to));
         Some(Loop { least, typical, apart })
     };
-    // What one call moves: its rounds are no loop's.
+    // Digits inside a primitive are not loops of this function.
     let moved = inner.digits().map(|k| {
         let cut = transfer.cuts.get(k)?;
         let typical = typical(&cut.extent, symbols).min(block_of(k).unwrap_or(i128::MAX));
@@ -145,7 +146,8 @@ pub(super) fn level(
     levels.get(choose_from(&loops?, to.element_bits, least)?).copied()
 }
 
-/// Whether no two values of digit `k` lead to one byte of the destination, those of the digits `around` it being given.
+/// True if different values of digit `k` write disjoint bytes of the destination, for fixed values of the digits
+/// `around`.
 fn is_apart(transfer: &Transfer, k: usize, around: &[usize], to: &Buffer) -> bool {
     let in_whole = to.in_whole();
     let steps = |digits: &[usize]| -> Option<Vec<i128>> {
@@ -163,8 +165,8 @@ fn is_apart(transfer: &Transfer, k: usize, around: &[usize], to: &Buffer) -> boo
     }
 }
 
-/// The strides of a chain's digits in the destination, but those `given`, each with the digit's greatest value. Digits
-/// that make up one index there are one: it ends where the elements do, they may end later.
+/// Strides and greatest values of a chain's digits in the destination, in elements, without the digits `given`. Digits
+/// that form one index there are a single entry, whose greatest value is that of the elements.
 fn reach(transfer: &Transfer, chain: usize, given: &[usize]) -> Option<Vec<(i128, i128)>> {
     let cuts = transfer.cuts.iter().enumerate().filter(|(_, cut)| cut.chain == chain);
     let (given, free): (Vec<_>, Vec<_>) = cuts.partition(|(k, _)| given.contains(k));

@@ -1,4 +1,4 @@
-//! The elements of a tensor whose domain leaves indices of its shape out: a condition on the logical axes.
+//! Domain of a tensor whose elements are a subset of its shape's indices: a condition on the logical axes.
 
 use layoutc_algebra::expr::Var;
 
@@ -8,7 +8,8 @@ use super::lower::{Binding, PlanError, Range, lower_predicate};
 use super::names::Namer;
 use crate::ir::{Expr, Function, Returns, Stmt};
 
-/// Whether the index with its axes named so is an element; `None` where every index is one.
+/// Condition under which an index is an element; `None` if every index is one. `names` are the identifiers of the
+/// logical axes.
 pub(super) fn holds(context: &Context<'_>, names: &[String]) -> Result<Option<Expr>, PlanError> {
     let Some(domain) = context.layout.domain() else { return Ok(None) };
     let scope = |var| match var {
@@ -21,7 +22,7 @@ pub(super) fn holds(context: &Context<'_>, names: &[String]) -> Result<Option<Ex
     lower_predicate(domain, &scope).map(Some)
 }
 
-/// `in_domain(symbols, axes)`: whether an index is an element; `None` where every index is one.
+/// `in_domain(symbols, axes)`: true if an index is an element; `None` if every index is one.
 pub(super) fn in_domain(context: &Context<'_>) -> Result<Option<Function>, PlanError> {
     let Some(domain) = context.layout.domain() else { return Ok(None) };
     let mut namer = Namer::new(context.naming.avoid);
@@ -41,7 +42,7 @@ pub(super) fn in_domain(context: &Context<'_>) -> Result<Option<Function>, PlanE
     Ok(Some(function))
 }
 
-/// A statement where a condition holds, and others where it does not.
+/// `if (condition) body else otherwise`; only `body` without a condition.
 pub(super) fn guarded(condition: Option<Expr>, body: Stmt, otherwise: Vec<Stmt>) -> Stmt {
     match condition {
         Some(condition) => Stmt::If { condition, likely: false, body: vec![body], otherwise },

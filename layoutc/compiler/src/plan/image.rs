@@ -1,7 +1,7 @@
-//! Images as memory: which layouts they can hold, and how elements share texels.
+//! Images as memory: the layouts that they can hold, and the elements of a texel.
 //!
-//! The physical axes of an image are rows and what lies along a row; an array of images has the image first. A texel
-//! has four lanes: an element of four lanes is a texel, four neighbouring scalars along a row share one.
+//! The physical axes of an image are its rows and the elements of a row; an array of images has the layer first. A
+//! texel has four channels: an element of four lanes fills one texel, four neighboring scalars of a row share one.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 
@@ -10,25 +10,26 @@ use super::lower::PlanError;
 use crate::base::dtype::{Dtype, Scalar};
 use crate::model::{Memory, Tensor};
 
-/// Lanes of a texel.
+/// Channels of a texel.
 pub const LANES: u32 = 4;
 
-/// A tensor's memory as an image.
+/// Image in which a tensor is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// 2, or 3 for an array of images.
+    /// Number of physical axes: 2, or 3 for an array of images.
     pub rank: u32,
-    /// How many elements share a texel: 4 scalars, or one element of four lanes.
+    /// Elements of a texel: 4 scalars, or one element of four lanes.
     pub per_texel: u32,
-    /// Texels along a row.
+    /// Width of a row, in texels.
     pub width: Algebra,
-    /// Rows.
+    /// Number of rows.
     pub height: Algebra,
-    /// Images, of an array.
+    /// Number of images in an array; `None` for a single image.
     pub layers: Option<Algebra>,
 }
 
-/// The physical rank that a memory has on a target with images; `None` where any will do or none is had.
+/// Physical rank that a memory requires on a target with images; `None` if any rank is allowed, or the target has no
+/// such memory.
 pub fn rank_of(memory: Memory) -> Option<u32> {
     match memory {
         Memory::Image2d => Some(2),
@@ -38,7 +39,7 @@ pub fn rank_of(memory: Memory) -> Option<u32> {
     }
 }
 
-/// Whether an image can hold elements of this type: as formats of four channels that every device has.
+/// True if an image can hold elements of this type, in four-channel formats that every device supports.
 pub fn has_format(dtype: Dtype) -> bool {
     let scalar = matches!(
         dtype.scalar,
@@ -54,15 +55,16 @@ pub fn has_format(dtype: Dtype) -> bool {
     scalar && (dtype.lanes == 1 || dtype.lanes == LANES)
 }
 
-/// Whether rows of `extent` elements are whole texels, for all values of the symbols.
+/// True if a row of `extent` elements is a whole number of texels, for all values of the symbols.
 pub fn is_whole(tensor: &Tensor, extent: &Algebra) -> bool {
     tensor.dtype.lanes == LANES || is_multiple(extent, i128::from(LANES), tensor.layout.symbols())
 }
 
-/// The image that a tensor lives in; `None` where it lives in none, or in one that cannot hold it.
+/// Image in which a tensor is stored; `None` if its memory is not an image, or its physical rank is not that of the
+/// image.
 ///
 /// # Errors
-/// [`PlanError`] where a size leaves the integer range.
+/// [`PlanError`] if a size overflows the integer range.
 pub fn of(tensor: &Tensor) -> Result<Option<Image>, PlanError> {
     let shape = tensor.layout.physical_shape();
     let per_texel = if tensor.dtype.lanes == LANES { 1 } else { LANES };

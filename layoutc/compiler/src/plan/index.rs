@@ -1,4 +1,4 @@
-//! Index functions of one tensor: offset, physical indices, their inverse, counts, and the symbols' facts.
+//! Index functions of one tensor: offset, physical indices, counts, and the check of its symbols.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
 use layoutc_algebra::symbol::Axis;
@@ -10,7 +10,7 @@ use super::{Context, NamedSymbol, Quantity};
 use crate::base::dtype::Dtype;
 use crate::ir::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
 
-/// The parameters of a function over symbols and axes, and what each variable is called in it.
+/// Parameters of a function over symbols and axes, and the bindings of its variables.
 pub(super) struct Signature<'a> {
     context: &'a Context<'a>,
     pub(super) params: Vec<Param>,
@@ -18,7 +18,7 @@ pub(super) struct Signature<'a> {
 }
 
 impl<'a> Signature<'a> {
-    /// Symbols, then the axes of `axes`, each counting `0..extent`.
+    /// Parameters for the symbols, then for `axes`, each with the range `0..extent`.
     pub(super) fn new(context: &'a Context<'a>, namer: &mut Namer<'_>, axes: &[Axis]) -> Self {
         let mut params = symbol_params(context, namer);
         let symbol = |var| context.symbol(var);
@@ -33,7 +33,7 @@ impl<'a> Signature<'a> {
         Self { context, params, axes: bindings }
     }
 
-    /// The binding of a symbol or an axis.
+    /// Binding of a symbol or an axis; `None` for any other variable.
     pub(super) fn binding(&self, var: Var) -> Option<Binding> {
         match var {
             Var::Axis(k) => self.axes.get(usize::try_from(k).ok()?).cloned(),
@@ -43,7 +43,7 @@ impl<'a> Signature<'a> {
     }
 }
 
-/// The symbols as parameters.
+/// Parameters for the symbols.
 pub(super) fn symbol_params(context: &Context<'_>, namer: &mut Namer<'_>) -> Vec<Param> {
     let param = |symbol: &NamedSymbol<'_>| Param {
         name: namer.name(&symbol.facts.name),
@@ -56,7 +56,7 @@ fn axis_list(axes: &[Axis]) -> String {
     axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether every symbol has a value that the proofs rest on.
+/// `symbols_ok(symbols)`: true if every symbol has a value for which the layout is proven; `None` without symbols.
 pub(super) fn symbols_ok(context: &Context<'_>) -> Option<Function> {
     if context.symbols.is_empty() {
         return None;
@@ -87,7 +87,7 @@ pub(super) fn symbols_ok(context: &Context<'_>) -> Option<Function> {
     })
 }
 
-/// Counts and extents, in the order of the contract's table.
+/// Counts and extents, in the order in which they are printed.
 pub(super) fn quantities(context: &Context<'_>) -> Result<Vec<Quantity>, PlanError> {
     let layout = context.layout;
     let symbol = |var| context.symbol(var);
@@ -142,7 +142,8 @@ pub(super) fn quantities(context: &Context<'_>) -> Result<Vec<Quantity>, PlanErr
     Ok(all)
 }
 
-/// Bytes of `elements` elements: sub-byte elements are packed, and 3 of 4 bits take 2 bytes.
+/// Size of `elements` elements in bytes, rounded up: sub-byte elements are packed, so that 3 elements of 4 bits take 2
+/// bytes.
 pub(crate) fn buffer_bytes(
     context: &Context<'_>,
     elements: &Algebra,
@@ -150,7 +151,7 @@ pub(crate) fn buffer_bytes(
     bytes_of(context.tensor.dtype, elements)
 }
 
-/// The same in the element type of the logical side of pack and unpack.
+/// Like [`buffer_bytes`], for the element type of the dense row-major buffer of pack and unpack.
 pub(crate) fn logical_bytes(
     context: &Context<'_>,
     elements: &Algebra,
@@ -161,13 +162,13 @@ pub(crate) fn logical_bytes(
 fn bytes_of(dtype: Dtype, elements: &Algebra) -> Result<Algebra, PlanError> {
     match dtype.byte_group() {
         (1, bytes) => Ok(scale(elements, bytes.into())?),
-        // 8 elements of 1 bit, 4 of 2, 2 of 4 share a byte.
+        // 8 elements of 1 bit, 4 of 2 bits or 2 of 4 bits share a byte.
         (several, 1) => Ok(ceil_div(elements, several.into())?),
         _ => bytes_of_stream(dtype, elements, 7),
     }
 }
 
-/// `(elements * bits + more) // 8`, without a number that is larger than the bytes are.
+/// `(elements * bits + more) // 8`, computed without intermediate values much greater than the result.
 fn bytes_of_stream(dtype: Dtype, elements: &Algebra, more: i128) -> Result<Algebra, PlanError> {
     let (several, bytes) = dtype.byte_group();
     let several = Algebra::constant(several.into());
@@ -177,14 +178,14 @@ fn bytes_of_stream(dtype: Dtype, elements: &Algebra, more: i128) -> Result<Algeb
     Ok(sum(&whole, &fold(BinOp::FloorDiv, &rest, &Algebra::constant(8))?)?)
 }
 
-/// `offset(symbols, axes)`: where an element lives in the flat buffer.
+/// `offset(symbols, axes)`: offset of an element in the flat buffer, in elements.
 pub(super) fn offset(context: &Context<'_>) -> Result<Function, PlanError> {
     let axes = context.layout.logical();
     let doc = format!("Offset of element ({}) in the buffer, in elements.", axis_list(axes));
     expression(context, "offset", doc, context.layout.offset())
 }
 
-/// One function per physical axis where there are several.
+/// `index_0(symbols, axes)`, …, one function per physical axis; empty if there are fewer than two.
 pub(super) fn indices(context: &Context<'_>) -> Result<Vec<Function>, PlanError> {
     let map = context.layout.physical_map();
     if map.len() < 2 {
@@ -223,7 +224,8 @@ fn expression(
     Ok(function)
 }
 
-/// Whether a division is that of non-negative numbers alone; one by a power of two is right for any (it is a shift).
+/// True if an expression divides by anything but powers of two: such a truncating division needs a non-negative
+/// dividend, while a division by a power of two is a shift.
 fn divides(tree: &Expr) -> bool {
     let mut found = false;
     tree.visit(&mut |expr| {
@@ -235,18 +237,18 @@ fn divides(tree: &Expr) -> bool {
     found
 }
 
-/// `offset` as the manifest defines it: the sum of each storage index times its stride, nothing simplified, every
-/// division a floor division. The tests hold the other functions against it.
+/// `plain_offset(symbols, axes)`: reference implementation of `offset`, as the sum of storage index times stride over
+/// the storage axes, unsimplified and with floor divisions. Tests compare the other functions with it.
 pub(crate) fn plain_offset(context: &Context<'_>) -> Result<Function, PlanError> {
     let layout = context.layout;
     let mut namer = Namer::new(context.naming.avoid);
     let signature = Signature::new(context, &mut namer, layout.logical());
-    // Without ranges no division is taken for one of non-negative numbers.
+    // With unbounded ranges, no floor division is lowered as a truncating one.
     let scope = |var| signature.binding(var).map(|b| Binding { range: Range::ANY, ..b });
     let mut offset = lower(layout.lead(), &scope)?;
     let mut body = Vec::new();
     let last = layout.separators().last().map_or(0, |last| last + 1);
-    // What lies along the last physical axis is swizzled before the rest is added.
+    // The offset inside the last physical axis is swizzled before the other terms are added.
     let mut rest = None;
     for (k, ((axis, index), stride)) in
         layout.storage().iter().zip(layout.storage_map()).zip(layout.strides()).enumerate()
@@ -283,7 +285,7 @@ pub(crate) fn plain_offset(context: &Context<'_>) -> Result<Function, PlanError>
     Ok(function)
 }
 
-/// The offset of a physical index in the flat buffer; for tests.
+/// Offset of a physical index in the flat buffer, in elements; for tests. `names` are the identifiers of the indices.
 pub(crate) fn physical_offset(context: &Context<'_>, names: &[String]) -> Result<Expr, PlanError> {
     let symbol = |var| context.symbol(var);
     let mut offset = Expr::int(0);
@@ -294,7 +296,8 @@ pub(crate) fn physical_offset(context: &Context<'_>, names: &[String]) -> Result
     Ok(offset)
 }
 
-/// The offset of an element in the dense logical buffer, its axes named as given; for tests and fallbacks.
+/// Offset of an element in the dense row-major buffer, in elements; for tests and fallbacks. `names` are the
+/// identifiers of the axes.
 pub(crate) fn dense_offset(
     axes: &[Axis],
     names: &[String],
@@ -308,7 +311,7 @@ pub(crate) fn dense_offset(
     Ok(offset)
 }
 
-/// The bytes of a buffer of packed elements that hold none but whole elements, and all its bytes.
+/// Number of bytes of a packed buffer that elements fill completely, and its size in bytes.
 pub(super) fn whole_bytes(
     context: &Context<'_>,
     elements: &Algebra,
@@ -321,7 +324,7 @@ pub(super) fn whole_bytes(
     Ok((whole, buffer_bytes(context, elements)?))
 }
 
-/// The product of all extents.
+/// Product of the extents.
 pub(crate) fn count(axes: &[Axis]) -> Result<Algebra, PlanError> {
     let mut count = Algebra::constant(1);
     for axis in axes {

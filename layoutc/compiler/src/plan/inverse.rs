@@ -1,4 +1,4 @@
-//! The inverse: which element a slot holds.
+//! Inverse map of a layout: from a physical index to the logical index of its element.
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 
@@ -10,7 +10,8 @@ use super::lower::{Binding, PlanError, Range, Scope, lower, lower_predicate, ran
 use super::names::Namer;
 use crate::ir::{Expr, Function, Param, ParamType, Returns, Stmt};
 
-/// `logical(symbols, physical indices, outputs)`: which element a slot holds; false on padding.
+/// `logical(symbols, physical indices, outputs)`: writes the logical index of the element in a slot to the outputs;
+/// false for padding.
 pub(super) fn logical(context: &Context<'_>) -> Result<Function, PlanError> {
     let layout = context.layout;
     let mut namer = Namer::new(context.naming.avoid);
@@ -68,7 +69,7 @@ fn read_off(
         Some(valid) => lower_predicate(valid, scope)?,
         None => Expr::Bool { value: true },
     };
-    // A side of a comparison that is an output already is read from there.
+    // An operand of a comparison that was already written to an output is read from there.
     let reuse = |side: Box<Expr>| {
         let trivial = matches!(*side, Expr::Int { .. } | Expr::Name { .. });
         let output = values.iter().position(|value| *value == *side).and_then(|k| outputs.get(k));

@@ -1,5 +1,5 @@
-//! Algebra's expressions as trees with names: constants folded, sums flattened, divisions told apart by the sign
-//! of what they divide. Gives no text and changes no value.
+//! Lowering of algebra expressions to IR expressions with names: folds constants, flattens sums, and uses truncating
+//! instead of floor division if the dividend is never negative. The value does not change.
 #![expect(clippy::wildcard_enum_match_arm, reason = "trees that do not fold stay as they are")]
 
 use layoutc_algebra::expr::{
@@ -11,73 +11,73 @@ use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::ir::{Compare, Expr};
 
-/// The deepest tree that is given: JSON readers commonly stop at 128 levels.
+/// Maximum depth of a lowered expression: JSON readers commonly stop at 128 levels.
 pub const MAX_DEPTH: u32 = 96;
 
-/// Why a plan could not be made.
+/// Error of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlanError {
     /// A literal does not fit 64 bits.
     #[error("`{value}` does not fit 64 bits")]
     Literal {
-        /// The literal.
+        /// Value of the literal.
         value: i128,
     },
-    /// A variable has no name here.
+    /// A variable has no binding in the scope.
     #[error("an expression mentions a variable that is not in scope")]
     Scope,
-    /// The tree is deeper than [`MAX_DEPTH`].
+    /// The expression is deeper than [`MAX_DEPTH`].
     #[error("an expression nests deeper than {MAX_DEPTH} levels")]
     Depth,
-    /// A macro is too long: what a floor division divides stands in it twice.
+    /// A macro is too long: floor division expands its dividend twice.
     #[error("the macro `{name}` would have {nodes} terms, and the most are {most}")]
     Macro {
-        /// The macro.
+        /// Name of the macro.
         name: String,
-        /// How many it would have.
+        /// Number of terms of the macro.
         nodes: u64,
-        /// How many it may have.
+        /// Maximum number of terms.
         most: u64,
     },
-    /// The manifest chooses what this move cannot do.
+    /// The manifest requests a schedule that is not possible.
     #[error("{message}")]
     Choice {
-        /// What it chooses, and what the move has.
+        /// Message: the request, and why it is not possible.
         message: String,
-        /// A way out.
+        /// Help: a possible alternative.
         help: String,
-        /// The choice.
+        /// Location of the request.
         place: FileSpan,
     },
-    /// An expression could not be built.
+    /// An expression cannot be built.
     #[error(transparent)]
     Expr(#[from] layoutc_algebra::expr::ExprError),
 }
 
 impl PlanError {
-    /// The diagnostic where the manifest chooses what the move cannot do.
+    /// Diagnostic of [`PlanError::Choice`]; `None` for any other error.
     pub(crate) fn refusal(&self) -> Option<Diagnostic> {
         let Self::Choice { message, help, place } = self else { return None };
         Some(Diagnostic::error(Code::LimitChoice, message, place.clone(), "").help(help))
     }
 }
 
-/// The values that an expression takes: `low..=high`, `None` where unbounded.
+/// Range of an expression's values: `low..=high`, `None` if unbounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
-    /// The least value.
+    /// Least value.
     pub low: Option<i128>,
-    /// The greatest value.
+    /// Greatest value.
     pub high: Option<i128>,
 }
 
 impl Range {
-    /// `low..=high`.
+    /// Range `low..=high`.
     pub fn new(low: i128, high: i128) -> Self {
         Self { low: Some(low), high: Some(high) }
     }
 
-    /// Any value from 0 up.
+    /// Any value of at least 0.
     pub const NATURAL: Self = Self { low: Some(0), high: None };
     /// Any value.
     pub const ANY: Self = Self { low: None, high: None };
@@ -87,19 +87,19 @@ impl Range {
     }
 }
 
-/// What a variable is called and what it may be.
+/// Expression and range of a variable.
 #[derive(Debug, Clone)]
 pub struct Binding {
-    /// The expression that stands for it, mostly a name.
+    /// Expression that replaces the variable, mostly a name.
     pub tree: Expr,
-    /// The values that it takes.
+    /// Range of its values.
     pub range: Range,
 }
 
-/// Gives every variable its name; see [`lower`].
+/// Maps each variable to its binding, `None` if it is not in scope; see [`lower`].
 pub type Scope<'a> = dyn Fn(Var) -> Option<Binding> + 'a;
 
-/// `expr` as a tree, with the names of `scope`.
+/// Lowers `expr` with the bindings of `scope`.
 ///
 /// # Errors
 /// [`PlanError::Literal`], [`PlanError::Scope`], [`PlanError::Depth`].
@@ -107,15 +107,15 @@ pub fn lower(expr: &Algebra, scope: &Scope<'_>) -> Result<Expr, PlanError> {
     Ok(walk(expr, scope, MAX_DEPTH)?.0)
 }
 
-/// The values that `expr` may take.
+/// Range of `expr`; [`Range::ANY`] if it cannot be lowered.
 pub fn range(expr: &Algebra, scope: &Scope<'_>) -> Range {
     walk(expr, scope, MAX_DEPTH).map_or(Range::ANY, |(_, range)| range)
 }
 
-/// `predicate` as a tree; empty is `true`.
+/// Lowers `predicate` to a conjunction; `true` if it is empty.
 ///
 /// # Errors
-/// As [`lower`].
+/// Same as [`lower`].
 pub fn lower_predicate(predicate: &Predicate, scope: &Scope<'_>) -> Result<Expr, PlanError> {
     let one = |comparison: &ExprComparison| {
         let op = match comparison.op {
@@ -134,10 +134,10 @@ pub fn lower_predicate(predicate: &Predicate, scope: &Scope<'_>) -> Result<Expr,
     })
 }
 
-/// An integer literal.
+/// Integer literal.
 ///
 /// # Errors
-/// [`PlanError::Literal`] beyond 64 bits.
+/// [`PlanError::Literal`] if the value does not fit 64 bits.
 pub fn literal(value: i128) -> Result<Expr, PlanError> {
     i64::try_from(value).map(Expr::int).map_err(|_| PlanError::Literal { value })
 }
@@ -154,7 +154,7 @@ fn walk(expr: &Algebra, scope: &Scope<'_>, depth: u32) -> Result<(Expr, Range), 
             let (tree, range) = walk(a, scope, below)?;
             Ok((negate(tree)?, negated(range)))
         }
-        // Sums lean to the left: their depth is not the tree's.
+        // Sums are left-deep and are flattened: their depth does not add up.
         ExprNode::Bin(op @ (BinOp::Add | BinOp::Sub), a, b) => {
             let (left, left_range) = walk(a, scope, if is_sum(a) { depth } else { below })?;
             let (right, right_range) = walk(b, scope, below)?;
@@ -193,7 +193,7 @@ fn sum_bound(a: Option<i128>, b: Option<i128>) -> Option<i128> {
     a?.checked_add(b?)
 }
 
-/// `-a`, an integer where `a` is one.
+/// `-a`; a literal if `a` is one.
 fn negate(tree: Expr) -> Result<Expr, PlanError> {
     Ok(match tree {
         Expr::Int { value } => literal(-i128::from(value))?,
@@ -202,7 +202,7 @@ fn negate(tree: Expr) -> Result<Expr, PlanError> {
     })
 }
 
-/// `a + b`: sums flattened, integers gathered at the end.
+/// `a + b`: sums are flattened, integers are folded into the last term.
 pub fn add(a: Expr, b: Expr) -> Result<Expr, PlanError> {
     let mut terms = both(a, b, |side| match side {
         Expr::Add { args } => Ok(args),
@@ -216,7 +216,7 @@ pub fn add(a: Expr, b: Expr) -> Result<Expr, PlanError> {
     Ok(if terms.len() == 1 { terms.swap_remove(0) } else { Expr::Add { args: terms } })
 }
 
-/// `a * b`: products flattened, integers gathered at the end.
+/// `a * b`: products are flattened, integers are folded into the last factor.
 pub fn multiply(a: Expr, b: Expr) -> Result<Expr, PlanError> {
     let mut factors = both(a, b, |side| match side {
         Expr::Mul { args } => Ok(args),
@@ -233,7 +233,8 @@ pub fn multiply(a: Expr, b: Expr) -> Result<Expr, PlanError> {
     Ok(if factors.len() == 1 { factors.swap_remove(0) } else { Expr::Mul { args: factors } })
 }
 
-/// The operands of both sides, where `operands` takes a side that is the same operation apart.
+/// Operands of `a`, then of `b`. `operands` returns the operands of a nested operation of the same kind, else its
+/// argument as `Err`.
 fn both(a: Expr, b: Expr, operands: fn(Expr) -> Result<Vec<Expr>, Expr>) -> Vec<Expr> {
     let mut all = Vec::with_capacity(2);
     match operands(a) {
@@ -303,9 +304,10 @@ fn op_range(op: BinOp, a: Range, b: Range) -> Range {
         BinOp::Sub => op_range(BinOp::Add, a, negated(b)),
         BinOp::Mul => product(a, b),
         BinOp::FloorDiv => {
-            // A divisor is positive wherever it divides; it may be 0 where a symbol leaves no element to ask for.
+            // A divisor is positive in every division that is executed; it may be 0 if a symbol's value leaves no
+            // elements.
             let Some(least) = b.low.map(|low| low.max(1)) else { return Range::ANY };
-            // Towards zero the quotient shrinks: only the least divisor can make it large.
+            // The quotient moves towards 0 as the divisor grows: only the least divisor gives the bounds.
             let low = a.low.map(|low| if low >= 0 { 0 } else { low.div_euclid(least) });
             let exact = b.high == Some(least);
             let low = if exact { a.low.map(|low| low.div_euclid(least)) } else { low };
@@ -343,7 +345,7 @@ fn op_range(op: BinOp, a: Range, b: Range) -> Range {
     }
 }
 
-/// The range of `a & b`: what is not negative on one side bounds the whole, for the sign's bit is missing there.
+/// Range of `a & b`: a non-negative operand bounds the result, as its sign bit is 0.
 fn conjunction(a: Range, b: Range) -> Range {
     let natural = [a, b].into_iter().filter(|range| range.not_negative());
     let mut bounds = natural.map(|range| range.high);
@@ -355,8 +357,8 @@ fn conjunction(a: Range, b: Range) -> Range {
     }
 }
 
-/// The range of `a ^ b`, and of whatever else only joins their bits: as many bits as the wider side needs, and a sign
-/// where one of them may have one.
+/// Range of `a ^ b`, and of other bitwise combinations: as many bits as the wider operand needs, and a sign if an
+/// operand may be negative.
 fn exclusive(a: Range, b: Range) -> Range {
     let natural = a.not_negative() && b.not_negative();
     let bounds = [a.low, a.high, b.low, b.high];
@@ -370,7 +372,7 @@ fn exclusive(a: Range, b: Range) -> Range {
     }
 }
 
-/// The least `2^k - 1` that is not below `value`.
+/// Least `2^k - 1` that is at least `value`.
 fn ones(value: i128) -> i128 {
     match i128::BITS - value.leading_zeros() {
         0 => 0,

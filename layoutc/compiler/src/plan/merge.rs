@@ -1,4 +1,4 @@
-//! Loops that go on where another ends, on both sides, are one loop.
+//! Loop fusion in a relayout: adjacent loops that are contiguous in the source and the destination become one.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError, apply};
 use layoutc_algebra::normal_form::simplify::Facts;
@@ -7,12 +7,12 @@ use layoutc_algebra::symbol::Symbol;
 use super::arith::product;
 use super::transfer::{Bounds, Cut, Transfer};
 
-/// The same transfer in the fewest loops: `h` and `w` of two row-major sides are the one loop `h_w`.
+/// Transfer with the fewest loops: `h` and `w`, row-major in the source and the destination, become the one loop `h_w`.
 ///
-/// A loop whose bounds depend on another stays as it is.
+/// Loops of guarded chains are not fused.
 ///
 /// # Errors
-/// [`ExprError`] where an extent leaves the integer range.
+/// [`ExprError`] if an extent overflows the integer range.
 pub fn merge(transfer: &Transfer, symbols: &[Symbol]) -> Result<Transfer, ExprError> {
     let facts = Facts::new(symbols);
     let mut merged = transfer.clone();
@@ -37,7 +37,7 @@ pub fn merge(transfer: &Transfer, symbols: &[Symbol]) -> Result<Transfer, ExprEr
     Ok(merged)
 }
 
-/// Gives a merged loop a name of its own: an axis may be called `h_w` too.
+/// Renames the fused loop `merged` if another loop has its name, as an axis may be named `h_w`: `h_w_2`.
 fn tell_apart(transfer: &mut Transfer, merged: usize) {
     let Some(wanted) = transfer.cuts.get(merged).map(|cut| cut.name.clone()) else { return };
     let is_free = |name: &str| {
@@ -51,7 +51,7 @@ fn tell_apart(transfer: &mut Transfer, merged: usize) {
     }
 }
 
-/// `h_w`, and `h_to_c` for more than two.
+/// Name of a fused loop: `h_w`, and `h_to_c` for more than two loops.
 fn joined(names: &[String]) -> String {
     match names {
         [first, .., last] if names.len() > 2 => format!("{first}_to_{last}"),
@@ -59,7 +59,8 @@ fn joined(names: &[String]) -> String {
     }
 }
 
-/// Two loops of which a step of the outer is a whole run of the inner, in source and destination.
+/// Outer and inner loop to fuse: the outer stride is the inner stride times the inner extent, in source and
+/// destination.
 fn pair(
     transfer: &Transfer,
     symbols: &[Symbol],

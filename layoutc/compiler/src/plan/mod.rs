@@ -1,6 +1,6 @@
-//! What the generated code does, whatever the target: index functions, counts, and loop nests as trees.
+//! Plans of generated functions, independent of the target: index functions, counts and loop nests, as IR.
 //!
-//! Reads the checked model, knows no C. [`tensor`] plans one tensor, [`convert`] one relayout; both are pure.
+//! Input is the checked model. [`tensor`] plans one tensor, [`convert`] one relayout; both are pure functions.
 
 mod arith;
 mod border;
@@ -44,14 +44,14 @@ pub(crate) use self::moves::{past_caches, repeat_in_bytes};
 pub(crate) use self::relayout::schedule_diagnostics;
 pub use self::relayout::{convert, copy_kernel};
 
-/// What a plan has to know of its target.
+/// Properties of a target that plans depend on.
 #[derive(Clone, Copy)]
 pub struct Naming<'a> {
-    /// Put before every identifier.
+    /// Prefix of every identifier.
     pub prefix: &'a str,
-    /// Whether an identifier is not free: kept by the target, or given to something else in the file.
+    /// True for an identifier that is not available: reserved by the target, or used elsewhere in the file.
     pub avoid: &'a dyn Fn(&str) -> bool,
-    /// How moves are done.
+    /// Implementation of pack, unpack and relayouts.
     pub ways: Ways,
 }
 
@@ -63,64 +63,65 @@ impl std::fmt::Debug for Naming<'_> {
 }
 
 impl Naming<'_> {
-    /// `<prefix><tensor>`.
+    /// Name of a tensor: `<prefix><tensor>`.
     pub fn tensor(&self, name: &str) -> String {
         [self.prefix, name].concat()
     }
 
-    /// `<prefix><tensor>_<what>`.
+    /// Name of a function or constant of a tensor: `<prefix><tensor>_<what>`.
     pub fn member(&self, name: &str, what: &str) -> String {
         [self.prefix, name, "_", what].concat()
     }
 }
 
-/// A count or an extent with the constant's name, which is also that of the function where it depends on symbols.
+/// Count or extent that is generated as a constant, or as a function of the same name if it depends on symbols.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Quantity {
-    /// The name without the tensor's, in lower case: `extent_n`.
+    /// Name in lower case without the tensor's name: `extent_n`.
     pub name: String,
-    /// What it counts.
+    /// Documentation of the constant.
     pub doc: String,
-    /// Its value.
+    /// Value of the constant, over symbols.
     pub value: Expr,
 }
 
-/// Everything that is generated for one tensor.
+/// Functions and constants that are generated for one tensor.
 #[derive(Debug, Clone)]
 pub struct TensorPlan {
-    /// The symbols that its signatures take, in order.
+    /// Symbols that the functions take as parameters, in order.
     pub symbols: Vec<Symbol>,
-    /// Whether the symbols have values that are promised; `None` without symbols.
+    /// `symbols_ok(symbols)`: true if the symbols have values for which the layout is proven; `None` without symbols.
     pub symbols_ok: Option<Function>,
-    /// Counts and extents, in the order they are printed.
+    /// Counts and extents, in the order in which they are printed.
     pub quantities: Vec<Quantity>,
-    /// The offset of an element in the flat buffer.
+    /// `offset(symbols, axes)`: offset of an element in the flat buffer, in elements.
     pub offset: Function,
-    /// The physical index of an element; empty unless the physical rank is over 1.
+    /// `index_0(symbols, axes)`, …: index of an element along each physical axis; empty if the physical rank is at most
+    /// 1.
     pub indices: Vec<Function>,
-    /// The element of a physical index.
+    /// `logical(symbols, physical indices, outputs)`: element at a physical index (the inverse map).
     pub logical: Function,
-    /// Whether an index is an element; `None` where every index is one.
+    /// `in_domain(symbols, axes)`: true if an index is an element; `None` if every index is one.
     pub in_domain: Option<Function>,
-    /// From the dense logical buffer into the layout; `None` where the tensor has no memory.
+    /// From the dense row-major buffer into the layout; `None` if the tensor has no memory.
     pub pack: Option<Function>,
-    /// Back.
+    /// From the layout into the dense row-major buffer; `None` if the tensor has no memory.
     pub unpack: Option<Function>,
 }
 
-/// What a target with kernels has in place of pack and unpack: in the order in which they run.
+/// Kernels that pack and unpack a tensor on a GPU, in the order in which they run.
 #[derive(Debug, Clone)]
 pub struct GpuRelayouts {
-    /// From the dense logical buffer into the layout.
+    /// From the dense row-major buffer into the layout.
     pub pack: Vec<Kernel>,
-    /// Back.
+    /// From the layout into the dense row-major buffer.
     pub unpack: Vec<Kernel>,
 }
 
-/// Plans the kernels of one tensor; `None` where no kernel can reach its memory.
+/// Plans the pack and unpack kernels of one tensor; `None` if kernels cannot access its memory.
 ///
 /// # Errors
-/// As [`tensor`].
+/// Same as [`tensor`].
 pub fn gpu_relayouts(
     tensor: &Tensor,
     naming: &Naming<'_>,
@@ -135,10 +136,10 @@ pub fn gpu_relayouts(
     }))
 }
 
-/// Plans one tensor.
+/// Plans the functions of one tensor.
 ///
 /// # Errors
-/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanError> {
     let context = Context::new(tensor, naming);
     let moves = tensor.memory != Memory::None;
@@ -156,10 +157,10 @@ pub fn tensor(tensor: &Tensor, naming: &Naming<'_>) -> Result<TensorPlan, PlanEr
     })
 }
 
-/// pack and unpack of one tensor, with how they go about it; `None` where the tensor has no memory.
+/// Pack and unpack of one tensor, with their loop nests; `None` if the tensor has no memory.
 ///
 /// # Errors
-/// As [`tensor`].
+/// Same as [`tensor`].
 pub fn moves(tensor: &Tensor, naming: &Naming<'_>) -> Result<Option<[Move; 2]>, PlanError> {
     if tensor.memory == Memory::None {
         return Ok(None);
@@ -174,21 +175,21 @@ fn function(moved: Move) -> Function {
     moved.function
 }
 
-/// A symbol under the name that it has in the generated code.
+/// Symbol with its identifier in the generated code.
 pub(crate) struct NamedSymbol<'a> {
     pub(crate) number: u32,
     pub(crate) facts: &'a Symbol,
     pub(crate) name: String,
 }
 
-/// A tensor with the names of its symbols.
+/// Tensor with the identifiers of its symbols.
 pub(crate) struct Context<'a> {
     pub(crate) tensor: &'a Tensor,
     pub(crate) layout: &'a Layout,
     pub(crate) naming: &'a Naming<'a>,
-    /// The symbols that the tensor depends on.
+    /// Symbols on which the tensor depends, in the order of the layout.
     pub(crate) symbols: Vec<NamedSymbol<'a>>,
-    /// The tensor whose functions read and write elements that share bytes.
+    /// Name of the tensor whose functions load and store elements that share bytes.
     owner: &'a str,
 }
 
@@ -202,14 +203,15 @@ impl<'a> Context<'a> {
         Self::with(tensor, naming, &used)
     }
 
-    /// A view in the memory of the tensor `owner`; with the symbols that only what it sees depends on.
+    /// Context of a view in the memory of the tensor `owner`. It has all symbols of the layout, also those that only
+    /// the viewed tensor depends on.
     pub(crate) fn of_view(tensor: &'a Tensor, owner: &'a str, naming: &'a Naming<'a>) -> Self {
         Self { owner, ..Self::with(tensor, naming, &|_| true) }
     }
 
     fn with(tensor: &'a Tensor, naming: &'a Naming<'a>, used: &dyn Fn(Var) -> bool) -> Self {
         let layout = &tensor.layout;
-        // They come first in every signature, so their names are the same in all of them.
+        // Symbols are the first parameters of every function, so that their identifiers are the same in all of them.
         let mut namer = Namer::new(naming.avoid);
         let symbols = (0..)
             .zip(layout.symbols())
@@ -219,51 +221,51 @@ impl<'a> Context<'a> {
         Self { tensor, layout, naming, symbols, owner: &tensor.name }
     }
 
-    /// The function `<prefix><tensor>_<what>`.
+    /// Name of a function: `<prefix><tensor>_<what>`.
     pub(crate) fn function(&self, what: &str) -> String {
         self.naming.member(&self.tensor.name, what)
     }
 
-    /// The function that reads or writes an element which shares its byte.
+    /// Name of the function that loads or stores an element that shares its byte: `<prefix><owner>_<what>`.
     pub(crate) fn access(&self, what: &str) -> String {
         self.naming.member(self.owner, what)
     }
 
-    /// A symbol's name and values.
+    /// Identifier and range of a symbol; `None` for any other variable.
     pub(crate) fn symbol(&self, var: Var) -> Option<Binding> {
         let symbol = self.symbols.iter().find(|symbol| var == Var::Symbol(symbol.number))?;
         let range = Range::new(symbol.facts.min, symbol.facts.max);
         Some(Binding { tree: Expr::name(&symbol.name), range })
     }
 
-    /// Each symbol by its name, for calls.
+    /// Symbols as arguments of a call.
     pub(crate) fn symbol_args(&self) -> Vec<Expr> {
         self.symbols.iter().map(|symbol| Expr::name(&symbol.name)).collect()
     }
 
-    /// The bits of an element.
+    /// Width of an element, in bits.
     pub(crate) fn bits(&self) -> i128 {
         i128::from(self.tensor.dtype.element_bits())
     }
 
-    /// The element type, and whether the first of elements that share bytes is in the high bits.
+    /// Element type, and true if the first of the elements that share a byte is in the high bits.
     pub(crate) fn packing(&self) -> (Dtype, bool) {
         (self.tensor.dtype, self.tensor.high_first)
     }
 
-    /// Whether elements share bytes.
+    /// True if elements are narrower than a byte and share bytes.
     pub(crate) fn is_packed(&self) -> bool {
         self.bits() < 8
     }
 
-    /// Whether pack writes something to padding.
+    /// True if pack writes the fill value to padding.
     pub(crate) fn fills(&self) -> bool {
         let padded = self.layout.verdict() == layoutc_algebra::layout::Verdict::Padded;
         padded && self.tensor.fill != Fill::Nothing
     }
 
-    /// Whether what has no element of the tensor for it gets its fill value: indices of the dense tensor that the domain
-    /// leaves out, and elements of a destination that the source has not.
+    /// True if indices without an element get the fill value: indices of the dense buffer outside the domain, and
+    /// elements of a relayout's destination that the source lacks.
     pub(crate) fn fills_outside(&self) -> bool {
         self.tensor.fill != Fill::Nothing
     }

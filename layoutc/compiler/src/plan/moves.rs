@@ -1,4 +1,4 @@
-//! Functions that move a whole tensor: pack, unpack and convert.
+//! Functions that copy a whole tensor: pack, unpack and convert.
 
 use layoutc_algebra::expr::Var;
 use layoutc_algebra::layout::Layout;
@@ -25,7 +25,8 @@ use crate::model::{ConvertSchedule, StorePolicy};
 /// Requirement of every function that reads one buffer and writes another.
 pub(super) const NO_OVERLAP: &str = "The buffers must not overlap.";
 
-/// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill.
+/// `pack(symbols, logical, physical)`: from the dense row-major buffer into the layout; padding gets the fill value.
+/// With `sides`, its loops follow digits, else logical axes.
 pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move, PlanError> {
     let mut parts = Parts::pack(context);
     let layout = context.layout;
@@ -48,10 +49,11 @@ pub(super) fn pack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move,
     Ok(parts.finish(body))
 }
 
-/// `unpack(symbols, physical, logical)`: back; padding is not read.
+/// `unpack(symbols, physical, logical)`: from the layout into the dense row-major buffer; padding is not read. With
+/// `sides`, its loops follow digits, else logical axes.
 pub(super) fn unpack(context: &Context<'_>, sides: Option<&Sides>) -> Result<Move, PlanError> {
     let mut parts = Parts::unpack(context);
-    // Elements of another type on the logical side are whole bytes.
+    // Another logical element type consists of whole bytes, and needs no preparation.
     if context.tensor.pack_from.is_none() {
         let keeps = context.layout.domain().is_some() && !context.fills_outside();
         parts.prepare_destination(
@@ -90,13 +92,13 @@ fn padding_doc(context: &Context<'_>) -> &'static str {
     }
 }
 
-/// Both sides of pack and unpack.
+/// Dense row-major and physical arrangement of a tensor: source and destination of pack, or the reverse for unpack.
 pub(super) struct Sides {
     pub(super) logical: Side,
     pub(super) physical: Side,
 }
 
-/// `None` without a normal form.
+/// Both sides of a layout; `None` if it has no normal form.
 pub(super) fn sides(layout: &Layout) -> Result<Option<Sides>, PlanError> {
     let Some(digits) = layout.digits() else { return Ok(None) };
     let physical = physical_side(layout, digits)?;
@@ -109,50 +111,50 @@ enum Direction {
     Unpack,
 }
 
-/// A function that moves a whole tensor.
+/// Function that copies a whole tensor.
 #[derive(Debug, Clone)]
 pub struct Move {
-    /// The function.
+    /// Copy function.
     pub function: Function,
-    /// How its loops follow digits; `None` where they follow the logical axes, and index functions say the place.
+    /// Loop nest over digits; `None` if the loops are over the logical axes and call index functions.
     pub nest: Option<Nest>,
-    /// The symbols that the digits are over.
+    /// Symbols of the digits' strides and extents.
     pub symbols: Vec<Symbol>,
-    /// What it does about padding.
+    /// Treatment of the destination's padding.
     pub padding: Padding,
 }
 
-/// What a move does about the padding of its destination.
+/// Treatment of the destination's padding by a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Padding {
-    /// There is none.
+    /// The destination has no padding.
     None,
-    /// It keeps what it held.
+    /// Padding keeps its values.
     Kept,
     /// The whole destination is filled before elements are written.
     First,
-    /// It is filled alone.
+    /// Only padding is filled.
     Alone,
 }
 
-/// What a function reads and what it writes.
+/// Source and destination of a function.
 struct Ends<'e> {
-    /// Their names.
+    /// Names of source and destination.
     buffers: [&'e str; 2],
     dtypes: [Dtype; 2],
-    /// How elements change on the way.
+    /// Conversion of each element; `None` if both types are equal.
     cast: Option<Cast>,
 }
 
-/// A function in the making.
+/// Builder of a function that copies a tensor.
 #[derive(Clone)]
 pub(super) struct Parts<'a> {
     pub(super) namer: Namer<'a>,
     pub(super) function: Function,
     buffers: [String; 2],
-    /// The element type of each.
+    /// Element types of source and destination.
     dtypes: [Dtype; 2],
-    /// How elements change on the way.
+    /// Conversion of each element; `None` if both types are equal.
     pub(super) cast: Option<Cast>,
     fill: Option<String>,
     nest: Option<Nest>,
@@ -162,7 +164,7 @@ pub(super) struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// `<tensor>_pack(symbols, logical, physical)`.
+    /// Function `<tensor>_pack(symbols, logical, physical)`.
     pub(super) fn pack(context: &Context<'a>) -> Self {
         let doc = vec![
             "From the dense row-major tensor into its layout.".to_owned(),
@@ -175,7 +177,7 @@ impl<'a> Parts<'a> {
         Self::named(context, None, context.function("pack"), ends, doc)
     }
 
-    /// `<tensor>_unpack(symbols, physical, logical)`.
+    /// Function `<tensor>_unpack(symbols, physical, logical)`.
     pub(super) fn unpack(context: &Context<'a>) -> Self {
         let doc = vec!["From the layout back into the dense row-major tensor.".to_owned()];
         let tensor = context.tensor;
@@ -185,7 +187,7 @@ impl<'a> Parts<'a> {
         Self::named(context, None, context.function("unpack"), ends, doc)
     }
 
-    /// `<from>_to_<to>(symbols, from, to)`.
+    /// Function `<from>_to_<to>(symbols, from, to)`.
     pub(super) fn convert(from: &Context<'a>, to: &Context<'a>, cast: Option<Cast>) -> Self {
         let names = [&from.tensor.name, &to.tensor.name];
         let name = from.naming.tensor(&format!("{}_to_{}", names[0], names[1]));
@@ -198,8 +200,8 @@ impl<'a> Parts<'a> {
         Self::named(from, Some(to), name, ends, doc)
     }
 
-    /// `NAME(symbols, from, to)` of an instance whose operands are `from` and `to`; `None` if the instance has other
-    /// parameters.
+    /// Function `NAME(symbols, from, to)` of an instance whose operands are `from` and `to`; `None` if the instance has
+    /// other parameters.
     pub(super) fn copy_kernel(
         [from, to]: [&Context<'a>; 2],
         compute: &KernelInstance,
@@ -216,7 +218,7 @@ impl<'a> Parts<'a> {
         (parts.function.params.len() == parameters).then_some(parts)
     }
 
-    /// The function's name.
+    /// Name of the function.
     pub(super) fn name(&self) -> &str {
         &self.function.name
     }
@@ -266,23 +268,23 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// A name for something inside the function.
+    /// Unused identifier for a local name, `wanted` if possible.
     pub(super) fn local(&mut self, wanted: &str) -> String {
         self.namer.name(wanted)
     }
 
-    /// The name of the fill constant, the same at every call.
+    /// Identifier of the fill constant, equal in every call.
     pub(super) fn fill_name(&mut self) -> String {
         let namer = &mut self.namer;
         self.fill.get_or_insert_with(|| namer.name("fill")).clone()
     }
 
-    /// The name of the source (0) or the destination (1).
+    /// Name of the source (`which` = 0) or the destination (1).
     pub(super) fn buffer_name(&self, which: usize) -> String {
         self.buffers.get(which).cloned().unwrap_or_default()
     }
 
-    /// Makes the source (0) or the destination (1) something other than a buffer.
+    /// Changes the parameter type of the source (`which` = 0) or the destination (1), for example to an image.
     pub(super) fn retype(&mut self, which: usize, ty: ParamType) {
         let name = self.buffer_name(which);
         if let Some(param) = self.function.params.iter_mut().find(|param| param.name == name) {
@@ -290,12 +292,12 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Adds a line to what the function is said to do.
+    /// Adds a line to the function's documentation.
     pub(super) fn remark(&mut self, line: &str) {
         self.function.doc.push(line.to_owned());
     }
 
-    /// The same function without its source, under another name.
+    /// Function `name` that fills the destination: without the source parameter, to run before this function.
     pub(super) fn for_destination(&self, name: &str) -> Self {
         let source = self.buffer_name(0);
         let mut function = self.function.clone();
@@ -345,7 +347,7 @@ impl<'a> Parts<'a> {
         let symbol = |var| context.symbol(var).or_else(|| other.symbol(var));
         let symbols = context.layout.symbols();
         let nest = nest::plan(transfer, symbols, &symbol, buffers, self.ways, choices)?;
-        // What converts elements moves one block.
+        // Primitives for tiles do not convert: a copy with a conversion copies single elements.
         let nest = if self.cast.is_some() { nest.one_by_one() } else { nest };
         let body =
             nest::write(&nest, symbols, &symbol, &self.namer, buffers, self.cast, self.ways.moves)?;
@@ -365,7 +367,7 @@ impl<'a> Parts<'a> {
         Ok(body)
     }
 
-    /// Loops over the logical axes, the layout's place by its index function.
+    /// Loops over the logical axes that compute the offset in the layout by its index function.
     fn by_index(
         &mut self,
         context: &Context<'_>,
@@ -396,7 +398,7 @@ impl<'a> Parts<'a> {
         let symbols = context.layout.symbols();
         let in_whole = to.in_whole();
         let loops = axes.iter().zip(dense_strides(axes)?).map(|(axis, stride)| Loop {
-            // In the dense tensor a round writes one run of a stride; where the layout puts it is not known.
+            // An iteration writes a contiguous run of the dense buffer; where the layout writes is not known.
             apart: to.through.is_none()
                 || direction == Direction::Unpack && is_multiple(&stride, in_whole, symbols),
             ..Loop::over(&axis.extent, symbols, &symbol)
@@ -405,7 +407,8 @@ impl<'a> Parts<'a> {
         Ok(body)
     }
 
-    /// Loops over the logical axes of the destination, both places by index functions.
+    /// Loops over the logical axes of the destination that compute both offsets by index functions. `axes` are the
+    /// positions of the source's axes in the destination.
     pub(super) fn by_indices(
         &mut self,
         [source, target]: [&Context<'_>; 2],
@@ -442,15 +445,15 @@ impl<'a> Parts<'a> {
         write(to, target, value)
     }
 
-    /// The constant that a tensor's padding gets, declared before the loops.
+    /// Declares the fill constant of elements outside the domain before the loops, and returns its name as a value.
     fn declare_fill(&mut self, context: &Context<'_>) -> Result<Value, PlanError> {
-        // Padding may be filled with a constant of its own.
+        // Padding may have a separate fill constant.
         let name = self.local("outside");
         self.function.body.push(fill_constant(context, &name)?);
         Ok(Value::Name { name })
     }
 
-    /// Lets the right one of nested loops run on all cores.
+    /// Marks the most suitable of the nested loops as parallel, if all threads may be used.
     fn share(&self, body: &mut [Stmt], loops: &[Loop], to: &Buffer) {
         let chosen = cores::choose(loops, to.element_bits);
         if let (Some(chosen), Cores::All) = (chosen, self.ways.cores) {
@@ -458,7 +461,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The function where there is nothing to do.
+    /// Function with an empty body.
     pub(super) fn nothing(mut self) -> Function {
         self.function.body.clear();
         self.function
@@ -482,7 +485,7 @@ pub(super) fn place(context: &Context<'_>, names: &[String]) -> Expr {
     Expr::call(&context.function("offset"), args)
 }
 
-/// Whether something in a body is written past the caches where that is worth it, or wanted.
+/// True if a body contains a primitive that uses streaming stores for large transfers or on request.
 pub(crate) fn past_caches(body: &[Stmt]) -> bool {
     let mut found = false;
     for stmt in body {
@@ -500,7 +503,7 @@ pub(crate) fn past_caches(body: &[Stmt]) -> bool {
     found
 }
 
-/// Marks the loop that lies so many loops deep.
+/// Marks the loop at nesting depth `depth` as parallel; 0 is the outermost.
 fn set_parallel(body: &mut [Stmt], depth: usize) {
     for stmt in body {
         if let Stmt::For { kind, body, .. } = stmt {
@@ -527,7 +530,8 @@ pub(super) fn over(
     Ok(body)
 }
 
-/// The fewest bytes that elements of these bits fill: 3 for 3 bits, and 1 where all of them would be the same.
+/// Bytes of a buffer whose elements all have these bits: the shortest period, 3 bytes for 3-bit elements, or 1 byte if
+/// all are equal.
 pub(crate) fn repeat_in_bytes(bits: u64, (dtype, high_first): (Dtype, bool)) -> Vec<u8> {
     let (elements, bytes) = dtype.byte_group();
     let width = dtype.element_bits();

@@ -1,15 +1,16 @@
-//! Identifiers inside one function: as the manifest says, unless taken.
+//! Identifiers of one function: the manifest's names, with a suffix if they are in use.
 
-/// A name for which no suffix up to here is free has a beginning that is not.
+/// Greatest suffix of a name; beyond it, the name gets the prefix `its_`, as all identifiers with its beginning may be
+/// reserved.
 const MOST_SUFFIX: u64 = 999;
 
-/// Hands out identifiers that differ from each other and from what a target keeps for itself.
+/// Source of identifiers that are distinct and not reserved by the target.
 #[derive(Clone)]
 pub struct Namer<'a> {
     avoid: &'a dyn Fn(&str) -> bool,
-    /// Few: a function has as many as axes, digits and buffers.
+    /// Names in use; few, since a function has as many as axes, digits and buffers.
     taken: Vec<String>,
-    /// For each prefix of partial names the first number that may be free.
+    /// For each prefix of partial names, the first number that may be free.
     numbers: Vec<(String, u64)>,
 }
 
@@ -20,12 +21,12 @@ impl std::fmt::Debug for Namer<'_> {
 }
 
 impl<'a> Namer<'a> {
-    /// A namer that never gives a name for which `avoid` holds.
+    /// Namer that never returns a name for which `avoid` is true.
     pub fn new(avoid: &'a dyn Fn(&str) -> bool) -> Self {
         Self { avoid, taken: Vec::new(), numbers: Vec::new() }
     }
 
-    /// `wanted`, or `wanted_2`, `wanted_3`, … if that is taken or kept by the target.
+    /// `wanted`, or `wanted_2`, `wanted_3`, … if that is in use or reserved.
     pub fn name(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_owned();
         let mut suffix = 2_u64;
@@ -38,7 +39,7 @@ impl<'a> Namer<'a> {
         name
     }
 
-    /// The next of `prefix0`, `prefix1`, … that is free.
+    /// First free name of `prefix0`, `prefix1`, ….
     pub fn partial(&mut self, prefix: &str) -> String {
         let known = self.numbers.iter().position(|(known, _)| known == prefix);
         let (prefix, mut number) =

@@ -1,5 +1,4 @@
-//! What a move writes before its elements: the fill value to padding, and zero to the bits of a last byte that is not
-//! full.
+//! Stores of a copy before its elements: the fill value in padding, and zero in the unused bits of the last byte.
 
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::layout::Verdict;
@@ -16,19 +15,19 @@ use super::transfer::Transfer;
 use crate::ir::{Expr, LoopKind, Primitive, Spelling, Stmt, Strided, Value};
 use crate::model::{FillStrategy, Spanned};
 
-/// What becomes of a destination where no element goes.
+/// Treatment of those parts of the destination that no element is written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
     /// Padding gets the fill value.
     Fill,
-    /// Padding keeps what it held, also in a last byte that it shares with elements.
+    /// Padding keeps its values, also in a last byte that it shares with elements.
     Kept,
-    /// There is no padding: the bits of a last byte that is not full become 0.
+    /// There is no padding: the unused bits of the last byte become 0.
     Zero,
 }
 
 impl Rest {
-    /// What a tensor's layout asks for.
+    /// Treatment that the layout of a tensor requires.
     pub(super) fn of(context: &Context<'_>) -> Self {
         match context.layout.verdict() {
             _ if context.fills() => Self::Fill,
@@ -39,7 +38,8 @@ impl Rest {
 }
 
 impl Parts<'_> {
-    /// Writes what no element will: padding, and the bits of a last byte that is not full.
+    /// Emits the stores that precede the elements: in padding, and in the unused bits of the last byte. `elements` is
+    /// the number of slots of the destination, `chosen` the manifest's `fill` directive.
     pub(super) fn prepare_destination(
         &mut self,
         context: &Context<'_>,
@@ -100,7 +100,7 @@ impl Parts<'_> {
         Ok(())
     }
 
-    /// The padding, where it is to be written alone.
+    /// Padding regions, if only these are filled; `None` if the whole destination is filled first.
     fn borders(
         &self,
         context: &Context<'_>,
@@ -131,7 +131,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Writes the fill value to padding alone.
+    /// Emits loops that fill only the padding regions.
     fn fill_borders(
         &mut self,
         context: &Context<'_>,
@@ -147,7 +147,7 @@ impl Parts<'_> {
         }
         for border in borders {
             let mut namer = self.namer.clone();
-            // Runs of zeros are written by one call for the innermost loop.
+            // One call zeroes all runs of the innermost loop.
             let called = usize::from(fill.is_none());
             let loops = border.loops.len().saturating_sub(called);
             let loops = border.loops.get(..loops).unwrap_or_default();
@@ -176,7 +176,7 @@ impl Parts<'_> {
         Ok(())
     }
 
-    /// How many cores a loop over so many bytes of the destination uses.
+    /// Threads for a loop that writes `bytes` bytes of the destination.
     fn cores_for(&self, context: &Context<'_>, bytes: &Algebra) -> Cores {
         let bytes = typical(bytes, context.layout.symbols());
         let rounds = Loop { least: bytes, typical: bytes, apart: true };
@@ -186,7 +186,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Writes a byte to every so manyth of some.
+    /// Emits a loop that stores `value` in every `step`-th byte of `from..to`.
     fn byte_loop(
         &mut self,
         buffer: String,
@@ -222,7 +222,7 @@ impl Parts<'_> {
     }
 }
 
-/// The runs of a border's innermost loop.
+/// Call that zeroes the runs of a padding region's innermost loop, from `slot`.
 fn zero_runs(
     buffer: &str,
     slot: Expr,
@@ -246,8 +246,8 @@ fn zero_runs(
     Ok(primitive.into())
 }
 
-/// Moves runs of padding that a loop over one of the destination's digits writes into the loop over elements that has the
-/// same rounds: lines that hold both are written while they are at hand.
+/// Moves loops that zero padding runs from `prepared` into the loop of `body` over elements with the same variable and
+/// bounds: cache lines that contain elements and padding are then written while they are in cache.
 pub(super) fn join(prepared: &mut Vec<Stmt>, body: &mut [Stmt]) {
     prepared.retain(|stmt| {
         let Stmt::For { name, from, to, step, body: runs, .. } = stmt else { return true };
@@ -270,17 +270,17 @@ pub(super) fn join(prepared: &mut Vec<Stmt>, body: &mut [Stmt]) {
     });
 }
 
-/// A loop over so many values.
+/// Serial loop `for (name = 0; name < to; name++)`.
 fn rounds(name: String, to: Expr, body: Vec<Stmt>) -> Stmt {
     Stmt::For { name, from: Expr::int(0), to, step: 1, kind: LoopKind::Serial, body }
 }
 
-/// The bits of the fill value.
+/// Bits of the fill value.
 pub(super) fn fill_bits(context: &Context<'_>) -> Result<u64, PlanError> {
     crate::base::fill::bits(context.tensor.dtype, context.tensor.fill).map_err(|_| PlanError::Scope)
 }
 
-/// The constant that padding gets.
+/// Declaration of the fill value as constant `name`.
 pub(super) fn fill_constant(context: &Context<'_>, name: &str) -> Result<Stmt, PlanError> {
     let dtype = context.tensor.dtype;
     let bits =

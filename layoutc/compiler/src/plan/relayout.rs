@@ -1,4 +1,4 @@
-//! Functions that move a tensor from one layout into another.
+//! Functions that convert a tensor from one layout to another.
 
 use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Layout;
@@ -20,11 +20,11 @@ use crate::model::compute::{
 };
 use crate::model::{Convert, ConvertSchedule, InnerKernel, Manifest, StorePolicy, Tensor};
 
-/// Plans one relayout: `<from>_to_<to>(symbols, from, to)`; padding of the destination gets its fill. `None` where
-/// one of the two has no memory, or is not there.
+/// Plans one relayout: `<from>_to_<to>(symbols, from, to)`; padding of the destination gets its fill value. `None` if
+/// the source or the destination does not exist.
 ///
 /// # Errors
-/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub fn convert(
     manifest: &Manifest,
     convert: &Convert,
@@ -42,12 +42,12 @@ pub fn convert(
     relayout(parts, [&source, &destination], &convert.axes, linear.as_ref(), choices).map(Some)
 }
 
-/// Plans a kernel that only copies one operand to another as the relayout that it is: `NAME(symbols, from, to)`.
-/// `None` for every other kernel: one that computes anything but a conversion of the element type, has a loop
-/// schedule, or whose operands have no digits in common.
+/// Plans a kernel that only copies one operand to another as a relayout: `NAME(symbols, from, to)`. `None` for every
+/// other kernel: one that computes anything but a conversion of the element type, has a loop schedule, or whose
+/// operands have no digits in common.
 ///
 /// # Errors
-/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub fn copy_kernel(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -75,7 +75,7 @@ pub(super) struct OperandCopy {
 }
 
 impl OperandCopy {
-    /// Copy that is all that the instance does; `None` if it does anything else, or has a loop schedule.
+    /// Copy, if an instance consists of it; `None` if the instance does anything else, or has a loop schedule.
     pub(super) fn of(
         manifest: &Manifest,
         compute: &KernelInstance,
@@ -172,8 +172,8 @@ fn single_cast(from: Dtype, types: &[Scalar], to: Dtype) -> Option<Option<Cast>>
     cast(from, to).ok()
 }
 
-/// Elements of `source` and their places in `destination`, by digits that both layouts have in common; `None` if
-/// they have none. `axes` are the positions of the source's axes in the destination.
+/// Common digits of `source` and `destination`, with their strides in both; `None` if the layouts have none. `axes` are
+/// the positions of the source's axes in the destination.
 pub(super) fn linear(
     source: &Context<'_>,
     destination: &Context<'_>,
@@ -209,7 +209,7 @@ fn relayout(
     Ok(parts.finish(body))
 }
 
-/// Errors for `convert` schedules that their conversions cannot follow, and warnings for slow schedules of kernels: of C.
+/// Errors for `convert` schedules that are not possible, and warnings for slow schedules of kernels; for the C target.
 pub(crate) fn schedule_diagnostics(manifest: &Manifest) -> Vec<Diagnostic> {
     let avoid = |_: &str| false;
     let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
@@ -219,7 +219,7 @@ pub(crate) fn schedule_diagnostics(manifest: &Manifest) -> Vec<Diagnostic> {
     refused.chain(super::kernel::slow_schedules(manifest, &naming)).collect()
 }
 
-/// Loops over logical axes that ask index functions for both places have no digits to choose from.
+/// Error if a schedule has directives for digits: a relayout by index functions has none.
 fn refuse(choices: &ConvertSchedule) -> Result<(), PlanError> {
     let order = choices.order.first().map(|name| &name.place);
     let block = choices.block.as_ref().map(|block| &block.place);
@@ -237,8 +237,8 @@ fn refuse(choices: &ConvertSchedule) -> Result<(), PlanError> {
     }
 }
 
-/// Source and destination, with one numbering of symbols for both: the destination's are matched by name. `None` where
-/// one of the two is not there.
+/// Source and destination, with one numbering of symbols: those of the destination are matched by name. `None` if a
+/// tensor does not exist.
 pub(super) fn ends<'m>(
     manifest: &'m Manifest,
     convert: &Convert,
@@ -248,7 +248,7 @@ pub(super) fn ends<'m>(
     Ok(Some((from, adopt_symbols(from, to)?)))
 }
 
-/// The tensor with its symbols renumbered as in `from`, those that `from` lacks at the end.
+/// Tensor `to` with its symbols renumbered as in `from`, followed by those that `from` lacks.
 fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Tensor, PlanError> {
     let mut symbols: Vec<Symbol> = from.layout.symbols().to_vec();
     for symbol in to.layout.symbols() {
@@ -259,12 +259,13 @@ fn adopt_symbols(from: &Tensor, to: &Tensor) -> Result<Tensor, PlanError> {
     renumbered(to, &symbols)
 }
 
-/// The tensor with these symbols in place of its own, matched by name; its own are among them.
+/// Tensor with `symbols` in place of its own symbols, which are matched by name and must be among them.
 pub(super) fn renumbered(tensor: &Tensor, symbols: &[Symbol]) -> Result<Tensor, PlanError> {
     Ok(tensor.with_layout(tensor.layout.clone().over_symbols(symbols)?))
 }
 
-/// Both sides of a relayout, over the axes of the destination; `None` where one of them has no normal form.
+/// Source and destination sides of a relayout, over the axes of the destination; `None` if a layout has no normal form.
+/// `axes` are the positions of the source's axes in the destination.
 pub(super) fn both_sides(
     from: &Layout,
     to: &Layout,

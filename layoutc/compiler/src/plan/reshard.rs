@@ -1,40 +1,40 @@
-//! The exchange of parts between devices: who sends what to whom, and how many bytes that are.
+//! Exchange of shards between devices: messages and their sizes.
 //!
-//! Every device that lacks elements of its new part gets each of them once, from one device that holds it: of several
-//! that do, from the one at the same coordinates along the mesh axes over which the old parts are repeated. A device
-//! that holds the elements itself is that one, so nothing is sent that is there already.
+//! Every device that lacks elements of its new shard receives each of them once, from one device that holds it: if
+//! several do, from the one at the same coordinates along the mesh axes over which the old shards are replicated. A
+//! device that holds elements already is its own source: nothing is sent for them.
 
 use std::ops::Range;
 
 use crate::model::reshard::{DeviceSharding, Reshard};
 use crate::model::{Manifest, Tensor};
 
-/// Up to so many devices every pair of them is looked at.
+/// Maximum number of devices for which all pairs are examined.
 const MOST_PAIRS: i64 = 1024;
 
-/// What is sent.
+/// Communication of a conversion between devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Traffic {
-    /// How many devices take part.
+    /// Number of devices that take part.
     pub ranks: i64,
-    /// The fewest bytes that can be sent in all: those of elements that a device is to hold and did not.
+    /// Lower bound of the total bytes sent: those of elements that a device needs and does not hold.
     pub least_bytes: i128,
-    /// What is sent from device to device; `None` where the devices are too many to look at every pair.
+    /// Messages between devices; `None` for more devices than are examined in pairs.
     pub sent: Option<Sent>,
 }
 
-/// What is sent from device to device.
+/// Messages between devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// Bytes in all.
+    /// Total bytes.
     pub bytes: i128,
-    /// Messages in all; a pair of devices exchanges at most one each way.
+    /// Total number of messages; a pair of devices exchanges at most one in each direction.
     pub messages: i64,
-    /// For each device the bytes that it sends, and those that it receives.
+    /// For each device, the bytes that it sends and the bytes that it receives.
     pub devices: Vec<[i128; 2]>,
 }
 
-/// The two sides of an exchange, on the source's axes.
+/// Source and destination of an exchange, over the source's axes.
 struct Sides<'a> {
     from: &'a DeviceSharding,
     to: &'a DeviceSharding,
@@ -44,7 +44,7 @@ struct Sides<'a> {
     bytes: i128,
 }
 
-/// What a conversion between devices sends; `None` where its tensors are not cut, or their extents are no numbers.
+/// Communication of a conversion between devices; `None` if a tensor is not sharded, or its extents are not constant.
 pub fn traffic(manifest: &Manifest, reshard: &Reshard) -> Option<Traffic> {
     let [source, destination] = [reshard.from, reshard.to].map(|k| manifest.tensors.get(k));
     let (source, destination) = (source?, destination?);
@@ -66,19 +66,21 @@ pub fn traffic(manifest: &Manifest, reshard: &Reshard) -> Option<Traffic> {
 }
 
 impl Sides<'_> {
-    /// What a device holds of the source.
+    /// Ranges of indices that a device holds of the source, by axis; a range is empty if the device holds no elements.
+    /// `None` if the device is not in the mesh.
     fn before(&self, device: i64) -> Option<Vec<Range<i128>>> {
         self.from.sharding.bounds(&self.from.mesh, device, &self.extents)
     }
 
-    /// What it is to hold of the destination, along the source's axes.
+    /// Ranges of indices that a device needs of the destination, by the source's axes. `None` if the device is not in
+    /// the mesh.
     fn after(&self, device: i64) -> Option<Vec<Range<i128>>> {
         let held = self.to.sharding.bounds(&self.to.mesh, device, &self.to.extents()?)?;
         self.axes.iter().map(|axis| held.get(*axis).cloned()).collect()
     }
 
-    /// A device's place along the mesh axes that cut nothing of the source, as a number; those that have no part take
-    /// turns.
+    /// Number of a device's coordinates along the mesh axes over which the source is replicated; only devices with
+    /// equal numbers exchange messages. Devices beyond the source's mesh wrap around.
     fn turn(&self, device: i64) -> Option<i64> {
         let mesh = &self.from.mesh;
         let device = device.checked_rem(mesh.devices()?)?;
@@ -116,19 +118,19 @@ impl Sides<'_> {
     }
 }
 
-/// How many elements a box has.
+/// Number of elements of a box.
 fn volume(held: &[Range<i128>]) -> i128 {
     held.iter().map(|range| (range.end - range.start).max(0)).product()
 }
 
-/// How many elements two boxes have in common.
+/// Number of elements in the intersection of two boxes.
 fn common(a: &[Range<i128>], b: &[Range<i128>]) -> i128 {
     let length =
         |(a, b): (&Range<i128>, &Range<i128>)| (a.end.min(b.end) - a.start.max(b.start)).max(0);
     a.iter().zip(b).map(length).product()
 }
 
-/// The two tensors of a conversion between devices.
+/// Source and destination tensor of a conversion between devices.
 pub fn tensors<'a>(manifest: &'a Manifest, reshard: &Reshard) -> Option<[&'a Tensor; 2]> {
     Some([manifest.tensors.get(reshard.from)?, manifest.tensors.get(reshard.to)?])
 }

@@ -1,5 +1,4 @@
-//! The index function of a tensor of which memory holds a ring: where an element of the whole tensor lies while it is in
-//! memory.
+//! Index function of a ring buffer: offset of an element of the whole tensor while it is in memory.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
 use layoutc_algebra::normal_form::simplify::Facts;
@@ -11,19 +10,19 @@ use super::names::Namer;
 use super::{Context, Quantity};
 use crate::ir::{Function, Returns, Stmt};
 
-/// What is generated for a ring.
+/// Functions and constants that are generated for a ring buffer.
 #[derive(Debug, Clone)]
 pub struct RingPlan {
-    /// Extents of the whole tensor.
+    /// Extents and number of elements of the whole tensor.
     pub quantities: Vec<Quantity>,
-    /// `at(symbols, axes)`: where an element lies.
+    /// `at(symbols, axes)`: offset of an element of the whole tensor, in elements.
     pub at: Function,
 }
 
-/// What is generated for a tensor of which memory holds a ring; `None` for any other.
+/// Plans a ring buffer; `None` for a tensor that is not one.
 ///
 /// # Errors
-/// As [`super::tensor`].
+/// Same as [`super::tensor`].
 pub(crate) fn ring(context: &Context<'_>) -> Result<Option<RingPlan>, PlanError> {
     let Some(ring) = &context.tensor.ring else { return Ok(None) };
     let mut facts = Facts::new(context.layout.symbols());

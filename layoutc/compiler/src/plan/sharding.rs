@@ -1,7 +1,7 @@
-//! Index functions of a tensor that is cut over a mesh: which device holds an element, where it lies there, and which
-//! element a slot of a device holds.
+//! Index functions of a sharded tensor: the device that holds an element, the offset of the element there, and the
+//! element in a slot of a device's buffer.
 //!
-//! Device numbers are row-major over the mesh; see [`layoutc_algebra::sharding`] for the rule of parts.
+//! Device numbers are row-major over the mesh; see [`layoutc_algebra::sharding`] for the definition of shards.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
 use layoutc_algebra::normal_form::simplify::Facts;
@@ -16,19 +16,19 @@ use super::{Context, Quantity};
 use crate::ir::{Compare, Expr, Function, Param, ParamType, Returns, Stmt};
 use crate::model::reshard::DeviceSharding;
 
-/// What is generated for a tensor that is cut.
+/// Functions and constants that are generated for a sharded tensor.
 #[derive(Debug, Clone)]
 pub struct ShardingPlan {
-    /// Counts and extents besides those of the part.
+    /// Counts and extents, in addition to those of the shard.
     pub quantities: Vec<Quantity>,
-    /// `owner`, `holds`, `local`, `begin_n`, `length_n`, …, `global`.
+    /// Functions `owner`, `holds`, `local`, `begin_n` and `length_n` for each axis `n`, and `global`.
     pub functions: Vec<Function>,
 }
 
-/// The functions of a tensor that is cut; `None` for any other.
+/// Plans the functions of a sharded tensor; `None` for any other tensor.
 ///
 /// # Errors
-/// As [`super::tensor`].
+/// Same as [`super::tensor`].
 pub(crate) fn sharding(context: &Context<'_>) -> Result<Option<ShardingPlan>, PlanError> {
     let Some(sharded) = &context.tensor.sharded else { return Ok(None) };
     let planner = Planner { context, sharded, cuts: cuts(context, sharded) };
@@ -40,24 +40,24 @@ pub(crate) fn sharding(context: &Context<'_>) -> Result<Option<ShardingPlan>, Pl
     Ok(Some(ShardingPlan { quantities: planner.quantities()?, functions }))
 }
 
-/// A mesh axis that cuts an axis of the tensor.
+/// Mesh axis that shards an axis of the tensor.
 #[derive(Clone, Copy)]
 struct Cutter {
-    /// Devices along it.
+    /// Number of devices along the mesh axis.
     size: i128,
-    /// From one device to the next along it.
+    /// Difference of device numbers between neighbors along the mesh axis.
     stride: i128,
-    /// How many parts of the tensor's axis there are from one device to the next along it.
+    /// Difference of part numbers, along the tensor's axis, between neighbors along the mesh axis.
     parts: i128,
 }
 
-/// How an axis of the tensor is cut.
+/// Sharding of one axis of the tensor.
 struct Cut {
-    /// The mesh axes, major first; none for an axis that is whole.
+    /// Mesh axes, major first; empty if the axis is not sharded.
     by: Vec<Cutter>,
-    /// Elements of a part, from 1.
+    /// Extent of a part along the axis, at least 1.
     part: i128,
-    /// Whether the last parts hold fewer.
+    /// True if the last parts are smaller.
     is_uneven: bool,
 }
 
@@ -88,7 +88,7 @@ struct Planner<'a> {
     cuts: Vec<Cut>,
 }
 
-/// `expr // k % m`; without the remainder where `m` is not given.
+/// `expr // k % m`, or `expr // k` if `m` is `None`.
 fn digit(expr: &Algebra, k: i128, m: Option<i128>) -> Result<Algebra, PlanError> {
     let quotient = fold(BinOp::FloorDiv, expr, &Algebra::constant(k))?;
     Ok(match m {
@@ -98,7 +98,7 @@ fn digit(expr: &Algebra, k: i128, m: Option<i128>) -> Result<Algebra, PlanError>
 }
 
 impl Planner<'_> {
-    /// What is known of the whole tensor's axes.
+    /// Ranges of the symbols, and of the whole tensor's axes.
     fn facts(&self) -> Result<Facts, PlanError> {
         let mut facts = Facts::new(self.context.layout.symbols());
         for (k, axis) in (0..).zip(&self.sharded.whole) {
@@ -117,7 +117,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The first device that holds an element.
+    /// `owner(symbols, axes)`: first device that holds an element.
     fn owner(&self) -> Result<Function, PlanError> {
         let mut namer = Namer::new(self.context.naming.avoid);
         let signature = Signature::new(self.context, &mut namer, &self.sharded.whole);
@@ -125,7 +125,7 @@ impl Planner<'_> {
         for (k, cut) in (0..).zip(&self.cuts) {
             let part = digit(&Algebra::var(Var::Axis(k)), cut.part, None)?;
             for (at, by) in cut.by.iter().enumerate() {
-                // The first of them counts all parts that are left.
+                // The major mesh axis needs no remainder.
                 let rest = digit(&part, by.parts, (at > 0).then_some(by.size))?;
                 device = sum(&device, &scale(&rest, by.stride)?)?;
             }
@@ -140,13 +140,13 @@ impl Planner<'_> {
         })
     }
 
-    /// Whether a device holds an element.
+    /// `holds(symbols, device, axes)`: true if a device holds an element.
     fn holds(&self) -> Result<Function, PlanError> {
         let mut namer = Namer::new(self.context.naming.avoid);
         let mut params = symbol_params(self.context, &mut namer);
         let device = namer.name("device");
         let signature = Signature::new(self.context, &mut namer, &self.sharded.whole);
-        // The symbols stand before the device.
+        // The symbols precede the device.
         let axes = signature.params.iter().skip(params.len()).cloned();
         params.push(Param { name: device.clone(), ty: ParamType::Index });
         params.extend(axes);
@@ -170,7 +170,7 @@ impl Planner<'_> {
         })
     }
 
-    /// The offset of an element in the buffer of any device that holds it.
+    /// `local(symbols, axes)`: offset of an element in the buffer of any device that holds it, in elements.
     fn local(&self) -> Result<Function, PlanError> {
         let mut namer = Namer::new(self.context.naming.avoid);
         let signature = Signature::new(self.context, &mut namer, &self.sharded.whole);
@@ -197,7 +197,7 @@ impl Planner<'_> {
         Binding { tree: Expr::name(device), range: Range { low: Some(0), high } }
     }
 
-    /// Which part of an axis a device holds.
+    /// Number of the part of an axis that a device holds.
     fn part_of(&self, cut: &Cut, device: &str) -> Result<Expr, PlanError> {
         let own = Var::Axis(0);
         let mut part = Algebra::constant(0);
@@ -211,7 +211,7 @@ impl Planner<'_> {
         lower(&part, &|var| (var == own).then(|| self.binding(device)))
     }
 
-    /// Symbols and the device.
+    /// Parameters for the symbols and the device, and the name of the latter.
     fn of_device(&self) -> (Vec<Param>, String) {
         let mut namer = Namer::new(self.context.naming.avoid);
         let mut params = symbol_params(self.context, &mut namer);
@@ -220,7 +220,7 @@ impl Planner<'_> {
         (params, device)
     }
 
-    /// The first index of an axis that a device holds.
+    /// `begin_n(symbols, device)`: first index of an axis that a device holds, at most the extent.
     fn begin(&self, axis: &Axis, cut: &Cut) -> Result<Function, PlanError> {
         let (params, device) = self.of_device();
         let part = self.part_of(cut, &device)?;
@@ -240,7 +240,7 @@ impl Planner<'_> {
         })
     }
 
-    /// How many indices of an axis a device holds.
+    /// `length_n(symbols, device)`: number of indices of an axis that a device holds.
     fn length(&self, axis: &Axis, cut: &Cut) -> Result<Function, PlanError> {
         let (params, device) = self.of_device();
         let extent = axis.extent.as_const().filter(|_| cut.is_uneven);
@@ -267,7 +267,8 @@ impl Planner<'_> {
         })
     }
 
-    /// Which element a slot of a device's buffer holds.
+    /// `global(symbols, device, offset, outputs)`: writes the index of the element in a slot of a device's buffer to
+    /// the outputs; false for padding.
     fn global(&self) -> Result<Function, PlanError> {
         let context = self.context;
         let layout = context.layout;
@@ -286,7 +287,7 @@ impl Planner<'_> {
         let own = Var::Axis(0);
         let whole = Binding { tree: Expr::name(&offset), range: Range::NATURAL };
         let scope = |var: Var| if var == own { Some(whole.clone()) } else { context.symbol(var) };
-        // The offset is row-major over the physical shape, its pitch included.
+        // The offset is row-major over the physical strides, which include the pitch.
         let (mut args, mut body) = (context.symbol_args(), Vec::new());
         let mut rest = Algebra::var(own);
         let mut inside = Vec::new();
@@ -322,7 +323,7 @@ impl Planner<'_> {
             }
             let mut args = context.symbol_args();
             args.push(Expr::name(&device));
-            // Not the first index, which stops at the end of the tensor.
+            // `begin_n` is not used, since it stops at the end of the tensor.
             let first = super::lower::multiply(
                 self.part_of(cut, &device)?,
                 super::lower::literal(cut.part)?,
@@ -344,7 +345,7 @@ impl Planner<'_> {
         Ok(Function { params, returns: Returns::Bool, body, ..self.function("global", says) })
     }
 
-    /// The devices, the mesh, and the extents of the whole tensor.
+    /// Number of devices, extents of the mesh, and extents and number of elements of the whole tensor.
     fn quantities(&self) -> Result<Vec<Quantity>, PlanError> {
         let mut all = Vec::new();
         let mut push =

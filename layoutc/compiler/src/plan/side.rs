@@ -1,4 +1,4 @@
-//! One arrangement of a tensor in a flat buffer: what a step of each digit adds to the offset.
+//! Arrangement of a tensor in a flat buffer, as a stride for each digit.
 
 use layoutc_algebra::digits::Digits;
 use layoutc_algebra::expr::{Expr, ExprError};
@@ -7,50 +7,50 @@ use layoutc_algebra::symbol::Axis;
 
 use super::arith::{product, scale, sum};
 
-/// One arrangement of a logical tensor in a flat buffer: an offset that is a weighted sum of digits of its axes.
+/// Arrangement of a logical tensor in a flat buffer: the offset is a weighted sum of digits of its axes.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// The chains; every logical axis is in exactly one.
+    /// Chains; every logical axis is in exactly one.
     pub chains: Vec<SideChain>,
-    /// Added to the weighted sum, in elements.
+    /// Constant term of the offset, in elements.
     pub constant: Expr,
 }
 
-/// One chain of digits: `m = sum(digit * weight)`, `index = sign * m + constant` of the axes taken row-major.
+/// Chain of digits: `m = sum(digit * weight)`; the row-major index of its axes is `sign * m + constant`.
 #[derive(Debug, Clone)]
 pub struct SideChain {
-    /// The logical axes, outermost first.
+    /// Logical axes, outermost first.
     pub axes: Vec<usize>,
-    /// `1` or `-1`.
+    /// Direction of the chain: `1` or `-1`.
     pub sign: i128,
-    /// Added to `sign * m`.
+    /// Constant term of the index.
     pub constant: i128,
-    /// Most significant first.
+    /// Digits, most significant first.
     pub digits: Vec<SideDigit>,
 }
 
-/// One digit of a chain.
+/// Digit of a chain.
 #[derive(Debug, Clone)]
 pub struct SideDigit {
-    /// What one step adds to the chain's `m`.
+    /// Weight of the digit in the chain's `m`.
     pub weight: i128,
-    /// What one step adds to the offset, in elements; over symbols.
+    /// Stride of the digit, in elements; over symbols.
     pub stride: Expr,
-    /// The name of the storage axis that is this digit and nothing else.
+    /// Name of the storage axis that consists of this digit alone; `None` if there is none.
     pub storage: Option<String>,
 }
 
-/// The physical side of a layout that has a normal form.
+/// Physical side of a layout that has a normal form, `digits`.
 ///
 /// # Errors
-/// [`ExprError`] where a stride leaves the integer range.
+/// [`ExprError`] if a stride overflows the integer range.
 pub fn physical_side(layout: &Layout, digits: &Digits) -> Result<Side, ExprError> {
     let offset = [Expr::constant(1)];
     let (target_strides, names) = match layout.digit_targets() {
         DigitTargets::Storage => (layout.strides(), layout.storage()),
         DigitTargets::Offset => (offset.as_slice(), [].as_slice()),
     };
-    // The form of an offset holds the lead already.
+    // The normal form of an offset includes the lead.
     let mut constant = match layout.digit_targets() {
         DigitTargets::Storage => layout.lead().clone(),
         DigitTargets::Offset => Expr::constant(0),
@@ -87,11 +87,11 @@ pub fn physical_side(layout: &Layout, digits: &Digits) -> Result<Side, ExprError
     Ok(Side { chains: chains.collect(), constant })
 }
 
-/// The dense row-major buffer of the logical tensor, cut into the chains of `like`. `None` where a chain fuses axes
-/// that do not follow one another.
+/// Side of the dense row-major buffer of the logical tensor, with the chains of `like`. `None` if a chain fuses axes
+/// that are not consecutive.
 ///
 /// # Errors
-/// [`ExprError`] where a stride leaves the integer range.
+/// [`ExprError`] if a stride overflows the integer range.
 pub fn logical_side(axes: &[Axis], like: &Side) -> Result<Option<Side>, ExprError> {
     let strides = dense_strides(axes)?;
     let mut side = Side { chains: Vec::new(), constant: Expr::constant(0) };
@@ -117,10 +117,10 @@ pub fn logical_side(axes: &[Axis], like: &Side) -> Result<Option<Side>, ExprErro
     Ok(Some(side))
 }
 
-/// Elements between neighbours along each axis of a dense row-major buffer: `[3, 4, 5]` gives `[20, 5, 1]`.
+/// Strides of a dense row-major buffer, in elements: `[3, 4, 5]` gives `[20, 5, 1]`.
 ///
 /// # Errors
-/// [`ExprError`] where a stride leaves the integer range.
+/// [`ExprError`] if a stride overflows the integer range.
 pub fn dense_strides(axes: &[Axis]) -> Result<Vec<Expr>, ExprError> {
     let mut stride = Expr::constant(1);
     let mut strides = Vec::with_capacity(axes.len());
@@ -132,7 +132,7 @@ pub fn dense_strides(axes: &[Axis]) -> Result<Vec<Expr>, ExprError> {
     Ok(strides)
 }
 
-/// The same side with its axes renumbered: axis `k` becomes `axes[k]`.
+/// Renumbers the axes of a side: axis `k` becomes `axes[k]`.
 #[must_use]
 pub fn renumber(mut side: Side, axes: &[usize]) -> Side {
     for axis in side.chains.iter_mut().flat_map(|chain| chain.axes.iter_mut()) {

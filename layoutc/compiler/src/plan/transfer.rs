@@ -1,4 +1,4 @@
-//! What has to move where: two arrangements of one logical tensor, cut into digits that both are linear in.
+//! Common refinement of two arrangements of one logical tensor: digits in which both offsets are linear.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
 use layoutc_algebra::symbol::{Axis, Symbol};
@@ -6,72 +6,73 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 use super::arith::{ceil_div, fold, is_multiple, product, scale, sum};
 use super::side::{Side, SideChain};
 
-/// A loop of a transfer: one digit that both sides are linear in.
+/// Loop of a transfer: a digit in which both offsets are linear.
 #[derive(Debug, Clone)]
 pub struct Cut {
-    /// Position in [`Transfer::chains`].
+    /// Position of the digit's chain in [`Transfer::chains`].
     pub chain: usize,
-    /// What one step adds to the chain's `m`.
+    /// Weight of the digit in the chain's `m`.
     pub weight: i128,
-    /// How many values it takes; over symbols.
+    /// Number of values of the digit; over symbols.
     pub extent: Expr,
-    /// Elements between steps in the source.
+    /// Stride in the source, in elements.
     pub from_stride: Expr,
-    /// Elements between steps in the destination.
+    /// Stride in the destination, in elements.
     pub to_stride: Expr,
-    /// What it may be called.
+    /// Preferred name of the loop variable.
     pub name: String,
 }
 
-/// The bounds of a chain: the elements are where `low <= m < high`.
+/// Bounds of a chain: its elements are at `low <= m < high`.
 #[derive(Debug, Clone)]
 pub struct Bounds {
-    /// The least `m` of an element.
+    /// Least `m` of an element.
     pub low: Expr,
-    /// One past the greatest `m` of an element.
+    /// Greatest `m` of an element, plus one.
     pub high: Expr,
 }
 
-/// A transfer that is linear in every loop.
+/// Copy between two arrangements that is linear in every loop.
 #[derive(Debug, Clone)]
 pub struct Transfer {
-    /// The loops, by chain, most significant first.
+    /// Loops, grouped by chain, most significant first.
     pub cuts: Vec<Cut>,
-    /// One per chain.
+    /// Bounds of each chain.
     pub chains: Vec<Bounds>,
-    /// The source's offset where every loop variable is 0.
+    /// Offset in the source with all loop variables 0, in elements.
     pub from_constant: Expr,
-    /// The destination's offset where every loop variable is 0.
+    /// Offset in the destination with all loop variables 0, in elements.
     pub to_constant: Expr,
 }
 
 impl Cut {
-    /// Whether there is nothing to loop over.
+    /// True if the loop has exactly one iteration.
     pub fn is_unit(&self) -> bool {
         self.extent.as_const() == Some(1)
     }
 
-    /// Whether neighbours are neighbours on both sides.
+    /// True if the loop is contiguous in the source and the destination.
     pub fn is_run(&self) -> bool {
         [&self.from_stride, &self.to_stride].iter().all(|stride| stride.as_const() == Some(1))
     }
 }
 
 impl Transfer {
-    /// Whether the last loop of a chain starts or ends elsewhere than its digit does.
+    /// True if the elements of a chain do not start or end at the bounds of its digits, so that loops need adjusted
+    /// bounds.
     pub fn is_guarded(&self, chain: usize, symbols: &[Symbol]) -> bool {
         self.chains
             .get(chain)
             .is_some_and(|bounds| self.ends_early(chain, bounds, symbols) || bounds.starts_late())
     }
 
-    /// Whether the digits of a chain reach beyond its elements.
+    /// True if the digits of a chain may have values past its last element.
     pub fn ends_early(&self, chain: usize, bounds: &Bounds, symbols: &[Symbol]) -> bool {
         let several = self.cuts.iter().filter(|cut| cut.chain == chain).count() > 1;
         several && !is_multiple(&bounds.high, self.top_weight(chain), symbols)
     }
 
-    /// The weight of a chain's most significant digit.
+    /// Weight of a chain's most significant digit.
     pub fn top_weight(&self, chain: usize) -> i128 {
         let cuts = self.cuts.iter().filter(|cut| cut.chain == chain);
         cuts.map(|cut| cut.weight).max().unwrap_or(1)
@@ -79,18 +80,19 @@ impl Transfer {
 }
 
 impl Bounds {
-    /// Whether the first digits of the chain come before its elements.
+    /// True if the chain may have digit values before its first element.
     pub fn starts_late(&self) -> bool {
         self.low.as_const().is_none_or(|low| low > 0)
     }
 }
 
-/// The common refinement of two sides; `None` where their digits do not divide each other.
+/// Common refinement of two sides; `None` if the sides have different chains, or the weights of their digits do not
+/// divide each other.
 ///
-/// `axes` are the logical axes that both sides count.
+/// `axes` are the logical axes of both sides.
 ///
 /// # Errors
-/// [`ExprError`] where a stride leaves the integer range.
+/// [`ExprError`] if a stride overflows the integer range.
 pub fn transfer(
     from: &Side,
     to: &Side,
@@ -123,8 +125,8 @@ pub fn transfer(
     }))
 }
 
-/// The axis' name where the digit is all of it, the name of a storage axis that is the digit, or the axis' name with
-/// what is left to say.
+/// Name of a loop: of the axis if the digit is all of it, of the storage axis that consists of the digit, or the axis's
+/// name with `_outer`, `_inner` or the digit's position.
 fn cut_name(
     chain: &SideChain,
     axes: &[Axis],
@@ -145,7 +147,7 @@ fn cut_name(
     }
 }
 
-/// Where the elements of a chain are.
+/// Bounds of a chain's elements.
 fn bounds(chain: &SideChain, axes: &[Axis]) -> Result<Bounds, ExprError> {
     let mut count = Expr::constant(1);
     for axis in chain.axes.iter().filter_map(|axis| axes.get(*axis)) {
@@ -153,7 +155,7 @@ fn bounds(chain: &SideChain, axes: &[Axis]) -> Result<Bounds, ExprError> {
     }
     let constant = Expr::constant(chain.constant);
     let (low, high) = if chain.sign < 0 {
-        // index = constant - m, so m runs from constant - (count - 1) to constant.
+        // index = constant - m, so m is in constant - (count - 1)..=constant.
         let above = sum(&constant, &Expr::constant(1))?;
         (fold(BinOp::Sub, &above, &count)?, above)
     } else {
@@ -164,7 +166,7 @@ fn bounds(chain: &SideChain, axes: &[Axis]) -> Result<Bounds, ExprError> {
     Ok(Bounds { low, high })
 }
 
-/// A cut, and the storage axis that it is.
+/// Digit, and the storage axis that consists of it.
 type Named = (Cut, Option<String>);
 
 fn refine(
@@ -203,9 +205,10 @@ fn refine(
     Ok(Some(cuts))
 }
 
-/// What one step of `weight` adds to the side's offset; `None` where no digit of the side divides it.
+/// Stride of a digit of this weight in a side, in elements: a multiple of the stride of the digit with the greatest
+/// weight up to `weight`. `None` if there is no such digit, or its weight does not divide `weight`.
 fn stride_at(chain: &SideChain, weight: i128) -> Result<Option<Expr>, ExprError> {
-    // A chain without digits carries an axis of one element.
+    // A chain without digits consists of an axis of one element.
     if chain.digits.is_empty() {
         return Ok(Some(Expr::constant(0)));
     }
@@ -221,7 +224,8 @@ fn stride_at(chain: &SideChain, weight: i128) -> Result<Option<Expr>, ExprError>
     Ok(Some(scale(&digit.stride, times)?))
 }
 
-/// The storage axis of the side's digit from `weight` up to `above`, where it has just that one.
+/// Storage axis of the side's digit with weights from `weight` up to `above`; `None` if the side has no such digit, or
+/// the digit is not a storage axis.
 fn storage_at(chain: &SideChain, weight: i128, above: Option<i128>) -> Option<String> {
     let digit = chain.digits.iter().find(|digit| digit.weight == weight)?;
     let next = chain.digits.iter().map(|digit| digit.weight).filter(|w| *w > weight).min();

@@ -1,4 +1,4 @@
-//! Views: their index functions and counts, and for windows the moves between them and a dense array.
+//! Views: index functions and counts, and for windows the copies from and to a dense array.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, Var};
 use layoutc_algebra::layout::Layout;
@@ -11,24 +11,26 @@ use super::{Context, Naming, Quantity};
 use crate::ir::{Expr, Function, Param, ParamType, Returns, Stmt};
 use crate::model::{Manifest, Memory, Tensor, View, ViewKind, ViewTarget};
 
-/// Everything that is generated for one view.
+/// Functions and constants that are generated for one view.
 #[derive(Debug, Clone)]
 pub struct ViewPlan {
-    /// Whether the symbols have values that are promised; `None` without symbols.
+    /// `symbols_ok(symbols)`: true if the symbols have values for which the layout is proven; `None` without symbols.
     pub symbols_ok: Option<Function>,
-    /// Counts and extents, in the order they are printed.
+    /// Counts and extents, in the order in which they are printed.
     pub quantities: Vec<Quantity>,
-    /// The offset of an element in the buffer, in elements of the view.
+    /// `offset(symbols, axes)`: offset of an element in the buffer, in elements of the view.
     pub offset: Function,
-    /// The physical index of an element; empty unless the physical rank is over 1.
+    /// `index_0(symbols, axes)`, …: index of an element along each physical axis; empty if the physical rank is at most
+    /// 1.
     pub indices: Vec<Function>,
-    /// From a dense array into a window; `None` where it is only read, or no window.
+    /// From a dense row-major array into the window; `None` if the view is not a window, has no memory, or is read-only
+    /// because several elements share a location.
     pub pack: Option<Function>,
-    /// From a window into a dense array.
+    /// From the window into a dense row-major array; `None` if the view is not a window, or has no memory.
     pub unpack: Option<Function>,
 }
 
-/// The view as a tensor in ordinary memory: an image is the buffer's concern.
+/// View as a tensor in global memory, also if its buffer is an image; `Memory::None` remains.
 pub(crate) fn in_memory(view: &View) -> Tensor {
     let memory = match view.tensor.memory {
         Memory::None => Memory::None,
@@ -37,7 +39,7 @@ pub(crate) fn in_memory(view: &View) -> Tensor {
     view.tensor.with_memory(memory)
 }
 
-/// The names of a view that `tensor` is in ordinary memory.
+/// Context of a view; `tensor` is the view in global memory, see [`in_memory`].
 pub(crate) fn context<'a>(
     manifest: &'a Manifest,
     view: &View,
@@ -48,10 +50,10 @@ pub(crate) fn context<'a>(
     Ok(Context::of_view(tensor, &buffer.name, naming))
 }
 
-/// Plans one view.
+/// Plans the functions of one view.
 ///
 /// # Errors
-/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub(crate) fn view(view: &View, context: &Context<'_>) -> Result<ViewPlan, PlanError> {
     let tensor = context.tensor;
     let moved = view.is_window() && tensor.memory != Memory::None;
@@ -85,7 +87,7 @@ pub(crate) fn view(view: &View, context: &Context<'_>) -> Result<ViewPlan, PlanE
     })
 }
 
-/// Rank, extents, origin and strides along the axes, elements of the window, bytes of the buffer.
+/// Constants of a window: rank, extents, origin and strides along the axes, number of elements, bytes of the buffer.
 fn window_quantities(view: &View, context: &Context<'_>) -> Result<Vec<Quantity>, PlanError> {
     let layout = context.layout;
     let symbol = |var| context.symbol(var);
@@ -119,8 +121,9 @@ fn window_quantities(view: &View, context: &Context<'_>) -> Result<Vec<Quantity>
     Ok(all)
 }
 
-/// The offset as the manifest defines it, by the layout of what the view sees, nothing simplified; and for a view that
-/// joins elements that of each element joined, by its number `lane`. The tests hold the view against both.
+/// Reference implementation of a view's offset, by the layout of the viewed tensor, unsimplified; and for a view that
+/// joins elements, the offset of each joined element with its number `lane` as a parameter. Tests compare the view with
+/// both.
 pub(crate) fn plain(
     manifest: &Manifest,
     view: &View,
@@ -133,7 +136,7 @@ pub(crate) fn plain(
     let signature = Signature::new(context, &mut namer, context.layout.logical());
     let lane = namer.name("lane");
     let binding = |var: Var| match var {
-        // Without ranges no division is taken for one of non-negative numbers.
+        // With unbounded ranges, no floor division is lowered as a truncating one.
         Var::Digit(0) => Some(Binding { tree: Expr::name(&lane), range: Range::ANY }),
         other => signature.binding(other).map(|b| Binding { range: Range::ANY, ..b }),
     };
@@ -171,7 +174,7 @@ pub(crate) fn plain(
     Ok((whole, Some(function("plain_lane", doc, params, &seen)?)))
 }
 
-/// The offset of a view's element, by the layout of what it sees.
+/// Offset of a view's element at index `at`, by the layout of the viewed tensor or view, in elements of the view.
 fn there(manifest: &Manifest, view: &View, at: &[Algebra]) -> Result<Algebra, PlanError> {
     let replaced = |axis: usize, with: &dyn Fn(&Algebra) -> Result<Algebra, PlanError>| {
         let mut at = at.to_vec();
@@ -202,7 +205,7 @@ fn there(manifest: &Manifest, view: &View, at: &[Algebra]) -> Result<Algebra, Pl
     }
 }
 
-/// The offset of an element of what a view sees.
+/// Offset of an element of the viewed tensor or view at index `at`, in its own elements.
 fn seen_offset(manifest: &Manifest, view: &View, at: &[Algebra]) -> Result<Algebra, PlanError> {
     match view.of {
         ViewTarget::Tensor(k) => {
@@ -213,7 +216,7 @@ fn seen_offset(manifest: &Manifest, view: &View, at: &[Algebra]) -> Result<Algeb
     }
 }
 
-/// Storage axis by storage axis; what lies along the last physical axis is swizzled.
+/// Offset of a layout at index `at`: the sum over storage axes; the part inside the last physical axis is swizzled.
 fn of_layout(layout: &Layout, at: &[Algebra]) -> Result<Algebra, PlanError> {
     let last = layout.separators().last().map_or(0, |last| last + 1);
     let (mut outer, mut inner) = (Algebra::constant(0), layout.lead().clone());
@@ -236,7 +239,7 @@ fn axis_at(var: Var, at: &[Algebra]) -> Option<Algebra> {
     }
 }
 
-/// Elements of a view, and bytes of a dense array of them.
+/// Number of elements of a view, and the size in bytes of a dense array of these.
 pub(crate) fn dense_bytes(context: &Context<'_>) -> Result<[Algebra; 2], PlanError> {
     let elements = count(context.layout.logical())?;
     let bytes = buffer_bytes(context, &elements)?;

@@ -1,9 +1,9 @@
-//! What moves many elements at once: runs, strided elements, blocks that are transposed.
+//! Primitives that move many elements: copies of runs, strided copies, fills, and block descriptors for transposes.
 //!
-//! Offsets and strides are in bytes where nothing else is said. Everything gives `None` when it would leave a buffer;
-//! what was written before that stays.
+//! Offsets and strides are in bytes unless stated otherwise. A primitive returns `None` at the first access outside a
+//! buffer; earlier writes remain.
 
-/// Runs that are copied from one buffer into another.
+/// Copy of `count` equally spaced runs of `bytes` bytes each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Runs {
     pub(super) from: i64,
@@ -14,21 +14,22 @@ pub(super) struct Runs {
     pub(super) bytes: i64,
 }
 
-/// A block that is transposed: elements of a row are neighbours in the source, those of a column in the destination.
+/// Block to transpose: the elements of a row are contiguous in the source, those of a column in the destination.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
     pub(super) from: i64,
-    /// From one row to the next.
+    /// Distance between the starts of consecutive rows in the source, in bytes.
     pub(super) from_stride: i64,
     pub(super) to: i64,
-    /// From one column to the next.
+    /// Distance between the starts of consecutive columns in the destination, in bytes.
     pub(super) to_stride: i64,
     pub(super) rows: i64,
     pub(super) columns: i64,
 }
 
 impl Block {
-    /// From a row and a column on so many of them; `None` where that is beyond 64 bits.
+    /// Sub-block of `rows` by `columns` elements that starts at element `[row, column]`. `bytes` is the size of an
+    /// element. `None` if an offset overflows 64 bits.
     pub(super) fn part(
         &self,
         bytes: u32,
@@ -45,7 +46,7 @@ impl Block {
     }
 }
 
-/// `count` elements, `from_stride` and `to_stride` elements apart.
+/// Strided copy of `count` elements. Offsets and strides are in elements.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Strided {
     pub(super) from: i64,
@@ -60,7 +61,7 @@ fn window(start: i64, bytes: usize) -> Option<std::ops::Range<usize>> {
     Some(start..start.checked_add(bytes)?)
 }
 
-/// Copies `bytes` bytes; none if negative.
+/// Copies `bytes` bytes from `source[from..]` to `target[to..]`; does nothing if `bytes` is not positive.
 pub(super) fn copy(source: &[u8], target: &mut [u8], from: i64, to: i64, bytes: i64) -> Option<()> {
     let Ok(bytes @ 1..) = usize::try_from(bytes) else { return Some(()) };
     let source = source.get(window(from, bytes)?)?;
@@ -68,7 +69,8 @@ pub(super) fn copy(source: &[u8], target: &mut [u8], from: i64, to: i64, bytes: 
     Some(())
 }
 
-/// Runs of bytes become 0: the first, the stride, how many, and the bytes of each; none if negative.
+/// Sets `count` runs of `bytes` bytes to 0, the first at `to`, their starts `stride` bytes apart. Does nothing if
+/// `count` or `bytes` is not positive.
 pub(super) fn zeros(target: &mut [u8], [mut to, stride, count, bytes]: [i64; 4]) -> Option<()> {
     let Ok(bytes @ 1..) = usize::try_from(bytes) else { return Some(()) };
     for _ in 0..count {
@@ -78,7 +80,7 @@ pub(super) fn zeros(target: &mut [u8], [mut to, stride, count, bytes]: [i64; 4])
     Some(())
 }
 
-/// Copies runs; none if their number or length is negative.
+/// Copies runs; does nothing if `count` or `bytes` is not positive.
 pub(super) fn runs(source: &[u8], target: &mut [u8], runs: &Runs) -> Option<()> {
     match runs.bytes {
         4 => runs_of::<4>(source, target, runs),
@@ -91,7 +93,7 @@ pub(super) fn runs(source: &[u8], target: &mut [u8], runs: &Runs) -> Option<()> 
     }
 }
 
-/// Copies of a length that is known take no call.
+/// Copies runs of `N` bytes. The constant size lets the compiler inline the copy instead of calling `memcpy`.
 fn runs_of<const N: usize>(source: &[u8], target: &mut [u8], runs: &Runs) -> Option<()> {
     each(runs, |from, to| {
         let run = source.get(usize::try_from(from).ok()?..)?.first_chunk::<N>()?;
@@ -110,7 +112,7 @@ fn each(runs: &Runs, mut one: impl FnMut(i64, i64) -> Option<()>) -> Option<()> 
     Some(())
 }
 
-/// Writes `element` `count` times, `stride` elements apart.
+/// Writes `element` to `count` positions. The first position `to` and the distance `stride` are in elements.
 pub(super) fn fill(
     target: &mut [u8],
     element: &[u8],
@@ -140,14 +142,14 @@ pub(super) fn fill(
     Some(())
 }
 
-/// Moves runs that are one element each.
+/// Copies runs of one element each, `moves.bytes` bytes long.
 pub(super) fn elements(source: &[u8], target: &mut [u8], moves: &Runs) -> Option<()> {
     let whole = |bytes: i64| match bytes.checked_rem(moves.bytes) {
         Some(0) => bytes.checked_div(moves.bytes),
         _ => None,
     };
     let parts = [moves.from, moves.from_stride, moves.to, moves.to_stride].map(whole);
-    // What is moved together may begin in the middle of an element of the same size.
+    // A run may consist of several smaller elements, so its offset need not be a multiple of its length.
     let [Some(from), Some(from_stride), Some(to), Some(to_stride)] = parts else {
         return runs(source, target, moves);
     };
@@ -156,7 +158,7 @@ pub(super) fn elements(source: &[u8], target: &mut [u8], moves: &Runs) -> Option
     strided(source, target, bytes, &Strided { from, from_stride, to, to_stride, count })
 }
 
-/// Moves elements of `bytes` bytes each.
+/// Copies strided elements of `bytes` bytes each.
 pub(super) fn strided(
     source: &[u8],
     target: &mut [u8],
@@ -213,7 +215,7 @@ fn strided_of<const N: usize>(source: &[u8], target: &mut [u8], moves: &Strided)
     Some(())
 }
 
-/// Along an axis that is reversed, or that one side does not have.
+/// Copies elements one at a time, for strides that are not positive: a reversed axis, or a broadcast (stride 0).
 fn one_by_one<const N: usize>(
     source: &[[u8; N]],
     target: &mut [[u8; N]],

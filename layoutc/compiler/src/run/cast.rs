@@ -1,4 +1,4 @@
-//! Elements of a buffer in another type.
+//! Element type conversion of whole buffers.
 
 use rayon::prelude::*;
 
@@ -7,17 +7,18 @@ use super::step::Width;
 use crate::base::cast::{Cast, CastEvaluator};
 use crate::machine::CPU;
 
-/// A conversion of a whole dense buffer, before or after a move.
+/// Element type conversion of a dense buffer, before pack or after unpack.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pass {
     pub(super) cast: Cast,
-    /// How elements lie in both buffers.
+    /// Storage format of the source elements; `to` is that of the target elements.
     pub(super) from: Width,
     pub(super) to: Width,
 }
 
 impl Pass {
-    /// Converts all elements of `source`. `None` where a buffer is smaller than the other.
+    /// Converts `source` to `target` in parallel chunks; elements without a counterpart in the shorter buffer are
+    /// skipped. `None` if both formats are packed, a packed chunk is too short, or a target element exceeds 8 bytes.
     pub(super) fn run(self, source: &[u8], target: &mut [u8]) -> Option<()> {
         let converter = CastEvaluator::new(self.cast);
         let bytes = [self.from, self.to].map(bytes_of_chunk);
@@ -61,7 +62,7 @@ fn unpacked(
     Some(())
 }
 
-/// The bytes of an element as a number.
+/// Value of a little-endian unsigned integer. Bits beyond 64 are lost.
 fn number(element: &[u8]) -> u64 {
     element.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
@@ -90,7 +91,7 @@ fn whole(
     Some(())
 }
 
-/// Elements of sizes that are known.
+/// Converts elements whose sizes are compile-time constants.
 fn sized<const FROM: usize, const TO: usize>(
     converter: CastEvaluator,
     source: &[u8],

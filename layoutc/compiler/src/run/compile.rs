@@ -1,4 +1,5 @@
-//! A planned function as steps: names become slots, symbols numbers, calls of index functions what they compute.
+//! Lowering of planned functions to steps: variables become slots, symbols become constants, and calls of index
+//! functions are inlined.
 
 use std::collections::BTreeMap;
 
@@ -11,26 +12,26 @@ use super::RunError;
 use super::step::{Each, Loop, Operand, Step, Width};
 use super::value::{Binary, Program, Value};
 
-/// The deepest call of one function in another.
+/// Maximum depth of nested calls of index functions.
 const CALLS: u32 = 4;
 
-/// What a plan is made into steps with.
+/// State of the lowering of one function.
 pub(super) struct Compiler<'a> {
     functions: BTreeMap<&'a str, &'a Function>,
     width: Width,
-    /// The names that can be seen, the latest last.
+    /// Visible identifiers with their values, the innermost declaration last.
     names: Vec<(String, Value)>,
-    /// Elements with a name, as bytes.
+    /// Named constant elements, as identifier and bytes.
     elements: Vec<(String, Vec<u8>)>,
     source: String,
     target: String,
-    /// How many slots there are.
+    /// Number of slots allocated so far.
     pub(super) slots: usize,
     calls: u32,
 }
 
 impl<'a> Compiler<'a> {
-    /// `functions` are those that may be called.
+    /// Creates the lowering state. `functions` are the index functions that can be called.
     pub(super) fn new(functions: &[&'a Function], width: Width) -> Self {
         Self {
             functions: functions.iter().map(|f| (f.name.as_str(), *f)).collect(),
@@ -44,7 +45,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The steps of a function that moves elements; `symbols` are its first parameters' values.
+    /// Steps of a relayout function. `symbols` holds the values of its index parameters, in order.
     pub(super) fn function(
         &mut self,
         function: &Function,
@@ -67,7 +68,8 @@ impl<'a> Compiler<'a> {
         self.body(&function.body)
     }
 
-    /// The value of an index function whose arguments behind the symbols are the first slots.
+    /// Program of an index function. `symbols` holds the values of its first parameters; each other parameter gets a
+    /// new slot, in order (from slot 0 in a new [`Compiler`]).
     pub(super) fn index(
         &mut self,
         function: &Function,
@@ -219,7 +221,7 @@ impl<'a> Compiler<'a> {
         }))
     }
 
-    /// What a move of blocks rests on: both places, and two counts.
+    /// Operands of a block primitive: source offset and stride, destination offset and stride (in bytes), `a`, `b`.
     fn six(
         &self,
         [from, to]: [&Strided; 2],
@@ -256,7 +258,8 @@ impl<'a> Compiler<'a> {
         Ok(Step::Loop(Loop { slot, from, to, step, body, share: None }))
     }
 
-    /// A loop over one store.
+    /// Lowers a loop whose body is the store `stmt`. The tuple holds the slot of the loop variable, its first value,
+    /// its exclusive end, and the step. The result is never `Ok(None)`.
     fn each(
         &self,
         stmt: &Stmt,
@@ -300,11 +303,12 @@ impl<'a> Compiler<'a> {
         Ok(Program::of(&self.bytes(index)?))
     }
 
-    /// The bytes before an element of a buffer.
+    /// Offset of element `index` in a buffer, in bytes. Packed elements have a byte offset only for index 0; others are
+    /// [`RunError::Unsupported`].
     fn bytes(&self, index: &Expr) -> Result<Value, RunError> {
         let bytes = match self.width {
             Width::Bytes(bytes) => bytes,
-            // The first byte is known where elements share it.
+            // Element 0 starts at byte 0, whatever the packing.
             Width::Packed(_) if *index == Expr::int(0) => return Ok(Value::int(0)),
             Width::Packed(_) => return Err(RunError::Unsupported),
         };
@@ -329,7 +333,7 @@ impl<'a> Compiler<'a> {
             Expr::BitAnd { args } => self.all(Binary::And, -1, args),
             Expr::BitXor { args } => self.all(Binary::Xor, 0, args),
             Expr::All { args } => self.all(Binary::And, 1, args),
-            // Of what is not negative both are the same.
+            // Truncating and floor division agree on nonnegative operands.
             Expr::Div { a, b } | Expr::FloorDiv { a, b } => two(Binary::FloorDiv, a, b),
             Expr::Mod { a, b } | Expr::FloorMod { a, b } => two(Binary::FloorMod, a, b),
             Expr::Min { a, b } => two(Binary::Min, a, b),
@@ -357,7 +361,7 @@ impl<'a> Compiler<'a> {
         values.try_fold(first, |all, value| Ok(all.binary(op, value?)))
     }
 
-    /// The value of an index function, with its arguments in place of its parameters.
+    /// Inlines a call of an index function: its return value, with `args` substituted for the parameters.
     fn call(&self, name: &str, args: &[Expr]) -> Result<Value, RunError> {
         let function = self.functions.get(name).ok_or(RunError::Unsupported)?;
         if self.calls >= CALLS || function.params.len() != args.len() {
@@ -389,7 +393,8 @@ fn grid(rows: i64, columns: i64) -> Result<CurveGrid, RunError> {
     CurveGrid::new(side(rows)?, side(columns)?).ok_or(RunError::Unsupported)
 }
 
-/// The bytes of an element whose every lane has these bits; of a complex number the real part.
+/// Little-endian bytes of an element of type `element`. `bits` holds the hex digits of one lane (of a complex lane, the
+/// real part; the imaginary part is 0), or of a whole record. `None` if the type or a digit is invalid.
 pub(super) fn element_bytes(element: &str, bits: &str) -> Option<Vec<u8>> {
     let dtype = Dtype::of_plan(element)?;
     if dtype.record().is_some() {

@@ -1,4 +1,4 @@
-//! Steps carried out on two buffers.
+//! Execution of steps on two buffers.
 
 use crate::machine::CPU;
 use rayon::prelude::*;
@@ -11,19 +11,19 @@ use super::step::{Each, Loop, Operand, Step, Width};
 use super::transpose::transpose;
 use super::value::{LANES, Program, Room};
 
-/// The buffers and the values of all names.
+/// State of the interpreter: buffers and values of the variables.
 struct Machine<'a> {
     source: &'a [u8],
     target: &'a mut [u8],
-    /// How many bytes of the destination lie before `target`.
+    /// Offset of `target` in the whole destination, in bytes.
     before: i64,
     slots: Vec<i64>,
     room: Room,
-    /// The loop of which only some rounds are done, and which: its slot, the first value and one past the last.
+    /// Loop of which this thread runs a part: slot of the loop variable, first value, exclusive end.
     only: Option<(usize, i64, i64)>,
 }
 
-/// Carries out steps; `slots` is how many names they have.
+/// Executes steps. `slots` is the number of variables.
 pub(super) fn execute(
     steps: &[Step],
     slots: usize,
@@ -124,7 +124,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Each thread does some rounds of a loop, in a window of the destination of its own.
+    /// Runs a nest in parallel: each task runs consecutive iterations of the loop of `share` and writes to its own
+    /// window of the destination.
     fn shared(&mut self, nest: &Loop, share: &Share) -> Result<(), RunError> {
         let threads = i64::try_from(rayon::current_num_threads()).unwrap_or(1).max(1);
         let (step, length) = (share.step.max(1), share.to.saturating_sub(share.from));
@@ -155,7 +156,7 @@ impl Machine<'_> {
         pieces.collect()
     }
 
-    /// A loop over one store.
+    /// Executes a loop whose body is a single store.
     fn each(&mut self, each: &Each) -> Option<()> {
         let (mut from, mut to) = (self.at(&each.from), self.at(&each.to));
         if let Some((slot, first, end)) = self.only
@@ -219,7 +220,8 @@ impl Machine<'_> {
         })
     }
 
-    /// Calls `one` with the index, or the bytes, of what is written and the index of where it is written.
+    /// Calls `one` for every iteration, with the source buffer, the target buffer, the value to store (`Ok` with a
+    /// source index or `Err` with the bytes of a constant), and the destination index. Indices are in elements.
     fn in_lanes(
         &mut self,
         each: &Each,

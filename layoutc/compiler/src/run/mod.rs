@@ -1,8 +1,8 @@
-//! Carries out the plan of pack or unpack on buffers in memory: what the generated code does, without a compiler.
+//! Pack and unpack within the compiler: an interpreter of relayout plans, as a substitute for compiled generated code.
 //!
-//! [`pack`] and [`unpack`] plan a tensor as it is planned for C, put numbers in place of its symbols, and make the tree
-//! of the plan into steps that are quick to carry out; [`Move::run`] does so on two buffers. Elements lie in them as in
-//! those of the generated code: little-endian hosts are meant, those that share bytes are packed. It reads no file.
+//! [`pack`] and [`unpack`] plan the relayout of a tensor as for the C target, substitute values for its symbols, and
+//! lower the plan to steps; [`Move::run`] executes the steps on two buffers. Buffers have the format of the generated
+//! code on little-endian hosts; elements of fewer than 8 bits are packed. No file is read or written.
 
 mod blocks;
 mod cast;
@@ -35,53 +35,54 @@ use self::step::{Step, Width};
 pub use self::packed::Packing;
 pub use self::shape::{axis_of_symbol, logical_shape, physical_shape, sizes};
 
-/// Why a tensor could not be moved.
+/// Error of an in-process relayout.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RunError {
-    /// There is no plan.
+    /// Planning failed.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A symbol has no value, or one that the layout is not proven for.
+    /// A symbol has no value, or a value for which the layout is not proven.
     #[error("the symbols have no values that the layout is proven for")]
     Symbols,
-    /// A buffer has another size.
+    /// A buffer has the wrong size.
     #[error("a buffer of {given} bytes, and {needed} are needed")]
     Size {
-        /// How many bytes it has.
+        /// Actual size, in bytes.
         given: usize,
-        /// How many it must have.
+        /// Required size, in bytes.
         needed: usize,
     },
-    /// A buffer would have more bytes than memory has addresses.
+    /// A buffer size exceeds the address space.
     #[error("a buffer is larger than memory")]
     TooLarge,
-    /// An index of the plan left its buffer.
+    /// An access is outside its buffer.
     #[error("the plan leaves a buffer")]
     Outside,
-    /// A tensor of some elements, in pieces.
+    /// The layout has a `where` domain, which relayout in pieces does not support.
     #[error(
         "a tensor whose `where` leaves indices out is not moved in pieces: give more `--memory`"
     )]
     Domain,
-    /// The plan has a part that only other targets have.
+    /// The plan contains a statement or primitive that the interpreter does not support.
     #[error("the plan cannot be carried out here")]
     Unsupported,
 }
 
-/// A move of one tensor, ready to be carried out.
+/// Relayout of one tensor, lowered and ready to run.
 #[derive(Debug, Clone)]
 pub struct Move {
     steps: Vec<Step>,
     slots: usize,
-    /// What is done on the dense side, where that is of another element type.
+    /// Element type conversion of the dense buffer; `None` if both buffers have the same element type.
     pass: Option<Dense>,
-    /// Bytes of the source.
+    /// Size of the source, in bytes.
     pub from_bytes: usize,
-    /// Bytes of the destination.
+    /// Size of the destination, in bytes.
     pub to_bytes: usize,
 }
 
-/// The dense buffer in the tensor's own element type.
+/// Conversion between the dense buffer and a temporary dense buffer with the element type of the tensor. `bytes` is the
+/// size of the temporary buffer.
 #[derive(Debug, Clone, Copy)]
 struct Dense {
     pass: Pass,
@@ -89,17 +90,18 @@ struct Dense {
     side: Side,
 }
 
-/// Which side of a move is the dense one.
+/// Side of a relayout that holds the dense buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Source,
     Destination,
 }
 
-/// From the dense row-major buffer into the layout; padding gets the fill value, or keeps what it holds.
+/// Plans the relayout from the dense row-major buffer to the layout. Padding is set to the fill value, or left
+/// unchanged if the tensor has none.
 ///
 /// # Errors
-/// [`RunError::Plan`], [`RunError::Symbols`], [`RunError::TooLarge`].
+/// [`RunError::Plan`], [`RunError::Symbols`], [`RunError::TooLarge`], [`RunError::Unsupported`].
 pub fn pack(tensor: &Tensor, symbols: &BTreeMap<String, i128>) -> Result<Move, RunError> {
     let (dense, laid_out) = sizes(tensor, symbols)?;
     let pass = dense_pass(tensor, symbols, Side::Source)?;
@@ -107,10 +109,10 @@ pub fn pack(tensor: &Tensor, symbols: &BTreeMap<String, i128>) -> Result<Move, R
     Ok(Move { pass, ..ready })
 }
 
-/// From the layout back into the dense row-major buffer; padding is not read.
+/// Plans the relayout from the layout to the dense row-major buffer. Padding is not read.
 ///
 /// # Errors
-/// As [`pack`].
+/// Errors of [`pack`].
 pub fn unpack(tensor: &Tensor, symbols: &BTreeMap<String, i128>) -> Result<Move, RunError> {
     let (dense, laid_out) = sizes(tensor, symbols)?;
     let pass = dense_pass(tensor, symbols, Side::Destination)?;
@@ -118,7 +120,8 @@ pub fn unpack(tensor: &Tensor, symbols: &BTreeMap<String, i128>) -> Result<Move,
     Ok(Move { pass, ..ready })
 }
 
-/// What is done to the dense side of a tensor, where that is of another element type.
+/// Element type conversion of the dense buffer on `side`; `None` if the dense buffer has the element type of the
+/// tensor.
 fn dense_pass(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
@@ -136,7 +139,7 @@ fn dense_pass(
     Ok(Some(Dense { pass, bytes, side }))
 }
 
-/// How elements of a type lie in a buffer.
+/// Storage format of elements of type `dtype`: whole bytes, or packed if an element has fewer than 8 bits.
 fn width(dtype: Dtype, high_first: bool) -> Result<Width, RunError> {
     let bits = dtype.element_bits();
     Ok(match Packing::new(bits, high_first) {
@@ -151,7 +154,7 @@ fn prepared(
     which: fn(&plan::TensorPlan) -> Option<&Function>,
     [from_bytes, to_bytes]: [usize; 2],
 ) -> Result<Move, RunError> {
-    // In files a tensor has memory, whatever it has on a device.
+    // A file is linear memory, even if the device holds the tensor in an image.
     let tensor = &tensor.without_cast().with_memory(Memory::Global);
     let avoid = |_: &str| false;
     let ways = Ways { cores: Cores::One, moves: Moves::Blocks };
@@ -175,12 +178,13 @@ fn prepared(
 }
 
 impl Move {
-    /// Moves every element of `source` to its place in `target`. The buffers are those of the generated code, without
-    /// any alignment; on all cores where threads can have windows of the destination of their own.
+    /// Copies every element of `source` to its position in `target`. Buffers need no alignment. Runs on several threads
+    /// if the destination is large and has a loop whose iterations write disjoint windows.
     ///
     /// # Errors
-    /// [`RunError::Size`] where a buffer has another size than [`Move::from_bytes`] or [`Move::to_bytes`];
-    /// [`RunError::Outside`] never, or the plan is wrong.
+    /// [`RunError::Size`] if the size of a buffer is not [`Move::from_bytes`] or [`Move::to_bytes`];
+    /// [`RunError::TooLarge`] if a temporary buffer cannot be allocated; [`RunError::Symbols`] if an assertion of the
+    /// plan fails; [`RunError::Outside`] only if the plan is wrong.
     pub fn run(&self, source: &[u8], target: &mut [u8]) -> Result<(), RunError> {
         for (given, needed) in [(source.len(), self.from_bytes), (target.len(), self.to_bytes)] {
             if given != needed {
@@ -205,7 +209,7 @@ impl Move {
         }
     }
 
-    /// The elements as they are.
+    /// Runs the steps on buffers that both have the element type of the tensor.
     fn moved(&self, source: &[u8], target: &mut [u8]) -> Result<(), RunError> {
         exec::execute(&self.steps, self.slots, source, target)
     }

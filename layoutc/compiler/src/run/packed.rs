@@ -1,22 +1,22 @@
-//! Elements that share bytes: a stream of bits, in which an element of 3, 5 or 6 bits may lie in two bytes.
+//! Packed elements of fewer than 8 bits: a bit stream, in which an element of 3, 5, 6 or 7 bits may straddle two bytes.
 
-/// How wide elements are, and from which end of each byte the stream runs.
+/// Packing of elements: their width, and the end of each byte at which the bit stream starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packing {
-    /// Bits of an element, 1 to 7.
+    /// Number of bits of an element, 1 to 7.
     bits: u8,
-    /// Whether the first element is in the high bits.
+    /// True if the first element is in the most significant bits.
     high_first: bool,
 }
 
 impl Packing {
-    /// `None` for elements of whole bytes.
+    /// Packing of elements of `bits` bits; `None` unless `bits` is 1 to 7.
     pub fn new(bits: u32, high_first: bool) -> Option<Self> {
         let bits = u8::try_from(bits).ok().filter(|bits| (1..8).contains(bits))?;
         Some(Self { bits, high_first })
     }
 
-    /// Bytes of so many elements, rounded up.
+    /// Size of `elements` packed elements, in bytes, rounded up.
     pub(super) fn bytes(self, elements: usize) -> usize {
         elements / 8 * usize::from(self.bits) + (elements % 8 * usize::from(self.bits)).div_ceil(8)
     }
@@ -25,11 +25,10 @@ impl Packing {
         (1 << self.bits) - 1
     }
 
-    /// The first byte of an element, and how far its bits are from the lowest of both bytes that it may lie in, the one
-    /// that comes first in the stream being the higher one where the stream runs from the high bits. Whether it lies in
-    /// both.
+    /// Offset of the first byte of an element, shift of its bits in the 16-bit value of [`Packing::window`], and true
+    /// if the element straddles two bytes.
     fn place(self, index: usize) -> (usize, u32, bool) {
-        // 8 elements are whole bytes, whatever their width.
+        // Every group of 8 elements is a whole number of bytes.
         let bit = (index & 7) * usize::from(self.bits);
         let byte = (index >> 3) * usize::from(self.bits) + (bit >> 3);
         let (bits, inside) = (u32::from(self.bits), u32::try_from(bit & 7).unwrap_or(0));
@@ -37,7 +36,8 @@ impl Packing {
         (byte, shift, inside + bits > 8)
     }
 
-    /// Both bytes that an element may lie in; the other is 0 where it does not.
+    /// Byte `byte` and the next one as a 16-bit value, in stream order: the first byte is the most significant one if
+    /// `high_first`. The next byte is read as 0 unless `is_in_two`.
     fn window(self, buffer: &[u8], byte: usize, is_in_two: bool) -> Option<u16> {
         let first = *buffer.get(byte)?;
         let other = if is_in_two { *buffer.get(byte + 1)? } else { 0 };
@@ -48,14 +48,14 @@ impl Packing {
         })
     }
 
-    /// The bits of an element; `None` beyond the buffer.
+    /// Bits of element `index`; `None` if it is outside the buffer.
     pub fn load(self, buffer: &[u8], index: usize) -> Option<u8> {
         let (byte, shift, is_in_two) = self.place(index);
         let window = self.window(buffer, byte, is_in_two)?;
         u8::try_from(window >> shift & self.mask()).ok()
     }
 
-    /// Sets the bits of an element; `None` beyond the buffer.
+    /// Sets the bits of element `index` to the low bits of `value`; `None` if the element is outside the buffer.
     pub fn store(self, buffer: &mut [u8], index: usize, value: u8) -> Option<()> {
         let (byte, shift, is_in_two) = self.place(index);
         let window = self.window(buffer, byte, is_in_two)?;
@@ -103,7 +103,7 @@ mod tests {
                 for (k, value) in values.iter().enumerate() {
                     assert_eq!(packing.store(&mut bytes, k, *value), Some(()));
                 }
-                // The bits one by one, in the order of the stream.
+                // Single bits, in stream order.
                 let at = |bit: usize| {
                     let inside = if high_first { 7 - bit % 8 } else { bit % 8 };
                     bytes[bit / 8] >> inside & 1

@@ -1,4 +1,4 @@
-//! Sizes and shapes of a tensor whose symbols have values.
+//! Sizes and shapes of a tensor for given values of its symbols.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::plan::index::count;
 
 use super::RunError;
 
-/// The extents of the logical axes, outermost first, in elements.
+/// Extents of the logical axes, outermost first, in elements.
 ///
 /// # Errors
 /// [`RunError::Symbols`], [`RunError::TooLarge`].
@@ -20,11 +20,11 @@ pub fn logical_shape(
     extents(tensor, symbols, tensor.layout.logical().iter().map(|axis| &axis.extent))
 }
 
-/// The extents of the physical axes, outermost first, in elements; all slots as one axis where rows have more of them
-/// than they show.
+/// Extents of the physical axes, outermost first, in elements. If the buffer has more slots than their product, as with
+/// padded rows, the only extent is the number of slots.
 ///
 /// # Errors
-/// As [`logical_shape`].
+/// Errors of [`logical_shape`].
 pub fn physical_shape(
     tensor: &Tensor,
     symbols: &BTreeMap<String, i128>,
@@ -35,7 +35,7 @@ pub fn physical_shape(
     Ok(if all.as_ref() == slots.first() { shape } else { slots })
 }
 
-/// The first logical axis whose extent is the symbol of this number and nothing else.
+/// Position of the first logical axis whose extent is exactly the symbol with index `symbol`.
 pub fn axis_of_symbol(tensor: &Tensor, symbol: u32) -> Option<usize> {
     let is_it = |extent: &Algebra| extent.as_var() == Some(Var::Symbol(symbol));
     tensor.layout.logical().iter().position(|axis| is_it(&axis.extent))
@@ -53,8 +53,8 @@ fn extents<'e>(
     shape.map(extent).collect()
 }
 
-/// Bytes of the dense row-major buffer, which may be of another element type, and of the laid out one: 3 elements of 4
-/// bits are 2 bytes.
+/// Sizes of the dense row-major buffer, in its own element type, and of the buffer in the layout, in bytes, rounded up:
+/// 3 elements of 4 bits take 2 bytes.
 ///
 /// # Errors
 /// [`RunError::Symbols`], [`RunError::TooLarge`].
@@ -75,7 +75,8 @@ pub fn sizes(
     Ok((dense, usize::try_from(laid_out).map_err(|_| RunError::TooLarge)?))
 }
 
-/// What a count or an extent of a tensor is.
+/// Value of an expression over the symbols of a tensor; [`RunError::Symbols`] if a symbol has no value or evaluation
+/// fails.
 pub(super) fn number(
     tensor: &Tensor,
     expr: &Algebra,

@@ -1,35 +1,35 @@
-//! Which loop of a nest can be shared out between threads: one whose rounds write to windows of the destination that
-//! follow one another without overlap, whatever the loops around and inside do.
+//! Selection of the loop of a nest to run in parallel: the iterations write to consecutive, disjoint windows of the
+//! destination, whatever the values of the other loop variables.
 
 use std::cmp::Ordering;
 
 use super::step::{Each, Loop, Operand, Step, Width};
 use super::value::{Binary, Op, Program};
 
-/// The most blocks that are looked at one by one.
+/// Maximum number of iterations of blocked loops that the analysis of one candidate loop enumerates.
 const BLOCKS: u32 = 4096;
 
-/// A loop whose round at `value` writes to bytes `window * (value - from) / step + first` up to those of the next round.
+/// Parallel loop. Iteration `value` writes only to the `window` bytes from `first + window * (value - from) / step`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) slot: usize,
     pub(super) from: i64,
     pub(super) to: i64,
     pub(super) step: i64,
-    /// The first byte of the first window.
+    /// Offset of the first window in the destination, in bytes.
     pub(super) first: usize,
-    /// Bytes of a window.
+    /// Size of the window of one iteration, in bytes.
     pub(super) window: usize,
 }
 
-/// What a number is at least or at most: so many times the loop's value, and a constant.
+/// Linear bound `times * v + constant`, where `v` is the variable of the candidate loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Line {
     times: i64,
     constant: i64,
 }
 
-/// The least and the greatest that a number may be.
+/// Inclusive lower and upper bounds of a value, linear in the variable of the candidate loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     low: Line,
@@ -41,7 +41,7 @@ impl Line {
         Self { times: 0, constant }
     }
 
-    /// With another constant.
+    /// Bound with the same coefficient and another constant.
     fn constant_of(self, constant: i64) -> Self {
         Self { constant, ..self }
     }
@@ -62,12 +62,12 @@ impl Span {
         Self { low: Line::constant(value), high: Line::constant(value) }
     }
 
-    /// Whether it is one number.
+    /// True if the value is a known constant.
     fn is_constant(self) -> bool {
         self.is_still() && self.low == self.high
     }
 
-    /// Whether it is the same in every round.
+    /// True if neither bound depends on the variable of the candidate loop.
     fn is_still(self) -> bool {
         self.low.times == 0 && self.high.times == 0
     }
@@ -82,7 +82,8 @@ impl Span {
     }
 }
 
-/// The outermost loop of a nest that can be shared out between so many threads.
+/// Outermost loop of the nest with disjoint windows and at least two iterations for each of `threads` threads; `None`
+/// if no loop qualifies. `slots` is the number of slots of the program.
 pub(super) fn share(nest: &Loop, slots: usize, threads: usize) -> Option<Share> {
     let wanted = i64::try_from(threads).ok()?.checked_mul(2)?;
     let mut open = nest;
@@ -121,9 +122,9 @@ fn of(nest: &Loop, candidate: &Loop, slots: usize) -> Option<Share> {
 struct Spans {
     of: Vec<Option<Span>>,
     candidate: usize,
-    /// How many blocks may still be looked at.
+    /// Number of iterations of blocked loops that may still be enumerated.
     blocks: u32,
-    /// All bytes written: from the first to one past the last.
+    /// Bounds of all written byte offsets, the upper one exclusive; `None` before the first write.
     written: Option<Span>,
 }
 
@@ -133,7 +134,7 @@ impl Spans {
             self.variable(nest.slot, &nest.from, &nest.to)?;
             return self.body(&nest.body);
         }
-        // A block at the end of an axis is smaller than the others: each is looked at for itself.
+        // The last block of an axis may be smaller than the others: each iteration is analyzed separately.
         let [from, to] = [&nest.from, &nest.to].map(|bound| self.span(bound));
         let (from, to) = (from?, to?);
         if !from.is_constant() || !to.is_constant() {
@@ -210,7 +211,8 @@ impl Spans {
         }
     }
 
-    /// The bytes from the start of the first of some runs to the end of the last.
+    /// Length from the start of the first run to the end of the last one, in bytes: `stride * (count - 1) + run`.
+    /// `None` if the stride is not a nonnegative constant.
     fn reach(&self, stride: &Program, count: &Program, run: Span) -> Option<Span> {
         let stride = stride.as_affine().filter(|sum| sum.terms.is_empty() && sum.constant >= 0)?;
         let before = self.span(count)?.plus(Span::constant(-1))?.scaled(stride.constant)?;
@@ -263,7 +265,8 @@ impl Spans {
 fn binary(op: Binary, a: Span, b: Span) -> Option<Span> {
     match op {
         Binary::Add => a.plus(b),
-        // One upper bound of the two is enough: the one that moves with the loop, as what starts there does.
+        // The upper bound of either operand is valid. The one with the larger coefficient moves with the window, like
+        // the start offset of a write.
         Binary::Min => Some(Span {
             low: either(a, b).map_or(Line::constant(i64::MIN), |both| both.low),
             high: match a.high.times.cmp(&b.high.times) {
@@ -287,7 +290,7 @@ fn binary(op: Binary, a: Span, b: Span) -> Option<Span> {
     }
 }
 
-/// What holds of both; `None` where they move with the loop in different ways.
+/// Bounds that hold for both values; `None` if their coefficients differ.
 fn either(a: Span, b: Span) -> Option<Span> {
     let alike = a.low.times == b.low.times && a.high.times == b.high.times;
     alike.then(|| Span {
@@ -315,7 +318,8 @@ mod tests {
         Loop { slot, from: number(0), to: number(to), step, body, share: None }
     }
 
-    /// Blocks of four columns of ten, each of them six elements of a byte, in rounds that are `apart` bytes apart.
+    /// Loop of 8 iterations, `apart` bytes apart in the destination. Each transposes 6 rows and 10 columns of one-byte
+    /// elements in blocks of 4 columns; the last block has 2.
     fn nest(apart: i64) -> Loop {
         let left = Value::int(10).binary(Binary::Add, sum(&[(1, -1)]));
         let block = [

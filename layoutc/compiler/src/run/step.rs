@@ -1,28 +1,28 @@
-//! What a plan does, with names resolved to slots and symbols to numbers.
+//! Steps of a lowered plan: variables are slots, and symbols are constants.
 
 use super::packed::Packing;
 use super::share::Share;
 use super::value::Program;
 
-/// How elements lie in both buffers.
+/// Storage format of the elements of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
-    /// Each is so many bytes.
+    /// Elements of this many bytes each.
     Bytes(usize),
-    /// They share bytes.
+    /// Elements of fewer than 8 bits, packed into a bit stream.
     Packed(Packing),
 }
 
-/// What is written to an element.
+/// Value that a store writes.
 #[derive(Debug, Clone)]
 pub(super) enum Operand {
-    /// The element of the source at this index.
+    /// Element of the source at this index, in elements.
     Load(Program),
-    /// These bytes.
+    /// Bytes of a constant element.
     Constant(Vec<u8>),
 }
 
-/// A loop that writes one element a round.
+/// Loop whose body is a single store of one element. `index` is the destination index, in elements.
 #[derive(Debug, Clone)]
 pub(super) struct Each {
     pub(super) slot: usize,
@@ -34,7 +34,7 @@ pub(super) struct Each {
     pub(super) operand: Operand,
 }
 
-/// A loop.
+/// Loop `for (slot = from; slot < to; slot += step)`.
 #[derive(Debug, Clone)]
 pub(super) struct Loop {
     pub(super) slot: usize,
@@ -42,11 +42,11 @@ pub(super) struct Loop {
     pub(super) to: Program,
     pub(super) step: i64,
     pub(super) body: Vec<Step>,
-    /// How its rounds, or those of a loop inside, may be shared out.
+    /// Loop to parallelize, this one or one nested in it; `None` if the nest runs serially.
     pub(super) share: Option<Share>,
 }
 
-/// A statement. Offsets, strides and lengths are in bytes.
+/// Statement. Offsets, strides and lengths are in bytes, except in [`Step::Each`].
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     Let {
@@ -65,16 +65,16 @@ pub(super) enum Step {
         to: Program,
         bytes: Program,
     },
-    /// `from`, `from_stride`, `to`, `to_stride`, `count`, `bytes`.
+    /// Copy of equally spaced runs; operands `from`, `from_stride`, `to`, `to_stride`, `count`, `bytes` (of one run).
     Runs(Box<[Program; 6]>),
-    /// `from`, `from_stride`, `to`, `to_stride`, `rows`, `columns`.
+    /// Transpose of a block; operands `from`, `from_stride`, `to`, `to_stride`, `rows`, `columns`.
     Transpose {
         element_bytes: u32,
         block: Box<[Program; 6]>,
     },
-    /// `to`, `to_stride`, `count`, `bytes`.
+    /// Zero fill of equally spaced runs; operands `to`, `to_stride`, `count`, `bytes` (of one run).
     Zeros(Box<[Program; 4]>),
-    /// What the plan rests on.
+    /// Precondition of the plan. Execution fails with `RunError::Symbols` if the condition is 0.
     Assert {
         condition: Program,
     },

@@ -1,16 +1,16 @@
-//! Blocks that are transposed: in tiles of whole lines of the cache, each line read once and written once, the tile
-//! turned in words of eight bytes; what is left over at the edges in strided rows. What is larger than a cache goes there
-//! in pieces whose runs are several lines long on both sides.
+//! Transpose of blocks. Tiles are one cache line wide, so that each line is read once and written once; 8-byte words
+//! are transposed in registers. Partial tiles at the edges are copied as strided rows or columns. Blocks larger than a
+//! cache are split into pieces whose runs span several cache lines on both sides.
 
 use super::blocks::{Block, Runs, elements};
 use crate::machine::CPU;
 
-/// Bytes of a line of the cache.
+/// Size of a cache line, in bytes.
 const LINE: usize = 64;
-/// Bytes of a word.
+/// Size of a word, in bytes.
 const WORD: usize = 8;
-/// Transposes a block of elements of 1, 2, 4, 8 or 16 bytes; `None` for others, and when it would leave a buffer. No
-/// rows or columns if negative.
+/// Transposes a block of elements of 1, 2, 4, 8 or 16 bytes. Does nothing if a row or column count is not positive.
+/// `None` for other element sizes, or if an access is outside a buffer.
 pub(super) fn transpose(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<()> {
     let element = usize::try_from(bytes).ok()?;
     let Some([rows, columns]) = pieces(element, block) else {
@@ -23,7 +23,8 @@ pub(super) fn transpose(source: &[u8], target: &mut [u8], bytes: u32, block: &Bl
     near(source, target, bytes, &below)
 }
 
-/// The rows and columns of a large block that whole pieces have. Lesser elements gain nothing by them.
+/// Numbers of rows and columns that whole pieces cover. `None` if pieces do not pay off: the block is small or has a
+/// stride that is not positive, or the elements have fewer than 4 bytes.
 fn pieces(element: usize, block: &Block) -> Option<[i64; 2]> {
     if element < 4 {
         return None;
@@ -39,8 +40,8 @@ fn pieces(element: usize, block: &Block) -> Option<[i64; 2]> {
     (is_large && block.from_stride > 0 && block.to_stride > 0).then_some([rows, columns])
 }
 
-/// Transposes a block of whole pieces. Each is read into a buffer that stays in a cache, and the lines where it is written
-/// are looked at before, many at once: a write waits for its line alone.
+/// Transposes a block of whole pieces. Each piece is first copied to a buffer that stays in the cache. One read of each
+/// destination line then fetches many lines in parallel; stores alone would wait for each line in turn.
 fn in_pieces(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<()> {
     let element = usize::try_from(bytes).ok()?;
     let (height, width) =
@@ -65,7 +66,7 @@ fn in_pieces(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Opt
     Some(())
 }
 
-/// Has the lines of a piece's columns in a cache.
+/// Brings the destination lines of a piece into the cache by reading one byte of each. `stride` is in bytes.
 fn look_at(target: &[u8], mut to: usize, stride: usize, columns: usize) -> Option<()> {
     let mut seen = 0;
     for _ in 0..columns {
@@ -77,7 +78,7 @@ fn look_at(target: &[u8], mut to: usize, stride: usize, columns: usize) -> Optio
     Some(())
 }
 
-/// Transposes what a cache holds, or what has few rows or columns.
+/// Transposes a block without splitting it into pieces. `None` for element sizes other than 1, 2, 4, 8 and 16 bytes.
 fn near(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<()> {
     match bytes {
         1 => in_tiles(source, target, block, tile::<1, 64, 64, 64>, tile::<1, 8, 64, 8>, [64, 8]),
@@ -89,7 +90,8 @@ fn near(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) -> Option<(
     }
 }
 
-/// Where a tile is: its first bytes, and the bytes from line to line.
+/// Position of a tile: byte offsets of its first element, and distances in bytes between its source rows and between
+/// its destination columns.
 #[derive(Clone, Copy)]
 struct At {
     from: usize,
@@ -98,7 +100,8 @@ struct At {
     to_stride: usize,
 }
 
-/// Transposes all tiles of `heights` rows, the higher first, then what is left.
+/// Transposes a block in tiles of `heights[0]` columns: `high` takes tiles of `heights[0]` rows, `low` takes the
+/// remaining rows in tiles of `heights[1]`. Partial tiles are copied by [`rest`].
 fn in_tiles<A, B>(
     source: &[u8],
     target: &mut [u8],
@@ -149,7 +152,7 @@ where
     rest(source, target, element, block, [0..rows, whole..columns])
 }
 
-/// The elements of some rows and columns, along the longer of the two.
+/// Transposes the given ranges of rows and columns by strided copies along the longer range.
 fn rest(
     source: &[u8],
     target: &mut [u8],
@@ -184,8 +187,8 @@ fn rest(
     Some(())
 }
 
-/// One tile of `ROWS` lines of the source, which become `COLUMNS` runs of `RUN` bytes. `COLUMNS` elements are a line, `ROWS`
-/// elements are a run.
+/// Transposes one tile: reads `ROWS` lines of `COLUMNS` elements ([`LINE`] bytes), and writes `COLUMNS` runs of `ROWS`
+/// elements (`RUN` bytes).
 fn tile<const ELEMENT: usize, const ROWS: usize, const COLUMNS: usize, const RUN: usize>(
     source: &[u8],
     target: &mut [u8],
@@ -207,7 +210,7 @@ fn tile<const ELEMENT: usize, const ROWS: usize, const COLUMNS: usize, const RUN
     Some(())
 }
 
-/// Turns a tile: squares of as many elements a side as a word holds.
+/// Transposes a tile in squares with `WORD / ELEMENT` elements per side.
 fn turn<const ELEMENT: usize, const ROWS: usize, const COLUMNS: usize, const RUN: usize>(
     read: &[[u8; LINE]; ROWS],
     written: &mut [[u8; RUN]; COLUMNS],
@@ -234,7 +237,7 @@ fn turn<const ELEMENT: usize, const ROWS: usize, const COLUMNS: usize, const RUN
     }
 }
 
-/// Elements that are longer than a word.
+/// Transposes a tile whose elements are larger than a word.
 fn wide<const ELEMENT: usize, const RUN: usize>(read: &[[u8; LINE]], written: &mut [[u8; RUN]]) {
     for (column, run) in written.iter_mut().enumerate() {
         for (place, line) in run.as_chunks_mut::<ELEMENT>().0.iter_mut().zip(read) {
@@ -245,7 +248,7 @@ fn wide<const ELEMENT: usize, const RUN: usize>(read: &[[u8; LINE]], written: &m
     }
 }
 
-/// Transposes a square whose rows are words.
+/// Transposes a square in which each word is a row.
 fn square<const ELEMENT: usize>(words: &mut [u64; WORD]) {
     let [a, b, c, d, e, f, g, h] = words;
     match ELEMENT {
@@ -277,7 +280,7 @@ fn square<const ELEMENT: usize>(words: &mut [u64; WORD]) {
     }
 }
 
-/// Exchanges the high part of each pair of elements in `a` with the low one in `b`.
+/// Swaps the bits `low << shift` of `a` with the bits `low` of `b`.
 fn exchange(a: &mut u64, b: &mut u64, shift: u32, low: u64) {
     let both = (*a >> shift ^ *b) & low;
     *b ^= both;

@@ -1,14 +1,14 @@
-//! Integer expressions in a form that is quick to evaluate: sums of multiples of slots, and the operations over them.
+//! Integer expressions in a form for fast evaluation: affine sums of slots, and operations on them.
 //!
-//! Symbols have become numbers before. Arithmetic wraps: a plan is proven to stay within 64 bits, and every access is
-//! checked against its buffer.
+//! Symbols are constants here. Arithmetic wraps: a plan is proven to stay within 64 bits, and every access is
+//! bounds-checked.
 
 use layoutc_algebra::expr::curve::CurveGrid;
 
-/// How many values of the innermost loop are computed at once.
+/// Number of innermost iterations that [`Program::lanes`] evaluates per call.
 pub(super) const LANES: usize = 64;
 
-/// `constant + sum(slot * coefficient)`; every slot once, no coefficient 0.
+/// Affine expression `constant + sum(slot * coefficient)`. Each slot occurs once, and no coefficient is 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Affine {
     pub(super) constant: i64,
@@ -49,13 +49,13 @@ impl Affine {
         self.terms.iter().fold(self.constant, add)
     }
 
-    /// What one step of a slot adds.
+    /// Coefficient of a slot; 0 if the slot does not occur.
     pub(super) fn along(&self, slot: usize) -> i64 {
         self.terms.iter().find(|term| term.0 == slot).map_or(0, |term| term.1)
     }
 }
 
-/// An operation on two integers; conditions are 0 and 1.
+/// Operation on two integers. Comparisons give 0 or 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binary {
     Add,
@@ -70,7 +70,7 @@ pub(super) enum Binary {
     Equal,
     Less,
     LessEqual,
-    /// How far along the Hilbert curve of a box a cell is.
+    /// Position of cell `(a, b)`, row and column, along the Hilbert curve of a grid.
     Distance(CurveGrid),
 }
 
@@ -94,13 +94,13 @@ impl Binary {
     }
 }
 
-/// 0 by a divisor of 0, which stands in no plan.
+/// Floor division for positive divisors; 0 for divisor 0, which no plan contains.
 fn floor_div(a: i64, b: i64) -> i64 {
-    // Most numbers are small, and a division of 32 bits takes a third of the time of one of 64.
+    // Most operands are small, and a 32-bit division takes a third of the time of a 64-bit one.
     if let (Ok(a), Ok(b)) = (u32::try_from(a), u32::try_from(b)) {
         return i64::from(a.checked_div(b).unwrap_or(0));
     }
-    // Divisors are positive: the rounding of Euclid is that towards minus infinity.
+    // For positive divisors, Euclidean division rounds toward minus infinity.
     a.checked_div_euclid(b).unwrap_or(0)
 }
 
@@ -108,14 +108,14 @@ fn narrow(value: i128) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// An expression.
+/// Expression over slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
     Affine(Affine),
     Binary(Binary, Box<(Value, Value)>),
-    /// The cell so far along the Hilbert curve of a box.
+    /// Cell at this position along the Hilbert curve of a grid, as `row * columns + column`.
     Cell(CurveGrid, Box<Value>),
-    /// Condition, then, otherwise.
+    /// Condition, value if it is not 0, value if it is 0.
     Select(Box<(Value, Value, Value)>),
 }
 
@@ -150,7 +150,8 @@ impl Value {
         }
     }
 
-    /// `self op b`, folded where that is a sum or a number.
+    /// Simplified `self op b`: constants are folded, sums and constant multiples stay affine, and division and
+    /// remainder by a power of two become a shift and a mask.
     pub(super) fn binary(self, op: Binary, b: Self) -> Self {
         if let (Some(a), Some(b)) = (self.as_const(), b.as_const()) {
             return Self::int(op.apply(a, b));
@@ -176,13 +177,13 @@ impl Value {
     }
 }
 
-/// The exponent of a power of two.
+/// Base-2 logarithm of a constant power of two; `None` for any other value.
 fn power(value: &Value) -> Option<u32> {
     let value = u64::try_from(value.as_const()?).ok()?;
     value.is_power_of_two().then(|| value.trailing_zeros())
 }
 
-/// One step of a [`Program`]; operands are the numbers of steps before it.
+/// Operation of a [`Program`]. Operands are positions of earlier operations.
 #[derive(Debug, Clone)]
 pub(super) enum Op {
     Affine(Affine),
@@ -191,13 +192,13 @@ pub(super) enum Op {
     Select(usize, usize, usize),
 }
 
-/// An expression as steps, each of which gives one number; the last one's is the value.
+/// Expression as a sequence of operations. The result of the last one is the value.
 #[derive(Debug, Clone)]
 pub(super) struct Program {
     ops: Vec<Op>,
 }
 
-/// Room for the numbers that the steps of programs give.
+/// Scratch buffers for the results of the operations of a program.
 #[derive(Debug, Default)]
 pub(super) struct Room {
     scalars: Vec<i64>,
@@ -211,12 +212,12 @@ impl Program {
         Self { ops }
     }
 
-    /// Its steps.
+    /// Operations, in order of evaluation.
     pub(super) fn ops(&self) -> &[Op] {
         &self.ops
     }
 
-    /// The sum that it is, where it is no more than that.
+    /// Affine expression that equals the program; `None` if other operations are needed.
     pub(super) fn as_affine(&self) -> Option<&Affine> {
         match self.ops.as_slice() {
             [Op::Affine(affine)] => Some(affine),
@@ -224,7 +225,7 @@ impl Program {
         }
     }
 
-    /// Its value.
+    /// Value for the given slots.
     pub(super) fn at(&self, slots: &[i64], room: &mut Room) -> i64 {
         if let [Op::Affine(affine)] = self.ops.as_slice() {
             return affine.at(slots);
@@ -249,7 +250,7 @@ impl Program {
         numbers.last().copied().unwrap_or(0)
     }
 
-    /// Its values where `slot` is what it is now, and `step` more each time.
+    /// Values for [`LANES`] consecutive iterations: in lane `k`, `slot` is its current value plus `k * step`.
     pub(super) fn lanes(
         &self,
         slots: &[i64],
@@ -289,7 +290,7 @@ impl Program {
     }
 }
 
-/// The operation is chosen once, not for every lane.
+/// Applies `op` in every lane. The operation is matched once, outside the loop over the lanes.
 fn binary_lanes(op: Binary, a: &[i64; LANES], b: &[i64; LANES], out: &mut [i64; LANES]) {
     let mut each = |apply: fn(i64, i64) -> i64| {
         for (out, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
@@ -310,7 +311,7 @@ fn binary_lanes(op: Binary, a: &[i64; LANES], b: &[i64; LANES], out: &mut [i64; 
     }
 }
 
-/// Appends the steps of `value`; gives the number of the last.
+/// Appends the operations of `value`; returns the position of the last one.
 fn flatten(value: &Value, ops: &mut Vec<Op>) -> usize {
     let op = match value {
         Value::Affine(affine) => Op::Affine(affine.clone()),

@@ -1,10 +1,10 @@
-//! C.
+//! C dialects.
 
 use super::{Assert, Dialect, Groups};
 use crate::base::dtype::Scalar;
 use crate::target::keywords;
 
-/// C99 to C23, and C++ where a header is included from it.
+/// C99 to C23, and C++ for a header that is included from C++; 64-bit indices.
 pub const C: Dialect = Dialect {
     index: "int64_t",
     wide: || None,
@@ -42,7 +42,7 @@ pub const C: Dialect = Dialect {
     called: &["exit", "fputs", "free", "malloc", "memcmp", "memcpy", "memset", "printf", "puts"],
 };
 
-/// C with indices of 32 bits.
+/// C with 32-bit indices, in which byte counts are computed too.
 pub const C_INT32: Dialect = Dialect {
     index: "int32_t",
     index_max: i32::MAX as i64,
@@ -51,13 +51,13 @@ pub const C_INT32: Dialect = Dialect {
     ..C
 };
 
-/// C without strength reduction, for the definition that the tests hold the generated functions against.
+/// C without strength reduction, for the reference implementations in tests; 64-bit indices.
 pub const C_PLAIN: Dialect = Dialect { shifts: false, helper: "plain_", ..C };
 
-/// The same with indices of 32 bits.
+/// C without strength reduction, for the reference implementations in tests; 32-bit indices.
 pub const C_INT32_PLAIN: Dialect = Dialect { shifts: false, helper: "plain_", ..C_INT32 };
 
-/// `expf` of `f32`, `exp` of `f64`.
+/// Name of a C library function for an element type: `expf` for `f32`, `exp` for `f64`.
 pub(super) fn suffixed(function: &str, element: &str) -> String {
     [function, if element == "f32" { "f" } else { "" }].concat()
 }
@@ -85,7 +85,7 @@ fn scalars(scalar: Scalar) -> &'static str {
         Scalar::U32 => "uint32_t",
         Scalar::C64 => "layoutc_c64",
         Scalar::C128 => "layoutc_c128",
-        // Records are structures of names of their own.
+        // The structure of a record has a name of its own.
         Scalar::Record(_) => "",
     }
 }

@@ -1,10 +1,10 @@
-//! CUDA C++.
+//! CUDA C++ dialects.
 
 use super::{Assert, Dialect, Groups, ImageType};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::target::keywords;
 
-/// CUDA C++, for the host and the device.
+/// CUDA C++ for host and device, with 32-bit indices.
 pub const CUDA: Dialect = Dialect {
     index: "int",
     wide: || Some(&CUDA_INT64),
@@ -46,7 +46,7 @@ pub const CUDA: Dialect = Dialect {
         barrier: "__syncthreads();",
         unroll: "#pragma unroll",
     },
-    // The launchers ask.
+    // Launchers check the conditions.
     assert: Assert::Asked,
     openmp: "",
     shifts: true,
@@ -68,7 +68,7 @@ pub const CUDA: Dialect = Dialect {
     ],
 };
 
-/// CUDA C++ with indices of 64 bits.
+/// CUDA C++ with 64-bit indices.
 pub const CUDA_INT64: Dialect = Dialect {
     index: "int64_t",
     wide: || None,
@@ -108,13 +108,13 @@ fn scalars(scalar: Scalar) -> &'static str {
         Scalar::U16 => "uint16_t",
         Scalar::C64 => "float2",
         Scalar::C128 => "double2",
-        // Records are structures of names of their own.
+        // The structure of a record has a name of its own.
         Scalar::Record(_) => "",
     }
 }
 
-/// `float4`, `uchar2`: what CUDA has of up to four lanes. Four lanes of 64 bits are a structure: how `double4` is
-/// aligned changed with CUDA 13.
+/// CUDA vector type of up to four lanes and 128 bits: `float4`, `uchar2`. Four lanes of 64 bits are a structure,
+/// because the alignment of `double4` changed in CUDA 13.
 fn own_type(dtype: Dtype) -> Option<String> {
     let base = match dtype.scalar {
         Scalar::F64 => "double",
@@ -135,7 +135,7 @@ fn own_type(dtype: Dtype) -> Option<String> {
         Scalar::F16 | Scalar::Bf16 | Scalar::C64 | Scalar::C128 | Scalar::Record(_) => {
             return None;
         }
-        // Elements that share bytes have no vectors.
+        // Sub-byte elements have no vector types.
         Scalar::F6e2m3fn
         | Scalar::F6e3m2fn
         | Scalar::F4e2m1fn

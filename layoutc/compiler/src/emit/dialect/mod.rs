@@ -1,4 +1,5 @@
-//! What tells the languages of the C family apart, as data. The printer reads it; nothing else asks for a language.
+//! Table of the differences between the languages of the C family. The printer is driven by this data alone and never
+//! tests for a language.
 
 mod c;
 mod cuda;
@@ -11,113 +12,115 @@ pub use self::opencl::{OPENCL, OPENCL_INT64};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::target::keywords::Keywords;
 
-/// A language of the C family.
+/// Syntax and library of one language of the C family, with one index type.
 #[derive(Debug)]
 pub struct Dialect {
-    /// The type of indices, extents and offsets.
+    /// Type of indices, extents and offsets.
     pub index: &'static str,
-    /// The same language with indices as wide as memory, for numbers of bytes; `None` where they are.
+    /// Dialect in which byte counts are computed, with 64-bit indices; `None` if this dialect's own index type is used.
     pub wide: fn() -> Option<&'static Dialect>,
-    /// Its greatest value.
+    /// Greatest value of the index type.
     pub index_max: i64,
-    /// The macro that prints it; empty where there is none.
+    /// `printf` macro of the index type: `PRId64`; empty if the language has none.
     pub index_format: &'static str,
-    /// Whether buffers are filled and copied by the byte, so that their bytes must fit the index type too.
+    /// True if buffers are filled and copied bytewise, so that their byte counts must fit the index type.
     pub counts_bytes: bool,
-    /// The widest integer that a literal without suffix holds.
+    /// Greatest magnitude of an integer literal without suffix.
     pub plain_literal: i64,
-    /// What wraps a wider literal, before and after.
+    /// Text before and after an integer literal of greater magnitude: `INT64_C(` and `)`.
     pub wide_literal: (&'static str, &'static str),
-    /// The type of a truth value.
+    /// Boolean type.
     pub boolean: &'static str,
-    /// Put before a function that is defined where it is declared.
+    /// Specifiers before a function that is defined in a header, with a trailing blank.
     pub inline: &'static str,
-    /// Put before a pointer to elements.
+    /// Address space before a pointer to elements, with a trailing blank: `__global `.
     pub pointer: &'static str,
-    /// Put before the name of a pointer that nothing else aliases.
+    /// Qualifier before the name of a pointer parameter without aliases, with a trailing blank.
     pub restrict: &'static str,
-    /// The types of images that are read and written, by rank; empty without kernels.
+    /// Image types by rank; empty if the target has no images.
     pub images: &'static [ImageType],
-    /// How elements of 16-bit floats are reached where the language stores them but does not copy them.
+    /// Access to `f16` buffers in a language that can store halves but not copy them; `None` otherwise.
     pub half: Option<Half>,
-    /// The scalar types.
+    /// Name of a scalar type; empty for a record, whose structure has a name of its own.
     pub scalars: fn(Scalar) -> &'static str,
-    /// The language's own type of a vector or complex element; `None`: a structure.
+    /// Built-in type of a vector or complex element; `None` if the generated code defines a structure.
     pub own_type: fn(Dtype) -> Option<String>,
-    /// The macro for the place of a member in its structure, in bytes; empty where there is none.
+    /// Macro for the byte offset of a member of a structure: `offsetof`; empty if the language has none.
     pub offset_of: &'static str,
-    /// The beginning of a structure's name.
+    /// Prefix of structure and conversion function names.
     pub structure: &'static str,
-    /// Whether a vector's literal is one scalar behind its type, `(float4)(0.0f)`, in place of all of them in braces.
+    /// True if a vector literal is one scalar after the type, `(float4)(0.0f)`; false if all lanes are listed in
+    /// braces.
     pub splat: bool,
-    /// The literals of the bits of a 16-bit float, before and after: of halves, of bfloats.
+    /// Text before and after the bits in a literal of a 16-bit float: of f16, of bf16.
     pub half_literals: [(&'static str, &'static str); 2],
-    /// The functions that reach the bits of a float and make a float of bits, where the language has some.
+    /// Built-in bit casts as triples (float type, function from float to bits, function from bits to float).
     pub reinterpreted: &'static [(Scalar, &'static str, &'static str)],
-    /// The number of a work item along each axis of a launch.
+    /// Expression for the global index of the work item (thread) along each axis of a launch.
     pub work_item: [&'static str; 3],
-    /// The unsigned type that those numbers are compared in.
+    /// Unsigned type in which these indices are compared with extents.
     pub work_size: &'static str,
-    /// How the items of a work group work together.
+    /// Identifiers and statements for work groups (thread blocks).
     pub groups: Groups,
-    /// What a broken promise of the caller's does.
+    /// Behavior of a function whose arguments violate a declared condition.
     pub assert: Assert,
-    /// The macro by which a compiler says that it takes OpenMP's pragmas; empty where there are none.
+    /// Macro that is defined if the compiler supports OpenMP; empty if the language has no OpenMP.
     pub openmp: &'static str,
-    /// Whether divisions by powers of two become shifts and masks.
+    /// True if divisions and remainders by powers of two are printed as shifts and masks.
     pub shifts: bool,
-    /// The element types, as manifests call them, of which an assignment may change bits: those are moved by `memcpy`.
+    /// Element types, in manifest notation, whose bits an assignment may change (x87 registers): `memcpy` copies these.
     pub moves_bits: &'static [&'static str],
-    /// The prefix of helper functions, `floor_div` and the like.
+    /// Prefix of helper functions: `layoutc_` in `layoutc_floor_div`.
     pub helper: &'static str,
-    /// Reserved names.
+    /// Reserved identifiers.
     pub keywords: &'static Keywords,
-    /// The function of the mathematical library for a type: `exp` of `f32` is `expf` in C.
+    /// Name of a library function for an element type: (`exp`, `f32`) gives `expf` in C.
     pub math: fn(&str, &str) -> String,
-    /// The function around a condition that mostly holds; empty where there is none.
+    /// Macro around a condition that is likely true; empty if the language has none.
     pub usual: &'static str,
-    /// The line before a loop that is written out so many rounds at a time.
+    /// Directive line before a loop that is unrolled; the argument is the trip count. `None` if there is no directive.
     pub unroll: fn(i64) -> Option<String>,
-    /// What stores so many elements of an array at once; empty where there is none.
+    /// Macro that stores consecutive elements of an array as one vector: `LAYOUTC_STORE`; empty if the language has
+    /// none.
     pub store_vector: &'static str,
-    /// Functions that the generated code calls: nothing local may hide them.
+    /// Library functions that generated code calls; local identifiers must not shadow these names.
     pub called: &'static [&'static str],
 }
 
-/// The types of an image of one rank.
+/// Image types of one rank.
 #[derive(Debug)]
 pub struct ImageType {
-    /// 2, or 3 for an array of images.
+    /// Rank: 2 for an image, 3 for an array of images.
     pub rank: u32,
-    /// One that is read.
+    /// Type of an image that is read.
     pub read: &'static str,
-    /// One that is written.
+    /// Type of an image that is written.
     pub write: &'static str,
 }
 
-/// How a language that stores halves but does not copy them moves them.
+/// Access to halves in a language that stores halves but cannot copy them.
 #[derive(Debug)]
 pub struct Half {
-    /// The type of a half in memory.
+    /// Type of a half in memory.
     pub memory: &'static str,
-    /// The integer that holds its bits.
+    /// Integer type with the bits of a half, as which elements are copied.
     pub bits: &'static str,
 }
 
-/// How the items of a work group work together; empty without kernels.
+/// Identifiers and statements for work groups (thread blocks); empty strings in a language without kernels.
 #[derive(Debug)]
 pub struct Groups {
-    /// Put before an array that they share.
+    /// Qualifier of an array in shared memory (OpenCL: local memory), with a trailing blank.
     pub local: &'static str,
-    /// The number of the group.
+    /// Index of the thread block in the grid.
     pub group: &'static str,
-    /// How many groups there are.
+    /// Number of thread blocks in the grid.
     pub count: &'static str,
-    /// The number of the item in its group.
+    /// Index of the thread in its thread block.
     pub item: &'static str,
-    /// The statement at which they wait for each other.
+    /// Barrier statement of a thread block.
     pub barrier: &'static str,
-    /// The line before a loop that is unrolled.
+    /// Directive line before a loop that is unrolled completely.
     pub unroll: &'static str,
 }
 
@@ -125,24 +128,25 @@ impl Groups {
     const NONE: Self = Self { local: "", group: "", count: "", item: "", barrier: "", unroll: "" };
 }
 
-/// What a broken promise does.
+/// Behavior of a function whose arguments violate a declared condition.
 #[derive(Debug)]
 pub enum Assert {
-    /// The `assert` of the C library.
+    /// `assert` of the C library aborts the program.
     Abort,
-    /// The function does nothing.
+    /// The function returns without any effect.
     Leave,
-    /// Whoever calls the function has asked.
+    /// No code: the caller (a launcher) has checked the condition.
     Asked,
 }
 
 impl Dialect {
-    /// The dialect in which numbers of bytes are counted.
+    /// Dialect in which byte counts are computed.
     pub fn for_bytes(&'static self) -> &'static Dialect {
         (self.wide)().unwrap_or(self)
     }
 
-    /// The dialects in which a template's model may be written, by language and index type.
+    /// Pair of dialects for a language and an index type: for generated code, and for reference implementations in
+    /// tests (without strength reduction in C, else the first one again). `None` for an unknown pair.
     pub fn find(language: &str, index: &str) -> Option<[&'static Dialect; 2]> {
         let all: [(&str, [&'static Dialect; 2]); 6] = [
             ("c", [&C, &C_PLAIN]),

@@ -1,10 +1,11 @@
-//! OpenCL C 1.2.
+//! OpenCL C dialects.
 
 use super::{Assert, Dialect, Groups, Half, ImageType};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::target::keywords;
 
-/// OpenCL C 1.2. The host's header is C, and includes the same names: so words of C++ are kept too.
+/// OpenCL C 1.2 with 32-bit indices. The host's header is C or C++ and has the same identifiers, so that C++ keywords
+/// are reserved too.
 pub const OPENCL: Dialect = Dialect {
     index: "int",
     wide: || Some(&OPENCL_INT64),
@@ -72,7 +73,7 @@ pub const OPENCL: Dialect = Dialect {
     ],
 };
 
-/// OpenCL C with indices of 64 bits.
+/// OpenCL C with 64-bit indices.
 pub const OPENCL_INT64: Dialect =
     Dialect { index: "long", index_max: i64::MAX, helper: "layoutc_long_", ..OPENCL };
 
@@ -80,7 +81,7 @@ fn scalars(scalar: Scalar) -> &'static str {
     match scalar {
         Scalar::F64 => "double",
         Scalar::F32 => "float",
-        // The bits: OpenCL C 1.2 copies no half.
+        // Bits of the half: OpenCL C 1.2 cannot copy halves.
         Scalar::F16 | Scalar::Bf16 | Scalar::U16 => "ushort",
         Scalar::F8e4m3fn | Scalar::F8e4m3fnuz | Scalar::F8e5m2 | Scalar::F8e5m2fnuz => "uchar",
         Scalar::F8e8m0fnu | Scalar::F6e2m3fn | Scalar::F6e3m2fn | Scalar::F4e2m1fn => "uchar",
@@ -100,12 +101,13 @@ fn scalars(scalar: Scalar) -> &'static str {
         Scalar::U32 => "uint",
         Scalar::C64 => "float2",
         Scalar::C128 => "double2",
-        // Records are structures of names of their own.
+        // The structure of a record has a name of its own.
         Scalar::Record(_) => "",
     }
 }
 
-/// `float4`; vectors of three lanes take four in OpenCL C, so they are structures.
+/// OpenCL vector type: `float4`. A vector of three lanes is a structure, because OpenCL C gives it the size of four; a
+/// vector of complex elements is a structure too.
 fn own_type(dtype: Dtype) -> Option<String> {
     let complex = matches!(dtype.scalar, Scalar::C64 | Scalar::C128);
     (dtype.lanes != 3 && !complex).then(|| format!("{}{}", scalars(dtype.scalar), dtype.lanes))

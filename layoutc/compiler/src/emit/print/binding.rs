@@ -1,9 +1,9 @@
-//! How tightly the text of an expression binds: where it needs parentheses.
+//! Operator precedence of printed expressions, which decides on parentheses.
 
 use super::Style;
 use crate::emit::syntax::{Compare, Expr};
 
-/// How tightly an operator binds; larger is tighter. The order is C's.
+/// Precedence of an operator, in the order of C, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Binding {
     Select,
@@ -19,10 +19,10 @@ pub(super) enum Binding {
     Primary,
 }
 
-/// How tightly the text of an expression binds.
+/// Precedence of the outermost operator of an expression as it is printed in `style`.
 pub(super) fn binding(style: Style, tree: &Expr) -> Binding {
     match (tree, style) {
-        // It has no literal of its own.
+        // Printed as a difference, because C has no literal for this value.
         (Expr::Int { value: i64::MIN }, Style::C(_)) => Binding::Sum,
         (Expr::Int { value }, _) if *value < 0 => Binding::Unary,
         (Expr::Int { .. } | Expr::Bool { .. } | Expr::Name { .. }, _)
@@ -67,12 +67,12 @@ pub(super) fn binding(style: Style, tree: &Expr) -> Binding {
     }
 }
 
-/// Whether a choice is a truth value as a number.
+/// True if a selection is a condition converted to an integer: `then` is 1 and `otherwise` is 0.
 pub(super) fn one_or_zero(then: &Expr, otherwise: &Expr) -> bool {
     matches!((then, otherwise), (Expr::Int { value: 1 }, Expr::Int { value: 0 }))
 }
 
-/// `k` where `tree` is the integer `2^k`, k > 0.
+/// Exponent `k` if `tree` is the constant `2^k` with k > 0; `None` for any other expression.
 pub(in crate::emit) fn power_of_two(tree: &Expr) -> Option<u32> {
     let Expr::Int { value } = tree else { return None };
     (*value > 1 && value.count_ones() == 1).then(|| value.trailing_zeros())

@@ -1,11 +1,12 @@
-//! Macros as text.
+//! Printer of macros.
 
 use super::{Style, expr};
 use crate::emit::dialect::Dialect;
 use crate::emit::model::MacroUnit;
 use crate::emit::syntax::Expr;
 
-/// `#define NAME(n, h) ((int64_t)(…))`: each parameter in parentheses and of the index type, so that the arithmetic is.
+/// Macro definition `#define NAME(n, h) ((int64_t)(…))`. Each parameter is parenthesized and cast to the index type, so
+/// that the arithmetic is in that type.
 pub fn define(dialect: &'static Dialect, unit: &MacroUnit) -> String {
     let index = dialect.index;
     let typed = |expr: Expr| match expr {

@@ -1,4 +1,4 @@
-//! How work groups and their items share what there is to do.
+//! Printer of loops that are distributed over thread blocks (work groups) and threads (work items).
 
 use super::stmts::{Writer, cast};
 use crate::emit::dialect::Groups;
@@ -6,7 +6,7 @@ use crate::emit::syntax::{Compare, Expr, Stmt, WorkAxis};
 use crate::machine::GPU;
 
 impl<'a> Writer<'a> {
-    /// A loop whose rounds the groups of a launch take turns in.
+    /// Emits a grid-stride loop over `0..to`: `for (int i = (int)blockIdx.x; i < to; i += (int)gridDim.x) { … }`.
     pub(super) fn share_among_groups(
         &mut self,
         name: &str,
@@ -23,7 +23,8 @@ impl<'a> Writer<'a> {
         self.line(depth, "}");
     }
 
-    /// One round for each group. The only one of one group has no use for its number.
+    /// Emits a body that each thread block executes once, with `name` as the index of the block. The index is not
+    /// defined if `to` is a constant of at most 1.
     pub(super) fn one_for_each_group(
         &mut self,
         name: &str,
@@ -39,7 +40,8 @@ impl<'a> Writer<'a> {
         self.stmts(body, depth);
     }
 
-    /// A loop whose rounds the items of a group take turns in; unrolled, where they are counted for each item.
+    /// Emits a loop over `0..to` distributed over the threads of a block. With `round`, an unrolled loop of that name
+    /// counts the iterations of a thread, and `to` must be a multiple of the block size.
     pub(super) fn share_among_items(
         &mut self,
         name: &str,
@@ -72,7 +74,8 @@ impl<'a> Writer<'a> {
         self.line(depth, "}");
     }
 
-    /// The numbers of this work item, after a guard: launch ranges may be rounded up.
+    /// Emits the global indices of the thread after a guard that returns for indices beyond the extents: launch ranges
+    /// may be rounded up.
     pub(super) fn work_item(&mut self, axes: &[WorkAxis], depth: usize) {
         let items = axes.iter().zip(self.dialect.work_item);
         let beyond: Vec<String> = items
@@ -93,7 +96,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// How many rounds each item of a group has of so many.
+/// Trip count per thread of a loop with `all` iterations that is distributed over a thread block.
 fn rounds(all: &Expr) -> Expr {
     match all {
         Expr::Int { value } => Expr::int(value.div_euclid(GPU.threads)),

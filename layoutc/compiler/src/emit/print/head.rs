@@ -1,15 +1,15 @@
-//! Heads of functions as text.
+//! Printer of function heads.
 
 use crate::emit::dialect::Dialect;
 use crate::emit::element;
 use crate::emit::syntax::{Function, Param, ParamType, Returns};
 
-/// The dialect of a function: that with wide indices where it counts bytes.
+/// Dialect of a function: the one with 64-bit indices if the function returns a byte count.
 pub(super) fn dialect_of(dialect: &'static Dialect, function: &Function) -> &'static Dialect {
     if function.returns == Returns::Bytes { dialect.for_bytes() } else { dialect }
 }
 
-/// `returns name(parameters)`, without a semicolon.
+/// Function head `returns name(parameters)` without a semicolon.
 pub fn prototype(dialect: &'static Dialect, function: &Function) -> String {
     let dialect = dialect_of(dialect, function);
     let returns = match function.returns {
@@ -24,14 +24,15 @@ pub fn prototype(dialect: &'static Dialect, function: &Function) -> String {
     text
 }
 
-/// The parameters of a function, `restrict` before the names of pointers to elements.
+/// Parameter list of a function, without parentheses; `restrict` is the text before the name of each pointer to
+/// elements. `void` if there are no parameters.
 pub fn parameters(dialect: &'static Dialect, function: &Function, restrict: &str) -> String {
     let mut text = String::with_capacity(HEAD);
     put_parameters(&mut text, dialect, function, restrict);
     text
 }
 
-/// The bytes that most heads fit in.
+/// Initial capacity for the text of a head, in bytes.
 const HEAD: usize = 256;
 
 fn put_parameters(
@@ -68,7 +69,7 @@ fn put_parameters(
     }
 }
 
-/// The type that a pointer to elements points to.
+/// Pointee type of a pointer to elements.
 fn buffer_type(dialect: &Dialect, element: &str) -> String {
     match &dialect.half {
         Some(half) if element == "f16" => half.memory.to_owned(),

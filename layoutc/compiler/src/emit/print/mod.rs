@@ -1,7 +1,8 @@
-//! Trees as text: one printer for every language of the C family, and for Python's operators in comments.
+//! Printer of expressions, statements and functions: one for all languages of the C family, and one with Python's
+//! operators for comments.
 //!
-//! Parentheses are those that the grammar needs, and those without which gcc and clang warn: sums and bit operations
-//! inside a shift, anything but a name inside `&` and `^`.
+//! Parentheses are printed where the grammar needs them or gcc and clang warn without them: around sums and bit
+//! operations in a shift, and around anything but a name in `&` and `^`.
 
 mod binding;
 mod define;
@@ -28,23 +29,23 @@ use self::binding::{Binding, binding, one_or_zero};
 use super::dialect::Dialect;
 use crate::emit::syntax::{Compare, Expr};
 
-/// How expressions look.
+/// Syntax of printed expressions.
 #[derive(Debug, Clone, Copy)]
 pub enum Style {
-    /// A language of the C family.
+    /// Syntax of a language of the C family.
     C(&'static Dialect),
-    /// Python, which is the manifest's own syntax too.
+    /// Python, which is also the syntax of manifests.
     Python,
 }
 
-/// An expression as text.
+/// Text of an expression.
 pub fn expr(style: Style, tree: &Expr) -> String {
     let mut text = String::with_capacity(64);
     write(&mut text, style, tree);
     text
 }
 
-/// Adds an expression to a text.
+/// Appends an expression to `text`.
 fn write(text: &mut String, style: Style, tree: &Expr) {
     Printer { style, text }.expr(tree);
 }
@@ -106,7 +107,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `tree`, in parentheses if it binds less tightly than `least`.
+    /// Prints `tree`, in parentheses if its precedence is lower than `least`.
     fn at(&mut self, tree: &Expr, least: Binding) {
         if binding(self.style, tree) < least {
             self.text.push('(');
@@ -145,7 +146,7 @@ impl Printer<'_> {
         self.text.push_str(if value < 0 { "-" } else { "" });
         self.text.push_str(open);
         match self.style {
-            // Its digits alone do not fit.
+            // The digits of the value itself exceed the type.
             Style::C(_) if value == i64::MIN => {
                 push_integer(self.text, i64::MAX.unsigned_abs());
                 self.text.push_str(close);
@@ -159,7 +160,7 @@ impl Printer<'_> {
     }
 
     fn sum(&mut self, args: &[Expr]) {
-        // A term that is added goes first where there is one: `6 - c * 4`, not `-c * 4 + 6`.
+        // The first term that is not subtracted is printed first, if there is one: `6 - c * 4`, not `-c * 4 + 6`.
         let first = args.iter().position(|arg| !is_subtracted(arg)).unwrap_or(0);
         if let Some(term) = args.get(first) {
             self.text.push_str(if is_subtracted(term) { "-" } else { "" });
@@ -173,7 +174,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A term of a sum without the sign that stands before it.
+    /// Prints a term of a sum without its sign, which is printed already.
     #[expect(clippy::wildcard_enum_match_arm, reason = "any other term is added")]
     fn magnitude(&mut self, term: &Expr) {
         match term {
@@ -193,8 +194,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Operands between which `with` stands. The first may bind as `first` does: `*` binds to the left, so that of factors
-    /// it alone may be a quotient.
+    /// Prints operands separated by `with`. Parentheses are omitted from precedence `first` for the first operand and
+    /// `least` for the others: `*` associates to the left, so that only the first factor may be a quotient.
     fn joined(&mut self, args: &[Expr], with: &str, first: Binding, least: Binding) {
         for (k, arg) in args.iter().enumerate() {
             self.text.push_str(if k == 0 { "" } else { with });
@@ -235,7 +236,8 @@ impl Printer<'_> {
         self.at(b, least[1]);
     }
 
-    /// A function of the target's library, of Python itself; `sides` are integers behind the arguments.
+    /// Prints a call of a helper function, with the dialect's prefix in C and without one in Python. `sides` are
+    /// integer arguments after `args`.
     fn helper(&mut self, name: &str, args: &[&Expr], sides: &[i64]) {
         if let Style::C(dialect) = self.style {
             self.text.push_str(dialect.helper);
@@ -255,7 +257,7 @@ impl Printer<'_> {
 
     fn select(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) {
         match self.style {
-            // A comparison is 1 or 0 in C.
+            // A comparison has the value 1 or 0 in C.
             Style::C(_) if one_or_zero(then, otherwise) => {
                 self.text.push('(');
                 self.at(condition, Binding::All);
@@ -284,7 +286,7 @@ fn sign(op: Compare) -> &'static str {
     }
 }
 
-/// Whether a term of a sum stands behind a minus.
+/// True if a term of a sum is printed after a minus sign: a negation, or a term with a negative constant.
 fn is_subtracted(term: &Expr) -> bool {
     let negative = |value: i64| value < 0 && value > i64::MIN;
     match term {
@@ -297,7 +299,7 @@ fn is_subtracted(term: &Expr) -> bool {
     }
 }
 
-/// Adds the digits of a number to a text.
+/// Appends the decimal digits of `value` to `text`.
 fn push_integer(text: &mut String, value: u64) {
     if value > 9 {
         push_integer(text, value / 10);

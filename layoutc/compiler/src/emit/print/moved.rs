@@ -1,10 +1,10 @@
-//! Elements that are moved by their bits, told from values that are computed.
+//! Detection and printing of element copies that must preserve every bit.
 
 use super::stmts::Writer;
 use crate::emit::dialect::Dialect;
 use crate::emit::syntax::{Expr, Operand, Param, ParamType, Stmt};
 
-/// An element that is copied as it is from one buffer into another.
+/// Copy of an element from one buffer to another without conversion.
 pub(super) struct Moved<'a> {
     to: &'a str,
     to_index: &'a Expr,
@@ -12,8 +12,8 @@ pub(super) struct Moved<'a> {
     from_index: &'a Expr,
 }
 
-/// The move of a float that an assignment may change: one that goes through the registers of the x87 comes out with a
-/// signalling NaN made quiet. `None` for every other statement.
+/// Copy of a float whose bits an assignment may change: x87 registers turn a signaling NaN into a quiet one. `None` for
+/// any other statement.
 pub(super) fn moved<'a>(dialect: &Dialect, params: &[Param], stmt: &'a Stmt) -> Option<Moved<'a>> {
     let Stmt::Store { buffer: to, index: to_index, value, through: None } = stmt else {
         return None;
@@ -31,12 +31,12 @@ pub(super) fn moved<'a>(dialect: &Dialect, params: &[Param], stmt: &'a Stmt) -> 
     })
 }
 
-/// Whether a statement moves the bits of an element by `memcpy`.
+/// True if a statement copies an element by `memcpy` to preserve its bits.
 pub(in crate::emit) fn is_moved(dialect: &Dialect, params: &[Param], stmt: &Stmt) -> bool {
     moved(dialect, params, stmt).is_some()
 }
 
-/// The element type of a parameter; `None` for what is no buffer among them.
+/// Element type of a buffer parameter; `None` if no parameter of this name is a buffer.
 pub(super) fn element_of<'p>(params: &'p [Param], buffer: &str) -> Option<&'p str> {
     let param = params.iter().find(|param| param.name == buffer)?;
     match &param.ty {

@@ -1,4 +1,4 @@
-//! Arithmetic on elements as text.
+//! Printer of arithmetic on elements.
 
 use super::binding::{Binding, binding, power_of_two};
 use super::piece::{Infix, Piece};
@@ -8,7 +8,7 @@ use crate::emit::dialect::Dialect;
 use crate::emit::syntax::{Expr, Gathering, Number, NumberOp, Spelling};
 use crate::emit::{arithmetic, element};
 
-/// A value as text.
+/// Text of a value.
 pub fn number(style: Style, value: &Number) -> String {
     match style {
         Style::C(dialect) => in_c(dialect, value, &str::to_owned),
@@ -16,7 +16,7 @@ pub fn number(style: Style, value: &Number) -> String {
     }
 }
 
-/// A value as text in C, where `buffer` says how the elements of a buffer are reached.
+/// Text of a value in C. `buffer` maps the name of a buffer to the expression that its elements are read from.
 pub(super) fn in_c(
     dialect: &'static Dialect,
     value: &Number,
@@ -25,7 +25,8 @@ pub(super) fn in_c(
     c(Printed { dialect, buffer }, value).alone()
 }
 
-/// What a value is put together with becomes this: `sum + value`.
+/// Statement that updates an accumulator: `sum += value;`. The tuple is (accumulator, reduce op, value), `element` the
+/// type of both, and `buffer` maps the name of a buffer to the expression that its elements are read from.
 pub(super) fn gathered(
     dialect: &'static Dialect,
     (into, how, value): (&Number, Gathering, &Number),
@@ -42,7 +43,7 @@ pub(super) fn gathered(
         Gathering::Product if wraps => format!("{there} = {};", binary(NumberOp::Multiply)),
         Gathering::Sum => format!("{there} += {};", c(of, value).alone()),
         Gathering::Product => format!("{there} *= {};", c(of, value).alone()),
-        // What is not less is kept: a NaN is no number to be found.
+        // The accumulator is kept unless the value compares less (greater); a NaN never does.
         Gathering::Min | Gathering::Max => {
             let found = match arithmetic::gathering(how, value, element) {
                 Some(form) => {
@@ -60,7 +61,7 @@ pub(super) fn gathered(
     }
 }
 
-/// How values become text.
+/// Options of the C printer.
 #[derive(Clone, Copy)]
 struct Printed<'a> {
     dialect: &'static Dialect,
@@ -111,7 +112,8 @@ fn c(of: Printed<'_>, value: &Number) -> Piece {
     }
 }
 
-/// An index as a value. Where indices have 32 bits it may leave them: it is computed in 64.
+/// Index expression as a value of type `element`. A 32-bit index may overflow, so its arithmetic is done in 64 bits
+/// unless the expression calls functions on indices.
 fn index(dialect: &'static Dialect, element: &str, value: &Expr) -> Piece {
     let style = Style::C(dialect);
     let ty = element::type_name(dialect, element, false);
@@ -130,7 +132,7 @@ fn index(dialect: &'static Dialect, element: &str, value: &Expr) -> Piece {
     Piece::cast(&ty, Piece::primary(format!("({})", expr(style, &widened))))
 }
 
-/// Whether an index is computed without a function that takes indices.
+/// True if an index expression is printed with operators only, without calls of functions that take indices.
 fn has_operators_alone(dialect: &Dialect, value: &Expr) -> bool {
     let mut alone = true;
     value.visit(&mut |part| {
@@ -169,14 +171,15 @@ fn c_binary(of: Printed<'_>, op: NumberOp, element: &str, a: &Number, b: &Number
         NumberOp::NotEqual => Infix::equality("!="),
         NumberOp::Less => Infix::relation("<"),
         NumberOp::LessOrEqual => Infix::relation("<="),
-        // By a function: see [`arithmetic::helper`].
+        // Printed by [`arithmetic::helper`] before, as a call of a helper function.
         NumberOp::Min => return Piece::call("min", [c(of, a), c(of, b)]),
         NumberOp::Max => return Piece::call("max", [c(of, a), c(of, b)]),
     };
     Piece::infix(c(of, a), operator, c(of, b))
 }
 
-/// The unsigned type in which sums and products of a signed one are computed: they wrap there.
+/// Unsigned type in which sums and products of a signed 32-bit or 64-bit type are computed, so that overflow wraps;
+/// `None` for any other type.
 fn unsigned_type(dialect: &Dialect, element: &str) -> Option<&'static str> {
     match Dtype::of_plan(element)?.scalar {
         Scalar::I32 => Some((dialect.scalars)(Scalar::U32)),
@@ -185,12 +188,12 @@ fn unsigned_type(dialect: &Dialect, element: &str) -> Option<&'static str> {
     }
 }
 
-/// What was computed in the unsigned type, converted back.
+/// Value of the unsigned type, converted back to `element`.
 fn wrapped(of: Printed<'_>, element: &str, value: Piece) -> Piece {
     Piece::cast(&element::type_name(of.dialect, element, false), value)
 }
 
-/// A signed value as one of the unsigned type.
+/// Signed value converted to the unsigned type of `element`; sums, products and negations are computed in that type.
 fn unsigned(of: Printed<'_>, element: &str, value: &Number) -> Piece {
     match value {
         Number::Binary {
@@ -212,13 +215,13 @@ fn unsigned_binary(of: Printed<'_>, op: NumberOp, element: &str, [a, b]: [&Numbe
         NumberOp::Multiply => Infix::product("*"),
         _ => Infix::sum("+"),
     };
-    // Beside one of the unsigned type a literal is unsigned.
+    // A literal is converted implicitly if the other operand is unsigned.
     let plain = |value| if is_literal(value) { c(of, value) } else { unsigned(of, element, value) };
     let first = if is_literal(b) { unsigned(of, element, a) } else { plain(a) };
     Piece::infix(first, operator, plain(b))
 }
 
-/// Whether it is a constant without a sign.
+/// True if a value is an integer constant that is not negative.
 fn is_literal(value: &Number) -> bool {
     let Number::Constant { element, bits } = value else { return false };
     let bits = u64::from_str_radix(bits, 16).unwrap_or(u64::MAX);

@@ -1,7 +1,7 @@
-//! Parts of arithmetic as text, each with how tightly it binds: the one place that sets parentheses. A part gets into
-//! another by the functions here alone, so that no composition loses any.
+//! Fragments of arithmetic as text with their precedence. Fragments are combined only by the functions of this module,
+//! which add all parentheses.
 
-/// How tightly the text of a value binds; larger is tighter.
+/// Precedence of a fragment, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tight {
     Select,
@@ -15,7 +15,7 @@ pub(super) enum Tight {
     Primary,
 }
 
-/// An operator between two operands: how tightly it binds, and what its operands must bind like at least.
+/// Infix operator: its precedence, and the least precedence of its left and right operands without parentheses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Infix {
     sign: &'static str,
@@ -25,38 +25,38 @@ pub(super) struct Infix {
 }
 
 impl Infix {
-    /// `||`, in parentheses where `&&` is an operand: compilers warn else.
+    /// `||`, with `&&` operands in parentheses because compilers warn otherwise.
     pub(super) const fn or(sign: &'static str) -> Self {
         Self { sign, tight: Tight::Or, left: Tight::Equality, right: Tight::Equality }
     }
 
-    /// `&&`
+    /// `&&`, with `||` and `&&` operands in parentheses.
     pub(super) const fn and(sign: &'static str) -> Self {
         Self { sign, tight: Tight::And, left: Tight::Equality, right: Tight::Equality }
     }
 
-    /// `==`, `!=`
+    /// `==` and `!=`.
     pub(super) const fn equality(sign: &'static str) -> Self {
         Self { sign, tight: Tight::Equality, left: Tight::Sum, right: Tight::Sum }
     }
 
-    /// `<`, `<=`
+    /// `<` and `<=`.
     pub(super) const fn relation(sign: &'static str) -> Self {
         Self { sign, tight: Tight::Relation, left: Tight::Sum, right: Tight::Sum }
     }
 
-    /// `+`, `-`
+    /// `+` and `-`.
     pub(super) const fn sum(sign: &'static str) -> Self {
         Self { sign, tight: Tight::Sum, left: Tight::Sum, right: Tight::Product }
     }
 
-    /// `*`, `/`, `%`
+    /// `*`, `/` and `%`.
     pub(super) const fn product(sign: &'static str) -> Self {
         Self { sign, tight: Tight::Product, left: Tight::Product, right: Tight::Unary }
     }
 }
 
-/// A text and how tightly it binds.
+/// Fragment of text with the precedence of its outermost operator.
 #[derive(Debug)]
 pub(super) struct Piece {
     text: String,
@@ -64,57 +64,57 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// A name, a number, something in brackets.
+    /// Fragment of a name, a number, or text in brackets.
     pub(super) fn primary(text: impl Into<String>) -> Self {
         Self { text: text.into(), tight: Tight::Primary }
     }
 
-    /// A literal: one with a sign or a cast binds like those.
+    /// Fragment of a literal; a literal with a sign or a cast has the precedence of unary operators.
     pub(super) fn literal(text: String) -> Self {
         let tight = if text.starts_with(['-', '(']) { Tight::Unary } else { Tight::Primary };
         Self { text, tight }
     }
 
-    /// `function(a, b)`
+    /// Call `function(a, b)`.
     pub(super) fn call(function: &str, args: impl IntoIterator<Item = Piece>) -> Self {
         let args: Vec<String> = args.into_iter().map(|arg| arg.text).collect();
         Self::primary([function, "(", &args.join(", "), ")"].concat())
     }
 
-    /// `-a`, `!a`
+    /// Prefix operator: `-a`, `!a`.
     pub(super) fn prefix(sign: &str, a: Piece) -> Self {
         Self { text: [sign, &a.held(Tight::Primary)].concat(), tight: Tight::Unary }
     }
 
-    /// `not a`, which binds like `and`.
+    /// Negation `not a`, with the precedence of `and`.
     pub(super) fn not(a: Piece) -> Self {
         Self { text: ["not ", &a.held(Tight::Primary)].concat(), tight: Tight::And }
     }
 
-    /// `(float)a`
+    /// Cast `(float)a`.
     pub(super) fn cast(ty: &str, a: Piece) -> Self {
         Self { text: ["(", ty, ")", &a.held(Tight::Unary)].concat(), tight: Tight::Unary }
     }
 
-    /// `a + b`
+    /// Infix operator: `a + b`.
     pub(super) fn infix(a: Piece, operator: Infix, b: Piece) -> Self {
         let (a, b) = (a.held(operator.left), b.held(operator.right));
         Self { text: [&a, " ", operator.sign, " ", &b].concat(), tight: operator.tight }
     }
 
-    /// `condition ? then : otherwise`
+    /// Selection `condition ? then : otherwise`.
     pub(super) fn choice(condition: Piece, then: Piece, otherwise: Piece) -> Self {
         let [condition, then, otherwise] =
             [condition, then, otherwise].map(|part| part.held(Tight::Or));
         Self { text: [&condition, " ? ", &then, " : ", &otherwise].concat(), tight: Tight::Select }
     }
 
-    /// The text where nothing stands beside it.
+    /// Text without surrounding parentheses.
     pub(super) fn alone(self) -> String {
         self.text
     }
 
-    /// The text as an operand of something that binds like `least`.
+    /// Text as an operand, in parentheses if its precedence is lower than `least`.
     fn held(self, least: Tight) -> String {
         if self.tight < least { ["(", &self.text, ")"].concat() } else { self.text }
     }

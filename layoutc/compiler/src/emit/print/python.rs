@@ -1,5 +1,5 @@
-//! Statements of index functions in Python. Moves of whole tensors are left to the template: what a buffer is in
-//! Python is its business, so their statements become comments.
+//! Printer of index functions in Python. Statements on buffers are printed as comments, because a template defines how
+//! a buffer is represented in Python.
 
 use super::piece::{Infix, Piece};
 use super::{Style, expr};
@@ -7,7 +7,7 @@ use crate::emit::dialect::C;
 use crate::emit::element;
 use crate::emit::syntax::{Expr, Number, NumberOp, Spelling, Stmt};
 
-/// Statements as text, each line indented by `depth` levels of four blanks.
+/// Text of statements, indented by `depth` levels of four blanks.
 pub(super) fn stmts(body: &[Stmt], depth: usize) -> String {
     let mut text = String::new();
     write(&mut text, body, depth);
@@ -92,7 +92,7 @@ fn write(text: &mut String, body: &[Stmt], depth: usize) {
     }
 }
 
-/// A value in the manifest's own words, for people.
+/// Value in the syntax of manifests, for comments.
 pub(super) fn number(value: &Number) -> Piece {
     let all = |args: &[&Number]| args.iter().map(|arg| number(arg)).collect::<Vec<_>>();
     match value {
@@ -126,7 +126,7 @@ pub(super) fn number(value: &Number) -> Piece {
     }
 }
 
-/// The operator, or the function that stands for one.
+/// Python operator, or `Err` with the name of a function if there is no operator.
 fn infix(op: NumberOp) -> Result<Infix, &'static str> {
     Ok(match op {
         NumberOp::Add => Infix::sum("+"),

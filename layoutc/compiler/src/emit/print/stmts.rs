@@ -1,4 +1,4 @@
-//! Statements as text.
+//! Printer of statements.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::emit::dialect::{Assert, Dialect};
 use crate::emit::syntax::{Among, Compare, Expr, Function, Number, Operand, Param, Stmt, Strided};
 use crate::emit::{comment, element, turns};
 
-/// Statements as text, each line indented by `depth` levels of four blanks.
+/// Text of statements, indented by `depth` levels of four blanks.
 pub fn stmts(style: Style, body: &[Stmt], depth: usize) -> String {
     match style {
         Style::C(dialect) => written(dialect, &[], body, depth),
@@ -19,7 +19,7 @@ pub fn stmts(style: Style, body: &[Stmt], depth: usize) -> String {
     }
 }
 
-/// The body of a function, each line indented by `depth` levels.
+/// Text of a function's body, indented by `depth` levels.
 pub fn body(style: Style, function: &Function, depth: usize) -> String {
     match style {
         Style::C(dialect) => {
@@ -28,7 +28,7 @@ pub fn body(style: Style, function: &Function, depth: usize) -> String {
             if !matches!(dialect.assert, Assert::Asked) || !function.body.iter().any(is_promise) {
                 return written(dialect, &function.params, &function.body, depth);
             }
-            // What is asked elsewhere is not written: a parameter may have no other use.
+            // Conditions that the caller checks are not printed, and a parameter may have no other use.
             let mut rest = function.clone();
             rest.body.retain(|stmt| !is_promise(stmt) && !matches!(stmt, Stmt::Unused { .. }));
             let rest = rest.with_unused();
@@ -47,11 +47,11 @@ fn written(dialect: &'static Dialect, params: &[Param], body: &[Stmt], depth: us
 
 pub(super) struct Writer<'a> {
     pub(super) dialect: &'static Dialect,
-    /// The parameters of the function.
+    /// Parameters of the function.
     params: &'a [Param],
-    /// The type of the numbers that are named here.
+    /// Type of `Let` variables: the index type, or `int` in a loop over threads.
     pub(super) number: &'static str,
-    /// The arrays of numbers so far.
+    /// Names of the numeric (not boolean) arrays declared so far.
     pub(super) arrays: Vec<&'a str>,
     text: &'a mut String,
 }
@@ -71,7 +71,7 @@ impl<'a> Writer<'a> {
         expr(Style::C(self.dialect), tree)
     }
 
-    /// Begins a line.
+    /// Starts a line: indentation, then `parts`.
     pub(super) fn begin(&mut self, depth: usize, parts: &[&str]) {
         for _ in 0..depth {
             self.text.push_str("    ");
@@ -108,7 +108,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A condition, and the conditions that are asked where it does not hold.
+    /// Prints a chain of `if`, `else if` and `else` from its condition on; the caller has indented the line.
     fn branches(&mut self, stmt: &'a Stmt, depth: usize) {
         let mut next = Some(stmt);
         while let Some(Stmt::If { condition, is_usual, body, otherwise }) = next.take() {
@@ -355,7 +355,7 @@ impl<'a> Writer<'a> {
         self.put(&[&text]);
     }
 
-    /// The address of an element.
+    /// Prints the address of an element: `&buffer[index]`, or `buffer` for index 0.
     pub(super) fn put_address(&mut self, buffer: &str, index: &Expr) {
         if *index == Expr::int(0) {
             self.put(&[buffer]);
@@ -366,7 +366,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Calls a function that moves blocks, with what lies between the blocks of a place where there are several.
+    /// Prints a call of a relayout primitive. Each place is passed as address and stride, followed by the distance
+    /// between blocks if the second member is given; `args` follow the places.
     fn call_on_blocks(
         &mut self,
         function: &str,
@@ -390,7 +391,8 @@ impl<'a> Writer<'a> {
         self.put(&[");\n"]);
     }
 
-    /// A buffer of elements; of its bits, where the language does not copy the elements themselves.
+    /// Prints the buffer that elements are accessed through, cast to the bits of halves if the language cannot copy
+    /// halves. `access` is `const ` for a read, empty for a write.
     fn put_elements(&mut self, buffer: &str, access: &str) {
         let elements = self.elements(buffer, access);
         self.put(&[&elements]);

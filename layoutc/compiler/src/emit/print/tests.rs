@@ -1,4 +1,4 @@
-//! Expressions as C and Python have them.
+//! Tests of expressions printed in C and Python.
 
 use super::*;
 use crate::emit::dialect::{C, C_PLAIN};

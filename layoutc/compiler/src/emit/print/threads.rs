@@ -1,11 +1,11 @@
-//! How threads share what there is to do.
+//! Printer of OpenMP constructs.
 
 use super::stmts::Writer;
 use crate::emit::element;
 use crate::emit::syntax::{Stmt, TeamArray};
 
 impl<'a> Writer<'a> {
-    /// What is said to OpenMP of the statement that follows.
+    /// Emits an OpenMP directive for the next statement: `#pragma omp` and the text `says`, in an `#ifdef`.
     pub(super) fn openmp(&mut self, says: &str) {
         if !self.dialect.openmp.is_empty() {
             self.line(0, &format!("#ifdef {}", self.dialect.openmp));
@@ -14,7 +14,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What one thread does.
+    /// Emits an OpenMP `single` construct: one thread executes the body.
     pub(super) fn single(&mut self, body: &'a [Stmt], depth: usize) {
         self.openmp("single");
         if let [Stmt::For { .. }] = body {
@@ -26,7 +26,8 @@ impl<'a> Writer<'a> {
         self.line(depth, "}");
     }
 
-    /// Arrays of each thread, and pointers to those of one.
+    /// Emits shared arrays: each thread declares arrays, and all threads get pointers to the arrays of one thread by
+    /// `single copyprivate`.
     pub(super) fn team_arrays(&mut self, arrays: &[TeamArray], depth: usize) {
         let typed = |array: &TeamArray| element::type_name(self.dialect, &array.element, false);
         let types: Vec<String> = arrays.iter().map(typed).collect();

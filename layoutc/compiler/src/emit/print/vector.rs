@@ -1,20 +1,22 @@
-//! A loop that stores a vector, told from others: gcc would take the elements out of their vector one by one.
+//! Detection of unrolled loops that copy array elements to a buffer, printed as one vector store: gcc would extract the
+//! elements of a vector register one by one.
 
 use super::stmts::Writer;
 use crate::emit::syntax::{Expr, Number, Operand, Stmt};
 
-/// Elements of an array that are stored side by side.
+/// Store of consecutive elements of an array to consecutive elements of a buffer.
 pub(super) struct VectorStore<'a> {
     elements: i64,
     buffer: &'a str,
-    /// The first element there.
+    /// Index of the first element in the buffer.
     to: Expr,
     array: &'a str,
-    /// The first of them.
+    /// Index of the first element in the array.
     from: Expr,
 }
 
-/// What two statements store, where they are a loop that is written out and its only store.
+/// Vector store of an unroll directive and the loop after it: unit-stride copy of 2, 4, 8 or 16 array elements, the
+/// only statement of the loop. `None` for any other pair of statements.
 pub(super) fn vector_store<'a>(unroll: &Stmt, stmt: &'a Stmt) -> Option<VectorStore<'a>> {
     let (Stmt::Unroll { rounds }, Stmt::For { name, from, to, step: 1, body, .. }) = (unroll, stmt)
     else {
@@ -31,7 +33,7 @@ pub(super) fn vector_store<'a>(unroll: &Stmt, stmt: &'a Stmt) -> Option<VectorSt
     Some(VectorStore { elements, buffer, to: first(index, name)?, array, from: first(item, name)? })
 }
 
-/// The index of the first element, where each is one after the one before.
+/// Index in the first iteration of the loop over `name`; `None` unless the index is `name` plus terms without `name`.
 fn first(index: &Expr, name: &str) -> Option<Expr> {
     let is_loop = |expr: &Expr| matches!(expr, Expr::Name { name: own } if own == name);
     let mut left: Vec<Expr> = match index {
@@ -50,7 +52,7 @@ fn first(index: &Expr, name: &str) -> Option<Expr> {
 }
 
 impl Writer<'_> {
-    /// Whether such elements are stored at once in this language.
+    /// True if the dialect has a vector store and the source is a numeric array declared so far.
     pub(super) fn is_vector(&self, store: &VectorStore<'_>) -> bool {
         !self.dialect.store_vector.is_empty() && self.arrays.contains(&store.array)
     }

@@ -1,4 +1,4 @@
-//! The syntax tree of a function of the loop IR.
+//! Conversion of the loop IR to the syntax tree of the template model.
 
 use super::{
     Among, Compare, Expr, Function, Gathering, Number, NumberOp, Operand, Param, ParamType,
@@ -138,7 +138,7 @@ impl From<ir::Value> for Number {
     }
 }
 
-/// Operand of a store: an element that is moved or converted, or a computed value.
+/// Operand of a store: an element that is copied or converted, or a computed value.
 impl From<ir::Value> for Operand {
     fn from(value: ir::Value) -> Self {
         use ir::Value as From;
@@ -177,8 +177,8 @@ impl From<ir::LaunchAxis> for WorkAxis {
     }
 }
 
-/// Statements of a body: the directive of an unrolled loop before the loop, and a remark for every launch index that
-/// the body does not use.
+/// Statements of a body. An unrolled loop gets an `Unroll` directive before it, and a launch gets an `Unused` statement
+/// for each index that the body does not use.
 pub fn stmts(body: Vec<ir::Stmt>) -> Vec<Stmt> {
     let unused = unused_indices(&body);
     let mut stmts = Vec::with_capacity(body.len());
@@ -195,7 +195,7 @@ pub fn stmts(body: Vec<ir::Stmt>) -> Vec<Stmt> {
     stmts
 }
 
-/// Launch indices that no statement behind the launch names.
+/// Launch indices that no statement after the launch uses.
 fn unused_indices(body: &[ir::Stmt]) -> Vec<String> {
     let launch = body.iter().enumerate().find_map(|(k, stmt)| match stmt {
         ir::Stmt::Launch { axes } => Some((k, axes)),
@@ -393,7 +393,7 @@ impl From<ir::Returns> for Returns {
     }
 }
 
-/// The function, with a remark for every parameter that its body does not use.
+/// Converts a function, with an `Unused` statement for each parameter that its body does not use.
 impl From<ir::Function> for Function {
     fn from(function: ir::Function) -> Self {
         debug_assert_eq!(ir::verify(&function), Ok(()), "{function:#?}");

@@ -1,4 +1,4 @@
-//! The statements of a kernel whose work groups move tiles.
+//! Body of a kernel whose thread blocks copy tiles.
 
 use layoutc_algebra::symbol::Symbol;
 
@@ -13,60 +13,60 @@ use crate::machine::GPU;
 use crate::plan::lower::{PlanError, Scope, add, multiply};
 use crate::plan::moves::Parts;
 
-/// The elements that an item has read before it writes them: no read waits for another.
+/// Private array for the elements that a thread reads before it writes any, so that its loads overlap.
 #[derive(Clone)]
 pub(super) struct Held {
-    /// The array of them.
+    /// Name of the array.
     pub(super) name: String,
-    /// The number of the element among them.
+    /// Name of the variable that counts the thread's iterations, which indexes the array.
     pub(super) round: String,
-    /// How many of them there are.
+    /// Number of iterations of a thread.
     pub(super) rounds: i64,
 }
 
-/// The block that an item turns.
+/// Transpose tile of a thread, see [`Turn`].
 #[derive(Clone)]
 pub(super) struct Block {
     pub(super) turn: Turn,
-    /// The type of integers as wide as its elements.
+    /// Unsigned integer type of the width of an element, in manifest notation: `u16`.
     pub(super) element: String,
-    /// The array of words as they are read.
+    /// Name of the private array of the words that are read.
     pub(super) held: String,
-    /// The array of words as they are written.
+    /// Name of the private array of the transposed words, which are written.
     pub(super) turned: String,
 }
 
-/// Writes the statements of a kernel.
+/// Builder of the statements of a kernel.
 pub(super) struct Writer<'w, 'n> {
     pub(super) digits: &'w Digits,
     pub(super) tile: &'w Tile,
     pub(super) symbols: &'w [Symbol],
     pub(super) scope: &'w Scope<'w>,
     pub(super) parts: &'w mut Parts<'n>,
-    /// What each digit is called: inside the tile, from 0.
+    /// Name of the variable of each digit inside the tile, which starts at 0.
     pub(super) names: Vec<String>,
-    /// The number of an element in the tile.
+    /// Name of the variable that counts the positions of the tile.
     pub(super) item: String,
     pub(super) buffers: [String; 2],
-    /// The types of what is read and of what is written at once.
+    /// Types of a word that is read and of a word that is written, in manifest notation.
     pub(super) elements: [String; 2],
-    /// What the tile's first place is called in both.
+    /// Names for the offset of the tile's first element in the source and in the destination.
     pub(super) starts: [String; 2],
-    /// The tile's first place in both.
+    /// Offset of the tile's first element in the source and in the destination.
     pub(super) places: Vec<Expr>,
-    /// Elements between neighbours along each digit in both, as in-tile arithmetic takes them.
+    /// Stride of each digit in the source and in the destination, as (digit, stride); see `steps` for the width.
     pub(super) steps: Vec<Vec<(usize, Expr)>>,
-    /// What each item holds of the tile at once, where that is not much: as it reads, and as it writes.
+    /// Private arrays of the read and of the write loop; `None` for a loop that copies each element at once.
     pub(super) held: [Option<Held>; 2],
     pub(super) block: Option<Block>,
-    /// The tile in local memory.
+    /// Name and arrangement of the tile in shared memory; `None` if the tile is not staged.
     pub(super) staged: Option<(String, Staging)>,
-    /// The constant that slots without an element get.
+    /// Name of the constant for slots without an element; `None` if padding is not written.
     pub(super) fill: Option<String>,
 }
 
 impl Writer<'_, '_> {
-    /// The loop over tiles, and what it needs.
+    /// Statements of the kernel: the shared array and the loop over `tiles` tiles, with the variable `tile`.
     pub(super) fn kernel(&mut self, tile: &str, tiles: Expr) -> Result<Vec<Stmt>, PlanError> {
         let mut body = Vec::new();
         if let Some((name, staging)) = &self.staged {
@@ -97,7 +97,7 @@ impl Writer<'_, '_> {
         if self.staged.is_none()
             && let Some(block) = &self.block
         {
-            // Every item writes all of its block.
+            // The thread writes all words of its transpose tile: the column digit is no loop.
             by_to.retain(|k| *k != block.turn.column);
         }
         if self.staged.is_some() {
@@ -120,7 +120,7 @@ impl Writer<'_, '_> {
         Ok(body)
     }
 
-    /// What a tile is, for a comment: the slowest digit of the destination first.
+    /// Text of the comment above the loop over tiles: extents of a tile, slowest digit of the destination first.
     fn told(&self, kind: &LoopKind) -> String {
         let mut inside = self.tile.inside(&self.tile.by_to);
         let blocks = match self.tile.turn {
@@ -148,7 +148,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// What items hold of a tile in all rounds.
+    /// Declarations of the private arrays for elements of all iterations of a thread.
     fn arrays(&self) -> Vec<Stmt> {
         let array = |held: &Held, element: &String, words: i64| Stmt::Allocate {
             name: held.name.clone(),
@@ -158,13 +158,13 @@ impl Writer<'_, '_> {
         };
         let ([read, written], [from, to]) = (&self.held, &self.elements);
         match &self.block {
-            // Both have one array.
+            // The read and the write loop share one array.
             None => written.iter().map(|held| array(held, to, 1)).collect(),
             Some(block) => {
                 let read = read.iter().map(|held| array(held, from, block.turn.rows));
                 let mut all: Vec<Stmt> = read.collect();
                 if let Some(held) = written {
-                    // The words of one block have room there, too.
+                    // The array has room for the words of at least one transpose tile.
                     let rounds = held.rounds.max(block.turn.columns);
                     all.push(array(&Held { rounds, ..held.clone() }, to, 1));
                 }
@@ -173,14 +173,14 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// An element of the source, as the destination has it.
+    /// Element of the source, cast to the destination's type.
     fn source(&self) -> Result<Value, PlanError> {
         let [from, _] = &self.buffers;
         let value = load(from, self.place(0)?);
         Ok(value.cast(self.parts.cast))
     }
 
-    /// From the source into local memory.
+    /// Loops that copy the tile from the source to shared memory. `order`: digits, fastest first; `elements`: guards.
     fn read(&self, order: &[usize], elements: &[Bound]) -> Result<Vec<Stmt>, PlanError> {
         let Some((staged, staging)) = &self.staged else { return Err(PlanError::Scope) };
         let place = self.local(staging)?;
@@ -194,13 +194,13 @@ impl Writer<'_, '_> {
             (None, Some(held)) => (vec![held.store(self.source()?)], vec![put(held.load())]),
             (None, None) => (Vec::new(), vec![put(self.source()?)]),
         };
-        // Blocks are filled as they are read: there is something for every place.
+        // Transpose tiles get their fill value as they are read: every position has a value.
         let bounds = if self.fills_blocks() { [&[][..]; 2] } else { [elements; 2] };
         self.both(order, held.as_ref(), bounds, [first, then])
     }
 
-    /// What items read, and what they do with it, under their conditions; all of the first before any of the second where
-    /// they hold what they read. The second has the first's conditions, where that has some.
+    /// Loops over the tile with the two `bodies`, read and use, guarded by `before` and `after`. With `held`, one loop
+    /// each; otherwise one loop with both, and `after` applies only if `before` is empty.
     fn both(
         &self,
         order: &[usize],
@@ -221,7 +221,7 @@ impl Writer<'_, '_> {
         Ok(vec![self.share(order, Some(held), first), self.share(order, Some(held), then)])
     }
 
-    /// How an item reads a block, and how it turns it and puts its words where they belong.
+    /// Two bodies for a transpose tile: reads of its words, and the transposition followed by `put` for each word.
     fn turn(
         &self,
         block: &Block,
@@ -253,7 +253,7 @@ impl Writer<'_, '_> {
             each = self.when(elements, each, vec![store(words, at, fill)])?;
         }
         read.extend(self.each(*row, *rows, each));
-        // Where words as they are written have an array of their own for all rounds, its first ones do.
+        // If an array holds transposed words for all iterations, the transposition uses its start.
         let mut written = Vec::new();
         let [_, out] = &self.held;
         if out.is_none() {
@@ -266,12 +266,12 @@ impl Writer<'_, '_> {
         Ok((read, written))
     }
 
-    /// A word of a block that is turned.
+    /// Transposed word of the current column.
     fn turned(&self, block: &Block) -> Value {
         load(&block.turned, self.digit(block.turn.column))
     }
 
-    /// The conditions under which words of the source have an element: their first one.
+    /// Guards of the source's words: those of their first element.
     fn of_words(&self, elements: &[Bound]) -> Vec<Bound> {
         let column = self.tile.turn.map(|turn| turn.column);
         let of_word = |bound: &Bound| {
@@ -281,12 +281,12 @@ impl Writer<'_, '_> {
         elements.iter().map(of_word).collect()
     }
 
-    /// Whether padding gets its value as blocks are read.
+    /// True if padding gets its fill value when transpose tiles are read.
     fn fills_blocks(&self) -> bool {
         self.block.is_some() && self.fill.is_some()
     }
 
-    /// Statements for every value of a digit inside a block.
+    /// Unrolled loop over the `values` values of a digit inside a transpose tile; `body` itself for one value.
     fn each(&self, digit: usize, values: i64, body: Vec<Stmt>) -> Vec<Stmt> {
         if values == 1 {
             return body;
@@ -296,7 +296,8 @@ impl Writer<'_, '_> {
         vec![Stmt::For { name, from, to, step: 1, kind, body }]
     }
 
-    /// Into the destination: from local memory, or from the source.
+    /// Loops that copy the tile to the destination, from shared memory or from the source. `elements`: guards for
+    /// positions with an element; `slots`: guards for positions with a slot, used if padding is filled.
     fn write(
         &self,
         order: &[usize],
@@ -344,27 +345,27 @@ impl Writer<'_, '_> {
         Ok(vec![self.share(order, None, body)])
     }
 
-    /// The offset in one of the buffers.
+    /// Offset of the current element in the source (`which` = 0) or in the destination (1).
     fn place(&self, which: usize) -> Result<Expr, PlanError> {
         let place = self.places.get(which).cloned().ok_or(PlanError::Scope)?;
         self.sum(place, self.steps.get(which).ok_or(PlanError::Scope)?)
     }
 
-    /// What digits times their steps add to a number.
+    /// `start` plus the sum of `digit * step`.
     fn sum(&self, start: Expr, steps: &[(usize, Expr)]) -> Result<Expr, PlanError> {
         steps
             .iter()
             .try_fold(start, |sum, (k, step)| add(sum, multiply(self.digit(*k), step.clone())?))
     }
 
-    /// The place in local memory.
+    /// Offset of the current element in the shared array.
     fn local(&self, staging: &Staging) -> Result<Expr, PlanError> {
         staging.strides.iter().enumerate().try_fold(Expr::int(0), |place, (k, stride)| {
             add(place, multiply(self.digit(k), Expr::int(*stride))?)
         })
     }
 
-    /// The value of a digit inside the tile.
+    /// Value of digit `k` inside the tile; 0 for a digit with one value there.
     fn digit(&self, k: usize) -> Expr {
         match self.names.get(k) {
             Some(name) if self.tile.block(k) > 1 => Expr::name(name),
@@ -390,7 +391,8 @@ impl Writer<'_, '_> {
         Ok(vec![Stmt::If { condition, likely: false, body, otherwise }])
     }
 
-    /// The loop over the places of a tile in an order of its digits.
+    /// Loop of a thread block over the positions of a tile, the digits in `order`, fastest first. With `held`, the trip
+    /// count is a multiple of the number of threads.
     fn share(&self, order: &[usize], held: Option<&Held>, mut body: Vec<Stmt>) -> Stmt {
         let places = self.tile.places(order);
         let name = |k: &usize| self.names.get(*k).cloned().unwrap_or_default();
@@ -417,7 +419,7 @@ impl Writer<'_, '_> {
         }
         inside.append(&mut body);
         let (mut to, round) = (places, held.map(|held| held.round.clone()));
-        // In the last round not every item may have a place.
+        // In the last iteration some threads may have no position.
         if let Some(held) = held
             && held.rounds.saturating_mul(GPU.threads) > places
         {

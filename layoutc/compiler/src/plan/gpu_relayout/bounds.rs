@@ -1,4 +1,4 @@
-//! Where a tile starts, and which of its places are elements and slots.
+//! Start of a tile, and guards for its positions that are elements and slots.
 
 use layoutc_algebra::expr::Expr as Algebra;
 
@@ -9,18 +9,19 @@ use crate::ir::{Compare, Expr, Stmt};
 use crate::plan::arith::{is_multiple, product, sum};
 use crate::plan::lower::{PlanError, add, literal, lower, multiply};
 
-/// A condition on the digits inside a tile: the sum of digits times their weights is below a bound, or not.
+/// Guard on the digits inside a tile: the sum of `digit * weight` over `terms`, compared by `op` with `limit`.
 #[derive(Clone)]
 pub(super) struct Bound {
     pub(super) terms: Vec<(usize, Expr)>,
     pub(super) op: Compare,
     pub(super) limit: Expr,
-    /// Whether beyond it there are no slots either.
+    /// True if positions that violate the guard are not slots either.
     pub(super) of_slots: bool,
 }
 
 impl Writer<'_, '_> {
-    /// The first value of each digit in a tile, and where the tile starts in both buffers.
+    /// Statements that compute the start of tile `tile`, and the first value of each digit in it. Sets `places` and
+    /// `steps`.
     pub(super) fn starts(&mut self, tile: &str) -> Result<(Vec<Stmt>, Vec<Expr>), PlanError> {
         let mut body = Vec::new();
         let mut starts = vec![Expr::int(0); self.digits.list.len()];
@@ -58,7 +59,7 @@ impl Writer<'_, '_> {
         Ok((body, starts))
     }
 
-    /// Where a tile starts in both buffers.
+    /// Offsets of the tile's first element in the source and in the destination; appends their declarations to `body`.
     fn first_places(&self, starts: &[Expr], body: &mut Vec<Stmt>) -> Result<Vec<Expr>, PlanError> {
         let mut places = Vec::new();
         let constants = [&self.digits.from, &self.digits.to];
@@ -78,18 +79,19 @@ impl Writer<'_, '_> {
         Ok(places)
     }
 
-    /// How many blocks cover a digit.
+    /// Number of tiles along digit `k`, rounded up.
     fn blocks(&self, k: usize) -> Result<Algebra, PlanError> {
         let Some(digit) = self.digits.list.get(k) else { return Ok(Algebra::constant(1)) };
         blocks(&digit.room, self.tile.block(k), self.scope)
     }
 
-    /// Whether a tile may reach beyond the values of a digit.
+    /// True if the last tile along digit `k` may be partial.
     fn breaks_off(&self, k: usize, digit: &Digit) -> bool {
         !is_multiple(&digit.room, i128::from(self.tile.block(k)), self.symbols)
     }
 
-    /// The conditions under which a place of the tile is an element.
+    /// Guards for positions of the tile that are elements. `starts`: first value of each digit; appends declarations to
+    /// `body`.
     pub(super) fn elements(
         &mut self,
         starts: &[Expr],
@@ -132,11 +134,11 @@ impl Writer<'_, '_> {
         Ok(bounds)
     }
 
-    /// Whether a digit is the most significant of a chain that ends early.
+    /// True if the digit is the most significant of a chain whose elements end before its digits do.
     fn ends_with_chain(&self, digit: &Digit) -> bool {
         let Digits { list, chains, .. } = self.digits;
         let ends = chains.get(digit.chain).is_some_and(|chain| chain.high.is_some());
-        // Of a digit that is taken by blocks a step may be as much as one of the next.
+        // The weight of a digit of joined words may equal that of the next digit.
         let above = |other: &Digit| {
             other.chain == digit.chain
                 && other.weight >= digit.weight
@@ -145,7 +147,7 @@ impl Writer<'_, '_> {
         ends && !list.iter().any(above)
     }
 
-    /// The conditions under which a place of the tile is a slot, those of elements apart that say it too.
+    /// Guards for positions of the tile that are slots, including those of `elements` that hold for slots too.
     pub(super) fn slots(
         &mut self,
         elements: &[Bound],
@@ -173,7 +175,8 @@ impl Writer<'_, '_> {
         Ok(bounds)
     }
 
-    /// A condition on digits as one on their parts inside the tile.
+    /// Guard on whole digits, rewritten for their values inside the tile: the contribution of `starts` moves to the
+    /// limit, which is declared as `name` in `body` unless it is simple.
     fn inside(
         &mut self,
         bound: Bound,

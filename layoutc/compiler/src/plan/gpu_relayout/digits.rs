@@ -1,4 +1,4 @@
-//! The digits of a move as its kernel counts them, and the slots that a destination has along each.
+//! Digits of a relayout in its kernel, and the number of the destination's slots along each.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 use layoutc_algebra::normal_form::simplify::Facts;
@@ -8,50 +8,50 @@ use crate::plan::arith::{ceil_div, divisor, fold, is_multiple, product, scale, s
 use crate::plan::lower::{PlanError, Scope, range};
 use crate::plan::transfer::{Bounds, Transfer};
 
-/// A digit that source and destination are both linear in.
+/// Digit in which the offsets of source and destination are both linear.
 #[derive(Debug, Clone)]
 pub(super) struct Digit {
     pub(super) name: String,
     /// Position in [`Digits::chains`].
     pub(super) chain: usize,
-    /// What one step adds to the chain's `m`.
+    /// Weight of the digit in its chain's `m`.
     pub(super) weight: i128,
-    /// How many values elements have.
+    /// Number of values that elements have.
     pub(super) extent: Algebra,
-    /// How many values the kernel goes through: the same, or as many as the destination has slots for.
+    /// Number of values that the kernel iterates over: `extent`, or the number of slots along the digit.
     pub(super) room: Algebra,
-    /// The first value that elements have.
+    /// First value that elements have: elements are in `lead..lead + extent`.
     pub(super) lead: i128,
-    /// Elements between steps in the source.
+    /// Stride in the source, in elements.
     pub(super) from: Algebra,
-    /// Elements between steps in the destination.
+    /// Stride in the destination, in elements.
     pub(super) to: Algebra,
 }
 
-/// The digits of a move, and where elements are among their values.
+/// Digits of a relayout, and the bounds of the elements in their value ranges.
 #[derive(Debug, Clone)]
 pub(super) struct Digits {
     pub(super) list: Vec<Digit>,
     pub(super) chains: Vec<Chain>,
-    /// The source's offset where every digit is 0.
+    /// Offset in the source if every digit is 0, in elements.
     pub(super) from: Algebra,
-    /// The destination's.
+    /// Offset in the destination if every digit is 0, in elements.
     pub(super) to: Algebra,
-    /// How many slots there are, where digits have room for more.
+    /// Number of slots of the destination, if the digits also count offsets beyond the last slot; otherwise `None`.
     pub(super) end: Option<Algebra>,
 }
 
-/// The elements are where `low <= m < high`, `m` being the sum of the chain's digits times their weights.
+/// Bounds of the elements in a chain: `low <= m < high`, `m` being the sum of the chain's digits times their weights.
 #[derive(Debug, Clone)]
 pub(super) struct Chain {
-    /// `None` where no digits come before the elements.
+    /// First `m` of an element; `None` if it is 0.
     pub(super) low: Option<Algebra>,
-    /// `None` where the digits end with the elements.
+    /// One past the last `m` of an element; `None` if all values of the digits are below it.
     pub(super) high: Option<Algebra>,
 }
 
 impl Digits {
-    /// Those of a transfer, which go through its elements.
+    /// Digits of a transfer, with `room` equal to `extent`.
     pub(super) fn new(transfer: &Transfer, symbols: &[Symbol]) -> Self {
         let digits = transfer.cuts.iter().map(|cut| Digit {
             name: cut.name.clone(),
@@ -76,8 +76,8 @@ impl Digits {
         }
     }
 
-    /// The same digits with room for every slot of the destination, each slot once: `c` of 10 that are padded to 12 has
-    /// room for 12; behind a halo of 1 elements have the values from 1. `None` where the digits do not count the slots.
+    /// Digits that count every slot of the destination exactly once: an axis `c` of 10 padded to 12 gets room for 12;
+    /// after a halo of 1 its elements start at 1. `None` if the digits cannot count the slots.
     pub(super) fn over_slots(
         &self,
         slots: &Algebra,
@@ -86,7 +86,7 @@ impl Digits {
     ) -> Result<Option<Self>, PlanError> {
         let facts = Facts::new(symbols);
         let mut all = self.clone();
-        // An axis of one element has no step.
+        // The digit of an axis with one element has stride 0.
         let steps = self.list.iter().filter(|digit| digit.to.as_const() != Some(0));
         if steps.map(|digit| typical(&digit.to, symbols)).min().is_some_and(|least| least > 1) {
             all.push_gap();
@@ -136,7 +136,8 @@ impl Digits {
         Ok(if all.lead(&order, scope)? { Some(all) } else { None })
     }
 
-    /// A digit of one value that elements have, for the slots between neighbours that lie apart.
+    /// Appends a digit of stride 1 in the destination, of whose values only 0 has elements, for the gaps between
+    /// elements of strides above 1.
     fn push_gap(&mut self) {
         self.list.push(Digit {
             name: "gap".to_owned(),
@@ -151,8 +152,8 @@ impl Digits {
         self.chains.push(Chain { low: None, high: None });
     }
 
-    /// Takes the destination's constant as first values of the digits, the fastest of which are first in the order, and
-    /// says whether they have room for it.
+    /// Distributes the destination's constant offset over the digits as their `lead`. `order` has the digits by
+    /// ascending stride. `false` if the constant is symbolic or negative, or does not fit the digits' room.
     fn lead(&mut self, order: &[usize], scope: &Scope<'_>) -> Result<bool, PlanError> {
         let Some(mut left) = self.to.as_const().filter(|left| *left >= 0) else {
             return Ok(false);
@@ -194,8 +195,9 @@ impl Digits {
         Ok(left == 0)
     }
 
-    /// The digits with so many values of `f`, the fastest of the source, and of `t`, that of the destination, taken as one,
-    /// which they may both be; all steps in the source count words of `f`, those in the destination words of `t`.
+    /// Digits with `read` values of digit `f`, the fastest in the source, and `written` values of digit `t`, the
+    /// fastest in the destination, joined to words. Strides and offsets are in words of `f` in the source and in words
+    /// of `t` in the destination. `f` and `t` may be the same digit.
     pub(super) fn by_words(
         &self,
         [f, t]: [usize; 2],
@@ -229,14 +231,14 @@ impl Digits {
         Ok(taken)
     }
 
-    /// The digits that have more than one value.
+    /// Digits without those that have one value.
     pub(super) fn without_units(mut self) -> Self {
         self.list.retain(|digit| digit.room.as_const() != Some(1));
         self
     }
 }
 
-/// `expr / by`, where `by` divides every value of it.
+/// `expr / by`, if `by` divides every value of `expr`.
 pub(super) fn quotient(expr: &Algebra, by: i128, symbols: &[Symbol]) -> Result<Algebra, PlanError> {
     use layoutc_algebra::expr::ExprNode;
     if by == 1 || expr.as_const() == Some(0) {

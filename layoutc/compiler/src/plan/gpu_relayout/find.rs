@@ -1,4 +1,4 @@
-//! How a work item finds the element that it moves: from its place in the destination to its place in the source.
+//! Index computations of a thread: from a slot of the destination to its element in the source.
 
 use super::{Home, Move, is_padded};
 use crate::ir::{Expr, Primitive, Stmt, Value};
@@ -11,7 +11,8 @@ use crate::plan::prepare::fill_constant;
 use crate::plan::side::dense_strides;
 
 impl Move<'_, '_> {
-    /// The constant `fill`, where the destination's padding gets one.
+    /// Declaration of the constant `fill`; `None` if the kernel writes neither padding nor elements outside of the
+    /// source's domain.
     pub(super) fn constant_fill(&mut self) -> Result<Option<Stmt>, PlanError> {
         let context = self.to.context();
         let image = self.to.image()?.is_some();
@@ -20,12 +21,13 @@ impl Move<'_, '_> {
         if !is_written && !self.fills_outside() {
             return Ok(None);
         }
-        // Texels are written whole: padding in an image gets 0 where nothing else is asked for.
+        // Texels are written whole: without a fill value of the tensor, padding in an image gets 0.
         let name = self.parts.fill_name();
         fill_constant(context, &name).map(Some)
     }
 
-    /// The statements that find the element at a physical index of the destination and store it, or the fill.
+    /// Statements that compute the element at the index `physical` of the destination, and `store` its value. On
+    /// padding they store the fill value (0 for an image without one) if `fill` is true, and nothing if there is none.
     pub(super) fn gather(
         &mut self,
         physical: Vec<Expr>,
@@ -71,15 +73,15 @@ impl Move<'_, '_> {
         Ok(body)
     }
 
-    /// Whether elements of the destination that the source has not get the fill value.
+    /// True if elements of the destination outside of the source's domain get the fill value.
     pub(super) fn fills_outside(&self) -> bool {
         let source = self.from.context();
         let leaves_out = matches!(self.from, Home::Layout(_)) && source.layout.domain().is_some();
         leaves_out && self.to.context().fills_outside()
     }
 
-    /// Stores what the source holds for the element with the destination's axes named so; the fill value where it has
-    /// none.
+    /// Statement that stores the source's value of the element whose index variables in the destination are `names`. If
+    /// the element is outside of the source's domain, stores the fill value or nothing, see `fills_outside`.
     pub(super) fn found(
         &mut self,
         names: &[String],
@@ -93,7 +95,7 @@ impl Move<'_, '_> {
         let mut otherwise = Vec::new();
         if self.fills_outside() {
             let fill = Value::Name { name: self.parts.fill_name() };
-            // Elements of the dense tensor may be of another type.
+            // The dense tensor may have another element type than the fill value.
             let fill =
                 if matches!(self.to, Home::Dense(_)) { fill.cast(self.parts.cast) } else { fill };
             otherwise.push(store(fill));
@@ -101,7 +103,8 @@ impl Move<'_, '_> {
         Ok(domain::guarded(condition, stored, otherwise))
     }
 
-    /// The indices of the element at `offset` of the dense row-major tensor: their names, and the statements.
+    /// Delinearization of `offset` in the dense row-major tensor: names of the index variables, one per logical axis,
+    /// and the statements that declare them.
     pub(super) fn decompose(
         &mut self,
         context: &Context<'_>,
@@ -130,7 +133,8 @@ impl Move<'_, '_> {
         Ok((names, lets))
     }
 
-    /// What the source holds for the element with the destination's axes named so.
+    /// Value in the source, cast to the destination's type, of the element whose index variables in the destination are
+    /// `names`.
     pub(super) fn source(&self, names: &[String]) -> Result<Value, PlanError> {
         Ok(self.read(names)?.cast(self.parts.cast))
     }

@@ -1,4 +1,4 @@
-//! What one work item does, by what it writes: an element, a byte, a texel, an element wherever it belongs.
+//! Kernels with one thread for each element, byte or texel of the destination, or for each element of the source.
 
 use super::{Home, Items, Kernel, Move};
 use crate::ir::{Compare, Expr, LaunchAxis, LoopKind, Primitive, Stmt, Storage, Value};
@@ -11,7 +11,7 @@ use crate::plan::moves::{Parts, over, place, repeat_in_bytes};
 use crate::plan::prepare::{Rest, fill_bits, fill_constant};
 
 impl Move<'_, '_> {
-    /// One item for each element of the destination.
+    /// Kernel with one thread for each of the destination's slots.
     pub(super) fn elements(mut self, slots: Items) -> Result<Kernel, PlanError> {
         let slot = self.parts.local(self.item_name());
         let mut body = vec![work_item(&slot, &slots)];
@@ -28,8 +28,8 @@ impl Move<'_, '_> {
         Ok(kernel(self.parts, body, vec![slots]))
     }
 
-    /// One item for each byte of the destination's packed elements; where they lie in two bytes, one for the fewest
-    /// that elements fill.
+    /// Kernel with one thread for each byte of the destination's packed elements; if elements straddle bytes, one for
+    /// each smallest group of elements that fills whole bytes (8 elements of 3 bits).
     pub(super) fn bytes(mut self) -> Result<Kernel, PlanError> {
         let context = self.to.context();
         let symbol = |var| context.symbol(var);
@@ -56,7 +56,7 @@ impl Move<'_, '_> {
                 let index = add(first.clone(), Expr::int(k))?;
                 let (buffer, value) = (buffer.clone(), *value);
                 let store = Stmt::StoreByte { buffer, index: index.clone(), value };
-                // The last elements may fill fewer.
+                // The last group may fill fewer bytes.
                 body.push(if k == 0 || is_whole {
                     store
                 } else {
@@ -85,7 +85,7 @@ impl Move<'_, '_> {
         Ok(kernel(self.parts, body, vec![items]))
     }
 
-    /// One item for each texel of the destination.
+    /// Kernel with one thread for each texel of the destination.
     pub(super) fn texels(mut self, image: &Image) -> Result<Kernel, PlanError> {
         let context = self.to.context();
         let sizes = [Some(&image.width), Some(&image.height), image.layers.as_ref()];
@@ -99,7 +99,7 @@ impl Move<'_, '_> {
             range.push(items);
         }
         let mut body = vec![Stmt::Launch { axes }];
-        // Physical indices are major first.
+        // Physical indices are ordered slowest first.
         at.reverse();
         let Some(x) = at.pop() else { return Err(PlanError::Scope) };
         body.extend(self.constant_fill()?);
@@ -146,7 +146,7 @@ impl Move<'_, '_> {
         Ok(kernel(self.parts, body, range))
     }
 
-    /// One item for each element of the tensor, written where it belongs.
+    /// Kernel with one thread for each element of the tensor, which writes the element to its slot.
     pub(super) fn scatter(mut self) -> Result<Kernel, PlanError> {
         let context = self.to.context();
         let items = Items::new(context, &count(context.layout.logical())?)?;
@@ -169,7 +169,8 @@ impl Move<'_, '_> {
         Ok(kernel(self.parts, body, vec![items]))
     }
 
-    /// A single item that moves everything: elements that share bytes, and no inverse to tell which.
+    /// Kernel with a single thread that copies everything, for packed elements in a layout without a closed-form
+    /// inverse.
     pub(super) fn one_item(mut self) -> Result<Kernel, PlanError> {
         let context = self.to.context();
         let symbol = |var| context.symbol(var);
@@ -212,7 +213,8 @@ impl Move<'_, '_> {
         Ok(kernel(self.parts, body, vec![one]))
     }
 
-    /// What bytes of packed elements hold where no element goes, over and over; `None` where they keep what they held.
+    /// Bytes, repeated from the start of the destination, that packed elements are written over; `None` if bits without
+    /// an element keep their values.
     fn rest_of_bytes(&self) -> Result<Option<Vec<u8>>, PlanError> {
         let Home::Layout(context) = self.to else {
             let source = self.from.context();
@@ -226,7 +228,7 @@ impl Move<'_, '_> {
         }
     }
 
-    /// The kernel that writes the fill value to every slot, padding or not.
+    /// Kernel `name` that writes the fill value to every slot, padding or not.
     pub(super) fn fill(&self, name: &str) -> Result<Kernel, PlanError> {
         let context = self.to.context();
         let mut parts = self.parts.for_destination(name);
@@ -246,7 +248,7 @@ impl Move<'_, '_> {
         Ok(kernel(parts, body, vec![slots]))
     }
 
-    /// What an item's number counts.
+    /// Name of the variable that counts the destination's slots.
     fn item_name(&self) -> &'static str {
         match self.to {
             Home::Dense(_) => "element",
@@ -255,14 +257,14 @@ impl Move<'_, '_> {
     }
 }
 
-/// The kernel with its body; without one where there is never an item.
+/// Kernel with the body `body`; with an empty body if the launch range is always empty.
 pub(super) fn kernel(parts: Parts<'_>, body: Vec<Stmt>, range: Vec<Items>) -> Kernel {
     let never = range.iter().any(|items| items.count == Expr::int(0));
     let function = if never { parts.nothing() } else { parts.finish(body).function };
     Kernel { function, range, group: None, unaligned: None }
 }
 
-/// The number of the item in a range of one axis.
+/// Declaration of the thread's index in a launch range of one axis.
 fn work_item(name: &str, items: &Items) -> Stmt {
     let extent = items.count.clone();
     Stmt::Launch { axes: vec![LaunchAxis { name: name.to_owned(), extent }] }

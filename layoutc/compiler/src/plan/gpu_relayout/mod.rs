@@ -1,11 +1,13 @@
-//! Kernels: what the work items of a launch do.
+//! Relayout kernels for GPUs. Threads are OpenCL's work items, thread blocks its work-groups, shared memory its local
+//! memory.
 //!
-//! Between buffers whose layouts are sums of digits, groups of items move tiles: they read in the order of
-//! the source and write in that of the destination, through local memory where the two disagree. Elsewhere an item
-//! writes one piece of the destination and reads what belongs there: an element, a byte of packed elements, or a texel
-//! of an image. So no two items write the same memory, padding gets its fill on the way, and nothing has to be written
-//! twice. A layout without an inverse in closed form is the exception: an item reads one element and writes it where it
-//! belongs, and padding is filled by a kernel that runs first.
+//! If both layouts are sums of digits, thread blocks copy tiles: they read in the order of the source and write in the
+//! order of the destination, through shared memory if the orders differ. Otherwise each thread computes one piece of
+//! the destination (an element, a byte of packed elements, or a texel of an image) and gathers its value from the
+//! source. No two threads write the same memory, and padding gets its fill value in the same pass.
+//!
+//! Exception: a destination layout without a closed-form inverse is scattered to. Each thread reads one element and
+//! writes it to its slot, after a separate kernel has filled the padding.
 
 mod body;
 mod bounds;
@@ -34,34 +36,35 @@ use crate::plan::moves::Parts;
 use crate::plan::relayout::{OperandCopy, ends, linear};
 use crate::plan::{Context, Naming};
 
-/// A kernel and its launch range.
+/// Kernel and its launch range (`NDRange`).
 #[derive(Debug, Clone)]
 pub struct Kernel {
-    /// What one work item does.
+    /// Function that each thread executes.
     pub function: Function,
-    /// The items along each axis, the fastest first.
+    /// Number of threads along each axis of the launch, fastest axis first.
     pub range: Vec<Items>,
-    /// The items of a work group, where they work together; any number of groups does then.
+    /// Number of threads of a thread block if they cooperate on tiles; `None` if the kernel works with any block size.
     pub group: Option<i64>,
-    /// What runs in its place where buffers begin anywhere.
+    /// Alternative kernel for buffers that are not aligned to the words of `function`; `None` if `function` needs no
+    /// alignment.
     pub unaligned: Option<Unaligned>,
 }
 
-/// The kernel for buffers that do not begin at a multiple of what is moved at once.
+/// Alternative kernel for buffers without the alignment that wide accesses need.
 #[derive(Debug, Clone)]
 pub struct Unaligned {
-    /// Bytes that a buffer has to begin at a multiple of otherwise.
+    /// Alignment of both buffers, in bytes, that the kernel with wide accesses needs.
     pub alignment_bytes: i64,
-    /// The kernel that moves single elements.
+    /// Kernel that accesses single elements.
     pub plain: Box<Kernel>,
 }
 
-/// How many work items there are along an axis.
+/// Number of threads along one axis of a launch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Items {
-    /// Their number, over the symbols.
+    /// Number of threads, over the symbols.
     pub count: Expr,
-    /// Whether there may be none, for some values of the symbols.
+    /// True unless `count` is at least 1 for all values of the symbols.
     pub may_be_none: bool,
 }
 
@@ -73,16 +76,17 @@ impl Items {
     }
 }
 
-/// Where a buffer or an image of the tensor is, as the move names it.
+/// Source or destination of a relayout.
 #[derive(Clone, Copy)]
 enum Home<'a> {
-    /// The dense row-major tensor.
+    /// Dense row-major tensor, of the tensor's logical element type.
     Dense(&'a Context<'a>),
-    /// The layout's own memory.
+    /// Memory of the layout: a buffer or an image.
     Layout(&'a Context<'a>),
 }
 
-/// `pack`, and before it what fills padding where pack itself cannot.
+/// Kernels of `pack`, in launch order: the pack kernel, after a fill kernel if the pack kernel cannot write the
+/// padding.
 pub(super) fn pack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
     let parts = Parts::pack(context);
     let axes: Vec<usize> = (0..context.layout.logical().len()).collect();
@@ -90,17 +94,17 @@ pub(super) fn pack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
         .kernels(&context.function("fill"))
 }
 
-/// `unpack`.
+/// Kernels of `unpack`, in launch order.
 pub(super) fn unpack(context: &Context<'_>) -> Result<Vec<Kernel>, PlanError> {
     let parts = Parts::unpack(context);
     let axes: Vec<usize> = (0..context.layout.logical().len()).collect();
     Move { parts, from: Home::Layout(context), to: Home::Dense(context), axes: &axes }.kernels("")
 }
 
-/// `<from>_to_<to>`; empty where one of the two is not there.
+/// Kernels of `<from>_to_<to>`, in launch order; empty if the manifest lacks one of the two tensors.
 ///
 /// # Errors
-/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+/// [`PlanError`] if a number exceeds 64 bits or an expression nests too deep.
 pub fn convert(
     manifest: &Manifest,
     convert: &Convert,
@@ -115,11 +119,11 @@ pub fn convert(
     Move { parts, from, to, axes: &convert.axes }.kernels(&fill)
 }
 
-/// Kernels of an instance that only copies one operand to another, those of the relayout that it is; `None` for every
-/// other instance, as in [`copy_kernel`](crate::plan::copy_kernel), and if GPUs do not reach an operand's memory.
+/// Kernels of an instance that only copies one operand to another, as for a relayout of the two; `None` for every other
+/// instance, as in [`copy_kernel`](crate::plan::copy_kernel), and if GPUs cannot access an operand's memory.
 ///
 /// # Errors
-/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+/// [`PlanError`] if a number exceeds 64 bits or an expression nests too deep.
 pub fn copy(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -141,12 +145,12 @@ pub fn copy(
     Move { parts, from, to, axes: &copy.axes }.kernels(&fill).map(Some)
 }
 
-/// A move of a whole tensor.
+/// Relayout of a whole tensor.
 struct Move<'a, 'n> {
     parts: Parts<'n>,
     from: Home<'a>,
     to: Home<'a>,
-    /// For each axis of the source, its position in the destination.
+    /// Position in the destination of each logical axis of the source.
     axes: &'a [usize],
 }
 
@@ -164,7 +168,7 @@ impl<'a> Home<'a> {
         }
     }
 
-    /// The type of its elements.
+    /// Element type of the memory.
     fn dtype(self) -> Dtype {
         match self {
             Self::Dense(context) => context.tensor.logical_dtype(),
@@ -172,12 +176,12 @@ impl<'a> Home<'a> {
         }
     }
 
-    /// Whether elements share bytes.
+    /// True if elements are narrower than a byte.
     fn is_packed(self) -> bool {
         self.dtype().element_bits() < 8
     }
 
-    /// How many elements its memory holds, padding included.
+    /// Number of elements in the memory, padding included.
     fn slots(self) -> Result<Algebra, PlanError> {
         match self {
             Self::Dense(context) => count(context.layout.logical()),
@@ -215,7 +219,7 @@ impl Move<'_, '_> {
         }
     }
 
-    /// Parameters that are images take the place of buffers.
+    /// Changes the types of parameters that are images from buffers to images.
     fn images(&mut self) -> Result<(), PlanError> {
         for (which, home) in [self.from, self.to].into_iter().enumerate() {
             let Some(image) = home.image()? else { continue };
@@ -230,7 +234,7 @@ impl Move<'_, '_> {
     }
 }
 
-/// Whether there are slots without an element.
+/// True if the layout has slots without an element.
 fn is_padded(context: &Context<'_>) -> bool {
     context.layout.verdict() == Verdict::Padded
 }

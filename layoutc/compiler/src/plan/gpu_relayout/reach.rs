@@ -1,4 +1,4 @@
-//! How far the offsets of a kernel's digits reach.
+//! Range of the offsets that a kernel's digits produce.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 
@@ -6,12 +6,12 @@ use super::digits::{Digit, Digits};
 use crate::plan::arith::{fold, product};
 use crate::plan::lower::{PlanError, Range, Scope, range};
 
-/// The greatest index of 32 bits.
+/// Greatest index of 32 bits.
 const MOST: i128 = i32::MAX as i128;
 
 impl Digits {
-    /// Whether offsets stay within 32 bits if counts of elements and slots do, also where a tile starts in padding. An
-    /// offset without a known bound does not.
+    /// True if offsets fit 32 bits, or if some count of elements or slots does not. Includes tiles that start in
+    /// padding; an offset without a known bound does not fit.
     pub(super) fn stay_near(
         &self,
         slots: [&Algebra; 2],
@@ -22,7 +22,7 @@ impl Digits {
             .iter()
             .try_fold(Algebra::constant(1), |elements, digit| product(&elements, &digit.extent))?;
         let mut counts = slots.into_iter().chain([&elements]);
-        // Larger ones need wider indices anyway.
+        // Larger counts need 64-bit indices anyway.
         let narrow =
             counts.all(|count| range(count, scope).high.is_some_and(|count| count <= MOST));
         Ok(!narrow
@@ -30,7 +30,7 @@ impl Digits {
                 && self.is_near(|digit| &digit.to, &self.to, scope)?)
     }
 
-    /// Whether the sum of the digits' steps, and that with a constant, stays within 32 bits.
+    /// True if the sum of the digits' contributions fits 32 bits, both with and without the constant.
     fn is_near(
         &self,
         stride: fn(&Digit) -> &Algebra,
@@ -59,7 +59,7 @@ impl Digits {
     }
 }
 
-/// `start + count * step`, where all three are known.
+/// `start + count * step`; `None` if an operand is unknown or the result overflows.
 fn after(start: Option<i128>, count: Option<i128>, step: Option<i128>) -> Option<i128> {
     start?.checked_add(count?.checked_mul(step?)?)
 }
@@ -72,7 +72,7 @@ mod tests {
     use crate::ir;
     use crate::plan::lower::Binding;
 
-    /// A digit of `extent` values with these steps in source and destination.
+    /// Digit of `extent` values with strides `from` in the source and `to` in the destination.
     fn digits(extent: i128, from: Algebra, to: Algebra) -> Digits {
         let extent = Algebra::constant(extent);
         let digit = Digit {

@@ -1,25 +1,26 @@
-//! How a tile lies in local memory, so that the items of a warp find their elements in different banks.
+//! Arrangement of a tile in shared memory that avoids bank conflicts.
 
 use super::tile::Tile;
 use crate::machine::GPU;
 
-/// A tile in local memory: the order of the destination, with elements left free between rows.
+/// Tile in shared memory: order of the destination, with padding between rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Staging {
-    /// For each digit, elements between neighbours.
+    /// Stride of each digit, in elements.
     pub(super) strides: Vec<i64>,
-    /// Elements in all, with those that are left free.
+    /// Size of the tile, in elements, padding included.
     pub(super) elements: i64,
-    /// Elements left free after each row.
+    /// Padding after each row, in elements.
     pub(super) padding: i64,
-    /// How often an item waits for another, over one write and one read of the first [`SAMPLE`] items.
+    /// Number of extra shared-memory accesses due to bank conflicts, in one write and one read of the tile by the first
+    /// `GPU.sampled_threads` threads.
     conflicts: i64,
 }
 
-/// The arrangement of the tile with the fewest conflicts, the smallest of them.
+/// Arrangement of the tile with the fewest bank conflicts; among equals, the smallest.
 pub(super) fn stage(tile: &Tile, element_bytes: i64) -> Staging {
     let order = tile.inside(&tile.by_to);
-    // Rows end best where the source's fastest digit begins.
+    // Rows that end at the source's fastest digit are tried first.
     let fastest = tile.inside(&tile.by_from).first().copied();
     let first = order.iter().position(|k| Some(*k) == fastest).unwrap_or(0);
     let rows = [first].into_iter().chain((1..order.len()).filter(|row| *row != first));
@@ -38,7 +39,8 @@ pub(super) fn stage(tile: &Tile, element_bytes: i64) -> Staging {
     best
 }
 
-/// The tile with rows that end before digit `row` of the order, each with so much padding behind it.
+/// Arrangement of the tile with `padding` elements after each row; a row consists of the digits before position `row`
+/// of `order`. `row` 0 stands for no padding.
 fn arrange(
     tile: &Tile,
     order: &[usize],
@@ -63,13 +65,13 @@ fn arrange(
     Staging { conflicts: conflicts.sum(), strides, elements, padding }
 }
 
-/// How often an item of a warp waits for another that reaches for another word of the same bank, where neighbouring
-/// items take neighbours along `order`.
+/// Number of extra shared-memory accesses if threads access consecutive positions of the tile along `order`: for each
+/// set of threads served at once, the maximum number of different words in one bank, minus 1.
 ///
-/// Source: CUDA C++ Programming Guide, shared memory: 32 banks of successive 32-bit words; accesses of 8 bytes are served
-/// by halves of a warp, of 16 bytes by quarters.
+/// Source: CUDA C++ Programming Guide, shared memory: 32 banks of successive 32-bit words; accesses of 8 bytes are
+/// served by halves of a warp, of 16 bytes by quarters.
 fn conflicts(tile: &Tile, order: &[usize], strides: &[i64], element_bytes: i64) -> i64 {
-    // What one access takes: elements of 12 bytes are read in words.
+    // Width of one access, in bytes: elements of 12 bytes are read as words of 4.
     let access = (element_bytes & element_bytes.wrapping_neg()).min(GPU.access_bytes);
     let words = (access / GPU.bank_bytes).max(1);
     let together = GPU.banks / words;
@@ -98,9 +100,9 @@ fn conflicts(tile: &Tile, order: &[usize], strides: &[i64], element_bytes: i64) 
     found
 }
 
-/// Places in local memory, one after another along an order of digits.
+/// Iterator over the offsets in shared memory along an order of digits.
 struct Places {
-    /// Of each digit: its value, how many it has, its stride.
+    /// Current value, extent and stride of each digit, fastest first.
     digits: Vec<(i64, i64, i64)>,
     place: i64,
 }
@@ -130,7 +132,7 @@ impl Places {
 mod tests {
     use super::*;
 
-    /// A tile of rows by columns, which the source has by columns.
+    /// Tile of `rows` by `columns`, column-major in the source and row-major in the destination.
     fn turned(rows: i64, columns: i64) -> Tile {
         Tile {
             blocks: vec![rows, columns],
@@ -152,17 +154,17 @@ mod tests {
         assert_eq!(found(64, 64, 1), (4, 0));
         assert_eq!(found(32, 32, 8), (1, 0));
         assert_eq!(found(16, 32, 16), (1, 0));
-        // Rows of an odd number of words lie right as they are.
+        // Rows of an odd number of words have no conflicts without padding.
         assert_eq!(found(32, 33, 4), (0, 0));
     }
 
     #[test]
     fn unpadded_rows_serialize_bank_accesses() {
         let tile = turned(32, 32);
-        // 16 columns, in each of which 31 items wait for the one before.
+        // The 512 sampled threads access 16 columns, each with 31 conflicts.
         assert_eq!(conflicts(&tile, &tile.by_from, &[32, 1], 4), 16 * 31);
         assert_eq!(conflicts(&tile, &tile.by_to, &[32, 1], 4), 0);
-        // Two elements of 2 bytes in one word are no conflict.
+        // Accesses to two elements of 2 bytes in the same word do not conflict.
         assert_eq!(conflicts(&turned(1, 64), &[1], &[0, 1], 2), 0);
     }
 }

@@ -1,14 +1,14 @@
-//! What steps of digits add up to inside a tile: numbers of 32 bits, unless they are far apart.
+//! Strides of digits for arithmetic inside a tile, which has 32 bits unless the strides are large.
 
 use super::body::Writer;
 use crate::ir::{Expr, Stmt};
 
-/// The greatest number inside a tile.
+/// Greatest value of in-tile arithmetic.
 const MOST: i128 = i32::MAX as i128;
 
 impl Writer<'_, '_> {
-    /// The steps of digits for a sum over the tile. Numbers inside a tile have 32 bits: of a sum that may need more, the
-    /// largest steps get names, which makes them as wide as indices are.
+    /// Strides for the sum of `digit * stride` inside a tile. If a sum of 32 bits may overflow, the largest strides are
+    /// declared as variables in `body`, which have the width of an index and widen the sum.
     pub(super) fn steps(
         &mut self,
         mut steps: Vec<(usize, Expr)>,
@@ -26,7 +26,7 @@ impl Writer<'_, '_> {
         steps
     }
 
-    /// How far a step reaches inside the tile, where it is an integer of 32 bits.
+    /// Greatest absolute contribution of a stride inside the tile; 0 for strides that are not constants of 32 bits.
     fn reach(&self, (k, step): &(usize, Expr)) -> i128 {
         match step {
             Expr::Int { value } if i128::from(*value).abs() <= MOST => {

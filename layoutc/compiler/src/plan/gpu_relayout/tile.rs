@@ -1,5 +1,4 @@
-//! Which elements a work group moves at once: a box of the digits that are fastest in the source, and of those that are
-//! fastest in the destination.
+//! Tiles that thread blocks copy: boxes of the fastest digits of the source and of the destination.
 
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
@@ -9,23 +8,24 @@ use super::turn::Turn;
 use crate::machine::GPU;
 use crate::plan::arith::typical;
 
-/// A box of digits.
+/// Box of digits that a thread block copies at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tile {
-    /// For each digit, how many values of it.
+    /// Number of values of each digit in the tile.
     pub(super) blocks: Vec<i64>,
-    /// The digits in the order of the source, the fastest first.
+    /// Digits in the order of the source, fastest first.
     pub(super) by_from: Vec<usize>,
-    /// The digits in the order of the destination, the fastest first.
+    /// Digits in the order of the destination, fastest first.
     pub(super) by_to: Vec<usize>,
-    /// Whether source and destination disagree, so that the tile goes through local memory.
+    /// True if the orders of source and destination differ, so that the tile is staged in shared memory.
     pub(super) staged: bool,
-    /// The block that an item turns, of which each place of the tile is one.
+    /// Transpose tile of a thread; every position of the tile then is one transpose tile.
     pub(super) turn: Option<Turn>,
 }
 
 impl Tile {
-    /// The tile of a move of elements of so many bytes, or of blocks of so many that go by words of so many.
+    /// Tile of a relayout. `element_bytes`: size of a position, one element or one transpose tile. `run_bytes`: size of
+    /// an element, or of the narrower of the words that are read and written.
     pub(super) fn new(
         digits: &Digits,
         [element_bytes, run_bytes]: [i64; 2],
@@ -50,7 +50,7 @@ impl Tile {
             });
             order
         };
-        // What has no second element is not read along.
+        // Digits with one element are last: they add nothing to a contiguous run.
         let mut by_from = in_order(|digit| (digit.extent.as_const() == Some(1), &digit.from));
         by_from.retain(|k| !is_inside(k));
         let mut by_to = in_order(|digit| (false, &digit.to));
@@ -61,7 +61,7 @@ impl Tile {
         let mut growth = Growth { blocks: vec![1; sizes.len()], sizes, most: i64::MAX };
         if staged {
             let most = GPU.staged_tile_bytes / bytes;
-            // A part of it is left free between rows.
+            // A sixteenth is reserved for padding between rows.
             growth.most = most - most / 16;
             let (least, mut run) = match turn {
                 Some(_) => (GPU.transposed_tile_bytes / bytes, GPU.transposed_run_words),
@@ -70,7 +70,7 @@ impl Tile {
                     GPU.run_elements.max(GPU.run_bytes / bytes),
                 ),
             };
-            // Of a small tensor tiles are small too, so that there are many.
+            // Small tensors get smaller tiles, so that there are enough for all multiprocessors.
             let all = growth.sizes.iter().fold(1_i64, |all, size| all.saturating_mul(*size));
             let least = least.min(all.div_euclid(GPU.tiles).max(GPU.threads)).min(growth.most);
             loop {
@@ -95,30 +95,31 @@ impl Tile {
         Self { blocks, by_from, by_to, staged, turn }
     }
 
-    /// How many places a tile has along an order of its digits.
+    /// Number of positions of a tile along the digits of `order`.
     pub(super) fn places(&self, order: &[usize]) -> i64 {
         order.iter().map(|k| self.block(*k)).product()
     }
 
-    /// How many of these places each item of a group has at most, where that is more than one and no more than
-    /// [`MOST_ROUNDS`].
+    /// Number of positions of each thread along `order`, rounded up; `None` unless it is from 2 to
+    /// `GPU.thread_elements`.
     pub(super) fn rounds(&self, order: &[usize]) -> Option<i64> {
         let rounds = self.places(order).saturating_add(GPU.threads - 1).div_euclid(GPU.threads);
         (2..=GPU.thread_elements).contains(&rounds).then_some(rounds)
     }
 
-    /// How many values of a digit a tile has.
+    /// Number of values of a digit in a tile.
     pub(super) fn block(&self, digit: usize) -> i64 {
         self.blocks.get(digit).copied().unwrap_or(1)
     }
 
-    /// The digits of an order that have several values in a tile.
+    /// Digits of `order` that have several values in a tile.
     pub(super) fn inside(&self, order: &[usize]) -> Vec<usize> {
         order.iter().copied().filter(|k| self.block(*k) > 1).collect()
     }
 }
 
-/// Whether neighbours in the source are neighbours in the destination, for runs that are long enough.
+/// True if source and destination share contiguous runs of at least `GPU.run_bytes`, or their whole order. `by_from`
+/// and `by_to`: digits, fastest first.
 fn agree([by_from, by_to]: [&[usize]; 2], sizes: &[i64], element_bytes: i64) -> bool {
     let mut run = element_bytes;
     for (from, to) in by_from.iter().zip(by_to) {
@@ -133,12 +134,12 @@ fn agree([by_from, by_to]: [&[usize]; 2], sizes: &[i64], element_bytes: i64) -> 
     true
 }
 
-/// A tile that grows.
+/// Tile under construction.
 struct Growth {
     blocks: Vec<i64>,
-    /// For each digit, how many values it has; many where that is not known.
+    /// Number of values of each digit; a large one if symbolic.
     sizes: Vec<i64>,
-    /// How many elements it may have.
+    /// Maximum number of positions of the tile.
     most: i64,
 }
 
@@ -147,7 +148,8 @@ impl Growth {
         self.blocks.iter().product()
     }
 
-    /// Grows until runs along an order have so many elements, by whole digits and then by a power of two.
+    /// Grows the tile until its runs along `order` have about `run` positions, by whole digits and then by a part of
+    /// one; stays within `most` positions.
     fn reach(&mut self, order: &[usize], run: i64) {
         let mut reached = 1;
         for k in order {
@@ -172,14 +174,14 @@ impl Growth {
     }
 }
 
-/// How many values of a digit of so many leave the fewest items of a group without work, beside so many elements of other
-/// digits: a power of two where that is as good.
+/// Number of values of a digit of `size`, at most `most`, that leaves the fewest threads idle in a tile with `others`
+/// positions along the other digits. Prefers the largest power of two among equals.
 fn busiest(others: i64, most: i64, size: i64) -> i64 {
     let least = power_of_two(most);
     if others.count_ones() == 1 {
         return least;
     }
-    // Of a thousand.
+    // Busy threads per mille, with the idle positions of partial last tiles.
     let busy = |block: i64| {
         let all = |of: i64, by: i64| of.saturating_add(by - 1).div_euclid(by).saturating_mul(by);
         let elements = others.saturating_mul(block);
@@ -189,7 +191,7 @@ fn busiest(others: i64, most: i64, size: i64) -> i64 {
     (least..=most).rev().max_by_key(|block| (busy(*block), *block == least)).unwrap_or(least)
 }
 
-/// The greatest power of two that is not above `value`.
+/// Greatest power of two that is at most `value`; 1 for values below 1.
 fn power_of_two(value: i64) -> i64 {
     value.checked_ilog2().map_or(1, |log| 1 << log)
 }

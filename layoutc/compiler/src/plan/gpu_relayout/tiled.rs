@@ -1,4 +1,4 @@
-//! Kernels whose work groups move tiles: read in the order of the source, written in the order of the destination.
+//! Kernels whose thread blocks copy tiles: read in the order of the source, written in the order of the destination.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra};
 
@@ -20,29 +20,29 @@ use crate::plan::prepare::{fill_bits, fill_constant};
 use crate::plan::relayout::both_sides;
 use crate::plan::transfer::{Transfer, transfer};
 
-/// Whether each group moves one tile.
+/// True if each thread block copies exactly one tile: a constant number of tiles, at most `GPU.relayout_blocks`.
 pub(super) fn is_one_each(tiles: &Expr) -> bool {
     matches!(tiles, Expr::Int { value } if *value <= GPU.relayout_blocks)
 }
 
-/// What is moved at once.
+/// Widths of the kernel's accesses.
 #[derive(Clone, Copy)]
 struct Words {
-    /// Bytes of an element.
+    /// Size of an element, in bytes.
     bytes: i64,
-    /// Elements that are read, and that are written, as one.
+    /// Number of elements of a word of the source and of a word of the destination.
     together: [i64; 2],
-    /// How they are turned in between.
+    /// Transpose tile between the two words; `None` if the words are copied unchanged.
     turn: Option<Turn>,
 }
 
 impl Words {
-    /// Bytes of what is read, and of what is written, as one.
+    /// Sizes of a word of the source and of a word of the destination, in bytes.
     fn word_bytes(self) -> [i64; 2] {
         self.together.map(|together| together.saturating_mul(self.bytes))
     }
 
-    /// Bytes of a place of the tile, and of the smaller words.
+    /// Size of a position of the tile, and of the smaller word, in bytes.
     fn sizes(self) -> [i64; 2] {
         let [read, written] = self.word_bytes();
         let rows = self.turn.map_or(1, |turn| turn.rows);
@@ -51,7 +51,8 @@ impl Words {
 }
 
 impl Move<'_, '_> {
-    /// The kernels that move tiles; `None` where source or destination is no buffer of whole bytes, or has no digits.
+    /// Kernels that copy tiles, in launch order; `None` if source or destination is an image, has packed elements or
+    /// has no digits, or if offsets may exceed 32 bits although the counts of elements and slots fit.
     pub(super) fn tiles(&self, fill_name: &str) -> Result<Option<Vec<Kernel>>, PlanError> {
         let (from, to) = (self.from.context(), self.to.context());
         let images = self.from.image()?.is_some() || self.to.image()?.is_some();
@@ -78,7 +79,7 @@ impl Move<'_, '_> {
         let digits = digits.without_units();
         let single = Words { bytes, together: [1, 1], turn: None };
         let plain = self.tile_kernel(&digits, single, fill)?;
-        // Elements that change their type change it one by one.
+        // Elements are cast one at a time.
         let kernel = match (self.parts.cast, self.words(&digits, bytes, fill.is_some())?) {
             (None, Some((digits, words))) => {
                 let [read, written] = words.word_bytes();
@@ -91,7 +92,8 @@ impl Move<'_, '_> {
         Ok(Some(first.into_iter().chain([kernel]).collect()))
     }
 
-    /// The digits with several elements taken as one, where that can be.
+    /// Digits with elements joined to words, and the words; `None` if only single elements can be accessed. `bytes`:
+    /// size of an element; `fills`: true if padding is filled.
     fn words(
         &self,
         digits: &Digits,
@@ -112,7 +114,8 @@ impl Move<'_, '_> {
         Ok(wide.map(|(digits, _)| (digits, Words { bytes, together: [together; 2], turn: None })))
     }
 
-    /// What moves where; `None` where one of the two sides is no sum of digits.
+    /// Common refinement of source and destination; `None` if either is not a sum of digits or the digits do not divide
+    /// each other.
     fn transfer(&self) -> Result<Option<Transfer>, PlanError> {
         let layout = self.to.context().layout;
         let sides = match (self.from, self.to) {
@@ -130,7 +133,8 @@ impl Move<'_, '_> {
         Ok(transfer(&from, &to, layout.logical(), layout.symbols())?)
     }
 
-    /// The kernel over these digits. With the bits of a fill value it writes that to slots without an element.
+    /// Kernel over `digits` with accesses of `words`. With the bits of a fill value, slots without an element get that
+    /// value.
     fn tile_kernel(
         &self,
         digits: &Digits,
@@ -152,7 +156,7 @@ impl Move<'_, '_> {
         let buffers = seen(&mut parts, &elements, words, &mut body);
         let fill = match fill {
             Some(bits) => {
-                // Blocks are filled as they are read.
+                // Transpose tiles get their fill value as they are read.
                 let [element, _] = &elements;
                 let name = parts.fill_name();
                 body.push(self.fill_element(&name, element, words, bits)?);
@@ -165,7 +169,7 @@ impl Move<'_, '_> {
         let staging = tile.staged.then(|| stage(&tile, word_bytes));
         let staged = staging.map(|staging| (parts.local("staged"), staging));
         let [read, written] = [&tile.by_from, &tile.by_to].map(|order| tile.rounds(order));
-        // Blocks that need no local memory are written as they are turned.
+        // Transposed words that are not staged are written without another array.
         let written = written.filter(|_| tile.staged || words.turn.is_none());
         let [held, round] = ["held", "round"].map(|name| parts.local(name));
         let block = words.turn.map(|turn| {
@@ -202,7 +206,7 @@ impl Move<'_, '_> {
         Ok(kernel)
     }
 
-    /// The type of so many elements that are moved as one.
+    /// Type of a word of `together` elements, in manifest notation.
     fn element(&self, together: i64, words: Words, fill: u64) -> String {
         let dtype = self.to.dtype();
         match (together, words.turn) {
@@ -211,7 +215,7 @@ impl Move<'_, '_> {
         }
     }
 
-    /// The constant that padding gets.
+    /// Declaration of the constant `name` for padding, of type `element`.
     fn fill_element(
         &self,
         name: &str,
@@ -227,7 +231,7 @@ impl Move<'_, '_> {
     }
 }
 
-/// How many tiles there are, and the items that move them.
+/// Number of tiles, and the threads of the launch.
 fn tiles(digits: &Digits, tile: &Tile, scope: &Scope<'_>) -> Result<(Expr, Items), PlanError> {
     let mut tiles = Algebra::constant(1);
     for (k, digit) in digits.list.iter().enumerate() {
@@ -240,7 +244,8 @@ fn tiles(digits: &Digits, tile: &Tile, scope: &Scope<'_>) -> Result<(Expr, Items
     Ok((tiles, items))
 }
 
-/// What both buffers are called where several elements are taken as one, of these types.
+/// Names of both buffers for accesses of `words`, whose types are `elements`. For words of several elements appends a
+/// comment and the declarations of aliases to `body`.
 fn seen(
     parts: &mut Parts<'_>,
     elements: &[String; 2],
@@ -274,7 +279,7 @@ fn told(elements: i64) -> String {
     }
 }
 
-/// How many blocks of a size cover so many values; within 32 bits where their number is.
+/// `ceil(room / size)`, in a form whose intermediate values fit 32 bits if `room` does.
 pub(super) fn blocks(room: &Algebra, size: i64, scope: &Scope<'_>) -> Result<Algebra, PlanError> {
     let size = i128::from(size);
     let most = i128::from(i32::MAX);

@@ -1,8 +1,8 @@
-//! Blocks that an item turns in registers: the source is read, and the destination written, by words of several elements,
-//! though the two disagree on which elements are next to each other.
+//! Transpositions in registers: source and destination are both accessed by words of several elements although they
+//! disagree on the fastest digit.
 //!
-//! Where the source's fastest digit is `f` and the destination's is `t`, an item reads a word of values of `f` for each of
-//! several values of `t`, and has of these elements a word of values of `t` for each value of `f`.
+//! With `f` the fastest digit of the source and `t` that of the destination, a thread reads words along `f` for several
+//! values of `t`, transposes them in registers, and writes words along `t`, one for each value of `f`.
 
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
@@ -13,24 +13,25 @@ use crate::machine::GPU;
 use crate::plan::arith::{is_multiple, typical};
 use crate::plan::lower::PlanError;
 
-/// How an item's block lies among the digits.
+/// Transpose tile of a thread: `rows` words of `columns` elements are read, `columns` words of `rows` elements are
+/// written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Turn {
-    /// Elements of a word of the source.
+    /// Number of elements of a word of the source.
     pub(super) columns: i64,
-    /// Elements of a word of the destination.
+    /// Number of elements of a word of the destination.
     pub(super) rows: i64,
-    /// The digit that counts a block's words of the source.
+    /// Digit that counts the words of the source in a transpose tile.
     pub(super) row: usize,
-    /// The digit that counts its words of the destination.
+    /// Digit that counts the words of the destination in a transpose tile.
     pub(super) column: usize,
 }
 
-/// The digits with blocks taken as one, and two more for what is inside a block. `None` where neither side can be reached
-/// by words.
+/// Digits with transpose tiles taken as one value, and two more digits that count inside a tile. `None` if neither side
+/// can be accessed by words, or if both have the same fastest digit.
 ///
-/// Where padding is filled, a word that is written may be filled in part. A word that is read may have padding behind its
-/// elements, where all of it is in the source, which has so many elements in all; unless that would be written for a fill.
+/// If padding is filled (`fills`), a word that is written may contain padding. Otherwise, a word that is read may end
+/// in padding if all of it is inside the source's `source_elements` slots.
 pub(super) fn turned(
     digits: &Digits,
     element_bytes: i64,
@@ -63,7 +64,7 @@ pub(super) fn turned(
     };
     let all_there = widest(&|word| holds(digits, f, word, &[Side::From], symbols));
     let columns = match digits.end {
-        // Which slots there are is no matter of whole words of the source.
+        // If the slots end inside of the digits' range, words of the source are not joined.
         Some(_) => 1,
         None if is_late(f) || fills => all_there,
         None => all_there.max(widest(&|word| {
@@ -85,7 +86,8 @@ pub(super) fn turned(
     let row = turned.list.len();
     turned.chains.push(Chain { low: None, high: None });
     let free = (turned.chains.len() - 1, 1);
-    // Values that may be padding apart from others of their word are counted with the digit.
+    // A digit inside a word whose values may be partly padding belongs to the chain of the word's digit, so that it is
+    // guarded.
     let counted = |digit: usize, apart: bool| {
         let counted = digits.list.get(digit).map(|digit| (digit.chain, digit.weight));
         counted.filter(|_| apart).unwrap_or(free)

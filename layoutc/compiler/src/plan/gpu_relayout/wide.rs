@@ -1,4 +1,4 @@
-//! Runs of 2 to 16 bytes as one element, where both sides hold them at multiples of their size.
+//! Joins contiguous runs of 2 to 16 bytes to one word if they are aligned in source and destination.
 
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
@@ -10,7 +10,8 @@ use crate::machine::GPU;
 use crate::plan::arith::is_multiple;
 use crate::plan::lower::PlanError;
 
-/// The digits with as many elements as possible taken as one, and how many those are. `None` where there is no run.
+/// Digits with the most elements joined to one word, and the number of elements of a word. `None` if no digit is
+/// contiguous on both sides, or no word of several elements is possible.
 pub(super) fn widen(
     digits: &Digits,
     element_bytes: i64,
@@ -33,7 +34,7 @@ pub(super) fn widen(
     Ok(None)
 }
 
-/// One of the two buffers of a move.
+/// Source or destination of a relayout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     From,
@@ -48,7 +49,7 @@ impl Side {
         }
     }
 
-    /// The offset where every digit is 0.
+    /// Offset if every digit is 0, in elements.
     fn constant(self, digits: &Digits) -> &Algebra {
         match self {
             Self::From => &digits.from,
@@ -57,8 +58,8 @@ impl Side {
     }
 }
 
-/// Whether so many elements along digit `run`, next to each other on these sides, are all there or all padding, and begin
-/// at multiples of themselves.
+/// True if words of `together` values of digit `run`, which is contiguous on `sides`, are aligned there and are all
+/// elements or all padding.
 pub(super) fn holds(
     digits: &Digits,
     run: usize,
@@ -69,7 +70,7 @@ pub(super) fn holds(
     lies_right(digits, run, together, sides, symbols) && is_whole(digits, run, together, symbols)
 }
 
-/// Whether so many slots along digit `run`, next to each other on these sides, begin at multiples of themselves.
+/// True if words of `together` values of digit `run`, which is contiguous on `sides`, are aligned there.
 pub(super) fn lies_right(
     digits: &Digits,
     run: usize,
@@ -87,7 +88,7 @@ pub(super) fn lies_right(
         && sides.iter().all(|side| multiple(side.constant(digits)))
 }
 
-/// Whether so many values of digit `run` are all elements or all padding.
+/// True if each group of `together` values of digit `run` is all elements or all padding.
 fn is_whole(digits: &Digits, run: usize, together: i128, symbols: &[Symbol]) -> bool {
     let Some(own) = digits.list.get(run) else { return false };
     let weight = own.weight.saturating_mul(together);
@@ -101,8 +102,8 @@ fn is_whole(digits: &Digits, run: usize, together: i128, symbols: &[Symbol]) -> 
             && of_chain.all(|other| other.weight.checked_rem(weight) == Some(0))
 }
 
-/// The type of so many elements taken as one, as manifests call it: unsigned integers of 32 bits, of 64 where the fill
-/// value needs them.
+/// Type of a word of `together` elements, in manifest notation: an unsigned integer of 1, 2 or 4 bytes, or a vector of
+/// 32-bit integers, of 64-bit ones if the fill value does not repeat every 4 bytes.
 pub(super) fn element(dtype: Dtype, together: i64, fill: u64) -> String {
     let bytes = i64::from(dtype.element_bits() / 8) * together;
     let pattern = pattern(dtype, fill);
@@ -112,7 +113,7 @@ pub(super) fn element(dtype: Dtype, together: i64, fill: u64) -> String {
     Dtype { scalar: Scalar::U64, lanes: u32::try_from(bytes / 8).unwrap_or(1) }.to_string()
 }
 
-/// The fill value in every element of one such type.
+/// Declaration of the constant `name` of type `element` with the fill value `fill` in every element.
 pub(super) fn fill_constant(dtype: Dtype, name: &str, element: &str, fill: u64) -> Stmt {
     let bits = Dtype::of_plan(element).map_or(64, Dtype::scalar_bits);
     let value = pattern(dtype, fill) & (u64::MAX >> 64_u32.saturating_sub(bits).min(63));
@@ -122,8 +123,8 @@ pub(super) fn fill_constant(dtype: Dtype, name: &str, element: &str, fill: u64) 
     Stmt::LetElement { name, element, bits, spelling }
 }
 
-/// Eight bytes of elements whose scalars have these bits; the first in the low bits. Complex numbers have no imaginary
-/// part.
+/// Eight bytes of elements whose scalars have the bits `fill`, first element in the low bits. The imaginary part of
+/// complex numbers is 0.
 fn pattern(dtype: Dtype, fill: u64) -> u64 {
     match dtype.scalar_bits() {
         64.. => fill,

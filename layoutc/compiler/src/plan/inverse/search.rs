@@ -1,4 +1,5 @@
-//! The inverse of a layout that has none in closed form: part by part, and a search in the parts alone that need one.
+//! Inverse of a layout without one in closed form: component by component, with a search only in those without an
+//! inverse.
 
 use layoutc_algebra::expr::{Expr as Algebra, Var};
 use layoutc_algebra::query::decomposition::{LayoutComponent, LayoutDecomposition};
@@ -8,13 +9,13 @@ use super::super::lower::{Binding, PlanError, Range, lower, range};
 use super::super::names::Namer;
 use crate::ir::{Compare, Expr, LoopKind, Stmt};
 
-/// The body of a function that finds the element of a slot, and what is said of it.
+/// Body of a function that finds the element in a slot, and lines of its documentation.
 pub(super) struct Search {
     pub(super) doc: Vec<String>,
     pub(super) body: Vec<Stmt>,
 }
 
-/// The search of the element at the index `physical`, for `outputs`, one per logical axis.
+/// Search for the element in the slot at the indices `physical`. `outputs`: output parameters, one per logical axis.
 pub(super) fn of(
     context: &Context<'_>,
     physical: &[Binding],
@@ -48,7 +49,8 @@ fn said(context: &Context<'_>, searched: &[&LayoutComponent]) -> Vec<String> {
     doc
 }
 
-/// The value that each target has at the slot, named where it is more than a name.
+/// Value of each target of the decomposition at the slot, declared in `body` unless it is a name or a constant; `None`
+/// for targets that belong to no component.
 fn wanted(
     parts: &LayoutDecomposition,
     physical: &[Binding],
@@ -71,13 +73,13 @@ fn wanted(
             body.push(Stmt::Let { name: name.clone(), value: tree });
             tree = Expr::name(&name);
         }
-        // In the gaps of the layout it may lie beyond the slots.
+        // In gaps of the layout the value may exceed the number of slots.
         wanted.push(Some(Binding { tree, range: Range { high: None, ..range } }));
     }
     Ok(wanted)
 }
 
-/// The axes of a part with an inverse, set.
+/// Assignments to the outputs of a component's axes, from its closed-form inverse.
 fn read_off(
     part: &LayoutComponent,
     inverse: &[Algebra],
@@ -95,8 +97,8 @@ fn read_off(
     part.axes.iter().zip(inverse).map(set).collect()
 }
 
-/// Loops over the axes of a part that compare its targets with those of the slot; behind the first element that has them
-/// comes `found`.
+/// Loops over the axes of a component that compare its targets with their values at the slot (`wanted`). At the first
+/// match they set the outputs and execute `found`, which returns; without a match the function returns false.
 fn nest(
     context: &Context<'_>,
     part: &LayoutComponent,
@@ -146,7 +148,7 @@ fn nest(
     Ok(body)
 }
 
-/// Whether the element that was found is one, and lives at the slot.
+/// Condition that the element in `outputs` is inside of the domain and is stored in the slot.
 fn is_there(
     context: &Context<'_>,
     parts: &LayoutDecomposition,

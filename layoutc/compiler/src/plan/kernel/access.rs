@@ -1,24 +1,24 @@
-//! Where an element is, loop by loop: what a round of each loop adds to an offset.
+//! Affine form of an offset or index over the loops: a stride per loop, and a base.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
 
 use super::super::arith::{product, sum};
 use super::domain::{Domain, digit, var};
 
-/// An offset as a sum of what each loop adds.
+/// Offset or index as a sum of one term per loop and a base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Steps {
-    /// What each loop adds a round, over symbols; loops that add nothing are not there.
+    /// Loop numbers with their strides (the increment per iteration), over symbols; loops with stride 0 are omitted.
     pub(super) strides: Vec<(usize, Expr)>,
-    /// What is left, over symbols and the loops of which it is no multiple.
+    /// Base over symbols; it also holds the terms of loops in which the offset is not affine.
     pub(super) rest: Expr,
 }
 
 impl Steps {
-    /// Takes an expression over the loops apart.
+    /// Splits an expression over the loops into strides and base.
     ///
     /// # Errors
-    /// [`ExprError`] where an expression grows too large.
+    /// [`ExprError`] if an expression grows too large.
     pub(super) fn of(expr: &Expr, domain: &Domain) -> Result<Self, ExprError> {
         let facts = &domain.facts;
         let mut rest = expr.clone();
@@ -46,7 +46,7 @@ impl Steps {
         Ok(Self { strides, rest })
     }
 
-    /// What a round of a loop adds; `None` where that differs from round to round.
+    /// Stride along a loop; 0 if the offset does not depend on the loop, `None` if it is not affine in the loop.
     pub(super) fn stride(&self, number: usize, domain: &Domain) -> Option<Expr> {
         if domain.mentioned(&self.rest).contains(&number) {
             return None;

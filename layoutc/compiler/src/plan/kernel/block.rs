@@ -1,4 +1,4 @@
-//! The block of a tensor that a round of a loop uses: the box of the elements that the loops inside it go over.
+//! Footprint of one loop iteration in a tensor: the box of elements that the loops inside access.
 
 use layoutc_algebra::expr::{CompareOp, Expr, ExprError};
 use layoutc_algebra::symbol::Symbol;
@@ -15,18 +15,19 @@ use crate::base::diagnostic::{Diagnostic, FileSpan};
 use crate::model::compute::{BufferRef, LoopSchedule, Statement};
 use crate::model::{Spanned, Tensor};
 
-/// Where a block begins along each axis of its tensor, over the loops that are open, and how far it reaches.
+/// Box of elements: the first index along each axis of the tensor, over the outer loops, and the extents in elements.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
     pub(super) begin: Vec<Expr>,
     pub(super) extents: Vec<i128>,
 }
 
-/// The elements that a round of the loop `at` of a statement spans of `buffer`, by axis; `None` where the statement has no such
-/// loop, or does not use the tensor. `target` is the tensor that it writes, `kept` are the loops of all its caches.
+/// Extents of the box of `buffer` that one iteration of loop `at` accesses, by axis; `None` if the statement has no
+/// such loop or does not use the tensor. `target` is the tensor that the statement writes; `kept` names the loops of
+/// all caches of the statement.
 ///
 /// # Errors
-/// `kernel::cache` if the elements are not a box of known size.
+/// `kernel::cache` if the elements are not a box of constant size.
 pub(crate) fn tile_extents(
     target: &Tensor,
     statement: &Statement,
@@ -62,7 +63,7 @@ fn block_extents(
 }
 
 impl Block {
-    /// Block of `buffer` in one iteration of the loop `at`; see [`tile_extents`].
+    /// Box of `buffer` in one iteration of the loop `at`; see [`tile_extents`].
     pub(super) fn new(
         domain: &Domain,
         order: &Order,
@@ -146,7 +147,8 @@ impl Block {
     }
 }
 
-/// Whether every round writes an element, but for those beyond the extent of an axis: so that what is copied back was written.
+/// True if every iteration writes an element, except iterations beyond the extent of an axis; the copy-out of a tile
+/// then stores no element that was not written.
 fn is_whole_elsewhere(domain: &Domain, statement: &Statement) -> Result<bool, ExprError> {
     let axes = || domain.axes.iter().zip(&statement.axes).take(statement.written_axes);
     for condition in &domain.inside {
@@ -167,7 +169,8 @@ fn is_whole_elsewhere(domain: &Domain, statement: &Statement) -> Result<bool, Ex
     Ok(true)
 }
 
-/// The first value of an index while the loops inside go on, and how many values it spans; `None` where the loops do not tell.
+/// First value of `index` over the iterations of the loops `inside`, and length of the interval of its values; `None`
+/// if `index` is not affine in these loops with constant strides and trip counts.
 fn span(
     index: &Expr,
     inside: &[usize],
@@ -193,7 +196,8 @@ fn span(
     Ok(Some((domain.facts.simplify(&from)?, extent)))
 }
 
-/// What holds all of these; `None` where they are not equally far apart in every round.
+/// Smallest interval (first value, length) that contains all `spans`; `None` if `spans` is empty or the distance
+/// between two first values is not constant.
 fn hull(spans: &[(Expr, i128)], domain: &Domain) -> Result<Option<(Expr, i128)>, ExprError> {
     let Some((first, _)) = spans.first() else { return Ok(None) };
     let (mut low, mut high) = (0, 0);

@@ -1,4 +1,4 @@
-//! From which round to which a loop goes, where a condition must hold inside it.
+//! Bounds of a loop after its guards are solved: the range of iterations in which the guards hold.
 
 use std::collections::BTreeSet;
 
@@ -8,25 +8,25 @@ use super::super::arith::{ceil_div, fold, product, sum};
 use super::access::Steps;
 use super::domain::{Domain, digit, var};
 
-/// How many rounds the loops around one may have together, so that its ends are looked at in each.
+/// Maximum number of iterations of the outer loops over which [`Bounds::occurring`] enumerates the bounds of a loop.
 const LOOKED_AT: i128 = 1 << 10;
 
-/// The rounds of a loop: `low..high`, and what is asked in each of them.
+/// Range of a loop's iterations, from the maximum of `low` to the minimum of `high`, and the guards that remain.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bounds {
-    /// The first round is none below these; 0 where there are none.
+    /// Inclusive lower bounds of the range, besides 0.
     pub(super) low: Vec<Expr>,
-    /// The last round is below these, and below the extent.
+    /// Exclusive upper bounds of the range, besides the extent.
     pub(super) high: Vec<Expr>,
-    /// What the rounds do not tell by themselves.
+    /// Conditions that are not bounds of this loop; each remains a guard in the body.
     pub(super) asked: Vec<ExprComparison>,
 }
 
 impl Bounds {
-    /// Those of a loop, the innermost that each of the conditions mentions.
+    /// Solves `conditions` for the loop `number`, the innermost loop that each of the conditions mentions.
     ///
     /// # Errors
-    /// [`ExprError`] where an expression grows too large.
+    /// [`ExprError`] if an expression grows too large.
     pub(super) fn of(
         number: usize,
         conditions: &[ExprComparison],
@@ -43,7 +43,7 @@ impl Bounds {
                 bounds.asked.push(condition.clone());
                 continue;
             };
-            // stride * round + others < 0, or >= 0
+            // The condition is stride * iteration + others < 0, or >= 0.
             let mut others = steps.rest.clone();
             for (other, by) in steps.strides.iter().filter(|(other, _)| *other != number) {
                 others = sum(&others, &fold(BinOp::Mul, by, &digit(*other)?)?)?;
@@ -55,7 +55,7 @@ impl Bounds {
             let bound = if stride > 0 {
                 ceil_div(&minus, magnitude)?
             } else {
-                // others - magnitude * round: the last round that is not below 0, and one more.
+                // others - magnitude * iteration: the last iteration with a value of at least 0, plus one.
                 let last = fold(BinOp::FloorDiv, &others, &Expr::constant(magnitude))?;
                 sum(&last, &Expr::constant(1))?
             };
@@ -68,8 +68,9 @@ impl Bounds {
         Ok(bounds)
     }
 
-    /// Where this loop of so many rounds begins and ends: all that occur where these conditions hold in every round, if the
-    /// loops that have a say in it are few and known.
+    /// Distinct `[first, end)` ranges of loop `number`, which has `rounds` iterations, over all iterations of the loops
+    /// on which the bounds depend. Iterations in which a condition of `sure` fails are skipped. `None` if guards
+    /// remain, a trip count is not constant, or the loops have more than `LOOKED_AT` iterations.
     pub(super) fn occurring(
         &self,
         (number, rounds): (usize, i128),
@@ -96,7 +97,7 @@ impl Bounds {
             }
             let value =
                 |var| values.iter().find(|(other, _)| *other == var).map(|(_, value)| *value);
-            // What depends on more than these loops and this one is not known to fail.
+            // A condition that depends on further loops does not evaluate, and counts as one that may hold.
             let fails = |round: i128| {
                 let value = |var| if var == own { Some(round) } else { value(var) };
                 sure.iter().any(|condition| condition.evaluate(&value) == Ok(false))
@@ -114,8 +115,8 @@ impl Bounds {
         Some(found)
     }
 
-    /// How many rounds the loop has where it has fewer than so many, if that is one number: those of the last part of a loop that
-    /// was cut into parts. 56 in parts of 6 leave 2.
+    /// Trip count in the last iteration of the outer loop of a split, if the loop has fewer than `rounds` iterations
+    /// only there: 2 for an extent of 56 that is split by 6. `None` otherwise.
     pub(super) fn last_part(&self, rounds: i128, domain: &Domain) -> Option<i128> {
         let ([], [high], []) = (self.low.as_slice(), self.high.as_slice(), self.asked.as_slice())
         else {
@@ -131,11 +132,12 @@ impl Bounds {
     }
 }
 
-/// Conditions that hold if these hold in all rounds of the loops inside: those of the worst round. `None` where it is not
-/// known which that is, or a reduced loop has a say in it: that is settled inside the loop.
+/// Conditions under which `conditions` hold in all iterations of the loops `inside`: each condition in the iteration
+/// where its margin is smallest. `None` if that iteration is unknown, or if a condition depends on a reduced loop in
+/// `inside`; bounds of that loop then enforce the condition.
 ///
 /// # Errors
-/// [`ExprError`] where an expression grows too large.
+/// [`ExprError`] if an expression grows too large.
 pub(super) fn at_worst(
     conditions: &[ExprComparison],
     inside: &[usize],

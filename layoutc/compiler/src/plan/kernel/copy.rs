@@ -1,4 +1,4 @@
-//! How a block of a tensor is copied: from where to where each of its elements goes.
+//! Copies between a tensor and a tile of it in a staging buffer: loops, indices, bounds and boundary values.
 
 use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison, ExprError};
 
@@ -14,48 +14,50 @@ use super::value::{condition, convert, scalar};
 use crate::ir::{Expr, LoopKind, Primitive, Stmt, Value};
 use crate::model::compute::Reduction;
 
-/// Which block is copied where.
+/// Iteration of a cache's loop whose tile is copied, and the half of the staging buffer that holds the tile.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
-    /// That of this round.
+    /// The current iteration, in the half of that iteration.
     Own,
-    /// The first of a loop, into the first half.
+    /// The first iteration, in the first half.
     First,
-    /// The next of a loop, into the other half.
+    /// The next iteration, in the other half.
     Next,
 }
 
-/// Into the block, or out of it.
+/// Direction of a copy: `In` from the tensor to the tile, `Out` from the tile to the tensor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     In,
     Out,
 }
 
-/// The element that a round of a copy copies.
+/// Copy of one element: the loops around the copy, and the addresses in the tensor (`whole`) and in the tile (`part`).
 pub(super) struct Copied {
-    /// The index along each axis that is not of one element: its loop and rounds, the tensor's slowest first.
+    /// Numbers and trip counts of the loops, one per axis of the tile with an extent other than 1; the greatest stride
+    /// in the tensor comes first if all strides are constant.
     pub(super) loops: Vec<(usize, i128)>,
-    /// What is computed once, before the loops.
+    /// Declaration of the loop-invariant part of the offset in the tensor, before the loops.
     pub(super) before: Vec<Stmt>,
     pub(super) whole: Expr,
-    /// The physical index, where the tensor is an image.
+    /// Physical index in the tensor if the tensor is an image; empty otherwise.
     pub(super) place: Vec<Expr>,
     pub(super) part: Expr,
-    /// What holds of the elements that there are.
+    /// Conditions under which the element is in bounds of the tensor.
     pub(super) inside: Vec<ExprComparison>,
-    /// How far apart two of them lie at most in the tensor, in elements; `None` where that is not known.
+    /// Upper bound on the distance of two copied elements in the tensor, in elements; `None` if no constant bound is
+    /// known.
     pub(super) reach: Option<i128>,
 }
 
-/// The loops of a copy with their rounds, and how far apart elements lie at most.
+/// Loops of a copy with their trip counts, and [`Copied::reach`].
 type Loops = (Vec<(usize, i128)>, Option<i128>);
 
-/// The index of a copied element, over the loops, and what holds of those that there are.
+/// Index of a copied element in its tensor, over the loops, and the conditions under which that index is in bounds.
 type Index = (Vec<Algebra>, Vec<ExprComparison>);
 
 impl Nest<'_> {
-    /// What copies one element of a block, and what is around it.
+    /// Copy of one element of the tile of cache `k`; gives the loops of the copy new names.
     pub(super) fn copied(&mut self, k: usize, which: Which) -> Result<Copied, PlanError> {
         let (index, inside) = self.index_there(k, which)?;
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
@@ -78,7 +80,8 @@ impl Nest<'_> {
         Ok(Copied { loops, before, whole, place, part, inside, reach })
     }
 
-    /// The index of an element of a block in its tensor.
+    /// Index in the tensor of the element of tile `k` at the current iterations of the copy loops, with its bounds
+    /// checks.
     fn index_there(&self, k: usize, which: Which) -> Result<Index, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let own = var(staged.at)?;
@@ -97,7 +100,8 @@ impl Nest<'_> {
             for (op, right) in
                 [(CompareOp::Ge, Algebra::constant(0)), (CompareOp::Lt, axis.extent.clone())]
             {
-                // What holds in every round holds in the next one, which there is.
+                // A condition that holds in all iterations holds in the next one too: a tile is copied only if its
+                // iteration exists.
                 let in_all = ExprComparison { left: there.clone(), op, right: right.clone() };
                 if !self.domain.holds(&in_all)? {
                     inside.push(ExprComparison { left: here.clone(), op, right });
@@ -108,8 +112,8 @@ impl Nest<'_> {
         Ok((index, inside))
     }
 
-    /// The loops of a copy with their rounds, those outermost along which elements of the tensor lie farthest apart; and how far they
-    /// lie apart at most.
+    /// Loops of the copy of tile `k`, the greatest stride in the tensor outermost, and [`Copied::reach`]. `steps` is
+    /// the offset in the tensor.
     fn loops_of_copy(&self, k: usize, steps: &Steps) -> Result<Loops, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let stride = |number: usize| steps.stride(number, &self.domain)?.as_const();
@@ -127,7 +131,7 @@ impl Nest<'_> {
         Ok((loops, reach.or_else(|| elements.as_const())))
     }
 
-    /// Gives the loops of a copy names of their own.
+    /// Assigns an unused variable name to each loop of a copy.
     fn name_loops(&mut self, loops: &[(usize, i128)]) {
         for (number, _) in loops {
             let wanted = self.domain.loops.get(*number).map_or("", |found| found.name.as_str());
@@ -141,7 +145,8 @@ impl Nest<'_> {
         }
     }
 
-    /// Where the element is in its tensor; what does not change in the copy has a name.
+    /// Offset of the element in its tensor, and the declaration of the loop-invariant part of that offset before the
+    /// copy loops. An image gets no declaration.
     fn offset_there(
         &mut self,
         k: usize,
@@ -173,7 +178,7 @@ impl Nest<'_> {
         Ok((before, add(base, rest)?))
     }
 
-    /// A loop of a copy as an index: 0 where there is one element.
+    /// Index along one axis of the tile: the variable of loop `number`, or 0 if the loop has one iteration.
     fn element(&self, number: usize) -> Result<Algebra, ExprError> {
         if self.domain.rounds(number) == Some(1) {
             return Ok(Algebra::constant(0));
@@ -181,7 +186,8 @@ impl Nest<'_> {
         digit(number)
     }
 
-    /// Where the half of a block begins that a copy is of.
+    /// Offset of a half of tile `k` in its staging buffer, in elements: `i % 2 * elements` for iteration `i` of the
+    /// cache's loop; 0 without double buffering.
     pub(super) fn half_of(&self, k: usize, which: Which) -> Result<Expr, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let later = match which {
@@ -195,7 +201,7 @@ impl Nest<'_> {
         multiply(half, Expr::int(staged.elements()))
     }
 
-    /// An element of the tensor becomes one of the block, or the other way round.
+    /// Statement that copies one element from the tensor to the tile of cache `k`, or back.
     pub(super) fn copy(&self, k: usize, way: Way, copied: &Copied) -> Result<Stmt, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let whole = (staged.whole.name.clone(), copied.whole.clone());
@@ -213,7 +219,8 @@ impl Nest<'_> {
         Ok(Stmt::Store { buffer, index, value, through: None })
     }
 
-    /// An element of the block becomes what stands for those outside the tensor, or 0.
+    /// Statement that stores the boundary value of the tensor in one element of the tile; 0 if there is no boundary
+    /// value.
     pub(super) fn clear(&self, k: usize, copied: &Copied) -> Result<Stmt, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         let dtype = staged.part.tensor.dtype;
@@ -224,7 +231,8 @@ impl Nest<'_> {
         Ok(Stmt::Store { buffer, index, value, through: None })
     }
 
-    /// Copies a block before it is used, on a core or by an item.
+    /// Statements that copy tile `k` in before its use, on a CPU or in one GPU thread. If elements of the tile may be
+    /// out of bounds, the tile is first filled with the boundary value.
     pub(super) fn copied_in(&mut self, k: usize) -> Result<Vec<Stmt>, PlanError> {
         let copied = self.copied(k, Which::Own)?;
         let mut all = Vec::new();
@@ -236,7 +244,7 @@ impl Nest<'_> {
         Ok(all)
     }
 
-    /// All elements of the block become what stands for those outside the tensor.
+    /// Statement that fills the whole tile with the boundary value, or with 0 if there is none.
     fn cleared(&self, k: usize, copied: &Copied) -> Result<Stmt, PlanError> {
         let staged = self.staged.get(k).ok_or(PlanError::Scope)?;
         if staged.outside.is_none() && self.runs != Runs::OnItems {
@@ -251,14 +259,14 @@ impl Nest<'_> {
         }))
     }
 
-    /// Copies a block after it is written.
+    /// Statements that copy tile `k` out after it is written.
     pub(super) fn copied_out(&mut self, k: usize) -> Result<Vec<Stmt>, PlanError> {
         let copied = self.copied(k, Which::Own)?;
         let one = self.copy(k, Way::Out, &copied)?;
         self.bounded(copied, one)
     }
 
-    /// The loops of a copy over the elements that there are.
+    /// Loops of a copy around the statement `one`, with bounds and guards that exclude elements outside the tensor.
     fn bounded(&self, copied: Copied, one: Stmt) -> Result<Vec<Stmt>, PlanError> {
         let Copied { loops, before, inside, .. } = copied;
         let when = |conditions: &[ExprComparison], body: Vec<Stmt>| {
@@ -283,7 +291,7 @@ impl Nest<'_> {
             }
             body = vec![self.counted(*number, [from, to], when(&bounds.asked, body)?)];
         }
-        // Axes of one element have no loop.
+        // Conditions that mention no loop of the copy: axes of extent 1 have no loop.
         let is_left = |condition: &&ExprComparison| {
             let all = self.mentioned(condition);
             !loops.iter().any(|(number, _)| all.contains(number))

@@ -1,10 +1,10 @@
 //! Estimated cost of the loops of a statement on one core, and the warning about a schedule that costs more than the
 //! planner's own.
 //!
-//! A value of a reduction takes one multiplication and addition, the loads of its operands that the register tile does
-//! not share, and a load and a store of its sum where the sums exceed the registers. A step does so for a vector of
-//! values, and waits for the sum of the step before unless other sums are in flight. Caches and translations of
-//! addresses are not counted.
+//! One iteration of a reduction takes one multiply-add, the loads of its operands that the register tile does not
+//! share, and a load and a store of the accumulator if the accumulators exceed the registers. A vector instruction
+//! executes these for one vector of elements, and waits for the previous update of the same accumulator unless other
+//! accumulators are in flight. Cache and TLB misses are not counted.
 
 use layoutc_algebra::expr::ExprError;
 
@@ -21,7 +21,7 @@ use crate::machine::{AVX2, AVX512, CPU, Registers};
 use crate::model::Manifest;
 use crate::model::compute::{KernelInstance, LoopSchedule, Statement};
 
-/// Warnings about the schedules that cost more than one and a half times the planner's own.
+/// Warnings about schedules that cost more than one and a half times the planner's own.
 pub(crate) fn slow_schedules(manifest: &Manifest, naming: &Naming<'_>) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     for compute in &manifest.computes {
@@ -59,7 +59,7 @@ fn is_for_cores(manifest: &Manifest, compute: &KernelInstance) -> bool {
         })
 }
 
-/// True for a reduction of at least `costed_values` values, and of `costed_reuse` for each element of the operands.
+/// True for a reduction of at least `costed_values` iterations, and of `costed_reuse` for each element of the operands.
 fn is_long(manifest: &Manifest, compute: &KernelInstance, statement: &Statement) -> bool {
     let elements = compute
         .operands
@@ -78,17 +78,17 @@ fn is_long(manifest: &Manifest, compute: &KernelInstance, statement: &Statement)
         })
 }
 
-/// Thousandths of a cycle that a value takes, with AVX-512 and with AVX2.
+/// Estimated time per iteration of a reduction, in thousandths of a cycle, with AVX-512 and with AVX2.
 type Cost = [i128; 2];
 
-/// True if a cost exceeds one and a half times the best, whatever the vectors.
+/// True if a cost exceeds one and a half times the best, with AVX-512 and with AVX2.
 fn is_slow(cost: Cost, best: Cost) -> bool {
     cost.iter().zip(best).all(|(cost, best)| cost.saturating_mul(2) > best.saturating_mul(3))
 }
 
 /// Kind of directive in a schedule.
 struct Directive<'s> {
-    /// Keyword.
+    /// Keyword in the manifest, as `tile`.
     name: &'static str,
     /// Location of the first loop that it names.
     place: &'s FileSpan,
@@ -96,7 +96,7 @@ struct Directive<'s> {
     without: LoopSchedule,
 }
 
-/// Kinds of directives of a schedule, each once.
+/// Directives in a schedule, one entry per kind.
 fn directives(schedule: &LoopSchedule) -> Vec<Directive<'_>> {
     let LoopSchedule { loops, splits, unroll, vectorize, parallel } = schedule;
     let is_kept = |is_tile: bool| {
@@ -129,7 +129,7 @@ fn directives(schedule: &LoopSchedule) -> Vec<Directive<'_>> {
     all.into_iter().flatten().collect()
 }
 
-/// Warning about the schedule of an instance. `cause` is the directive that costs, if one alone does.
+/// Warning about the schedule of an instance. `cause` is the directive whose removal alone would avoid the warning.
 fn warning(
     compute: &KernelInstance,
     statement: &Statement,
@@ -164,8 +164,8 @@ fn cost(
     Ok(with(AVX512)?.zip(with(AVX2)?).map(<[i128; 2]>::from))
 }
 
-/// Thousandths of a cycle that a value of a statement takes on a core with `registers`; `None` if the register tile has
-/// no constant size.
+/// Time per iteration of a statement on a core with `registers`, in thousandths of a cycle; `None` if the register tile
+/// has no constant size.
 fn cost_with(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -182,7 +182,8 @@ fn cost_with(
     Ok(cycles(&planned, &sight, bits, registers)?)
 }
 
-/// Thousandths of a cycle that a value of planned loops takes, with accumulators of `bits` bits.
+/// Time per iteration of planned loops, in thousandths of a cycle, with accumulators of `bits` bits; `None` if the
+/// register tile has no constant size.
 fn cycles(
     planned: &Planned,
     sight: &Sight<'_>,

@@ -1,7 +1,7 @@
-//! What a statement's loops go over: the storage axes of what it writes, then the reduced axes.
+//! Iteration domain of a statement: loops over the storage axes of the written tensor, then over the reduced axes.
 //!
-//! Loop `k` is `Var::Digit(k)`. RFC 0039: the loops of a computation follow the physical layout of its output, so the axes
-//! of the statement are the layout's inverse at the storage axes.
+//! Loop `k` is `Var::Digit(k)`. RFC 0039: the loops of a computation follow the physical layout of its output, so the
+//! axes of the statement are the layout's inverse at the storage axes.
 
 use layoutc_algebra::expr::{BinOp, CompareOp, Expr, ExprComparison, ExprError, Var};
 use layoutc_algebra::layout::Layout;
@@ -12,48 +12,50 @@ use super::super::arith::{ceil_div, product, scale, sum};
 use crate::model::Spanned;
 use crate::model::compute::Split;
 
-/// One loop.
+/// Loop of the iteration domain.
 #[derive(Debug, Clone)]
 pub(super) struct Loop {
-    /// Its name: that of a storage axis or of a reduced axis.
+    /// Name of the storage axis or reduced axis; a split adds `_outer` or `_inner`.
     pub(super) name: String,
-    /// How many rounds it has, over symbols.
+    /// Trip count, over symbols.
     pub(super) extent: Expr,
-    /// Whether its rounds are put together in one element.
+    /// True if the iterations contribute to one element of the result.
     pub(super) is_reduced: bool,
 }
 
-/// The loops of a statement, and what is where in them.
+/// Loops of a statement, with the statement's axes, offset and guards over these loops.
 #[derive(Debug, Clone)]
 pub(super) struct Domain {
-    /// The ranges of the loops.
+    /// Ranges of symbols and loops, for proofs and simplification.
     pub(super) facts: Facts,
-    /// All loops, also those that were cut in two.
+    /// All loops by number, including loops that were split or fused.
     pub(super) loops: Vec<Loop>,
-    /// Those that there are, by number: no loop of one round, none that was cut.
+    /// Numbers of the live loops: no split or fused loops, and none of trip count 1 unless its name is kept.
     pub(super) live: Vec<usize>,
-    /// The axes of the statement, over the loops.
+    /// Axes of the statement as expressions over the loops: the written axes, then the reduced ones.
     pub(super) axes: Vec<Expr>,
-    /// Where the element is that is written.
+    /// Offset of the written element in its buffer, in elements.
     pub(super) offset: Expr,
-    /// What holds where there is an element, or a value: each mentions a loop.
+    /// Conditions, not provable in advance, under which an iteration has an element to write or a value to reduce.
     pub(super) inside: Vec<ExprComparison>,
-    /// The loop along which vectors are to go, where the manifest names one and leaves the others to the planner.
+    /// Loop to vectorize, if the manifest names it and leaves the rest of the register tile to the planner.
     pub(super) lead: Option<usize>,
-    /// Inner loops of the tiles in the manifest: they are inside the reduction.
+    /// Inner loops of the manifest's `tile` directives: the register tile, unless a `loops` directive orders these
+    /// loops.
     pub(super) tiles: Vec<usize>,
-    /// The names of loops that there are even with one round.
+    /// Names of loops that are live even if the trip count is 1.
     kept: Vec<String>,
-    /// The loops over axes of blocks, which may be called as a loop that was cut.
+    /// Loops over axes of cache tiles. The name of one may equal the name of a loop that was split.
     aside: Vec<usize>,
 }
 
 impl Domain {
-    /// The loops over the storage axes of `layout`, or over its logical axes where its inverse is not known in closed form,
-    /// and over `reduced` axes. Those that are called as in `kept` are there even with one round.
+    /// Domain with loops over the storage axes of `layout`, or over its logical axes if the layout is swizzled or has
+    /// no inverse in closed form, and over the `reduced` axes. Loops with a name in `kept` are live even if the trip
+    /// count is 1.
     ///
     /// # Errors
-    /// [`ExprError`] where an expression grows too large.
+    /// [`ExprError`] if an expression grows too large.
     pub(super) fn new(
         layout: &Layout,
         symbols: &[Symbol],
@@ -61,7 +63,7 @@ impl Domain {
         kept: &[String],
     ) -> Result<Self, ExprError> {
         let mut all = kept.to_vec();
-        // What they are parts of is split.
+        // The loops of which a kept loop is a part must exist until they are split.
         for name in kept {
             let mut name = name.as_str();
             while let Some(whole) = name.strip_suffix("_outer").or(name.strip_suffix("_inner")) {
@@ -137,7 +139,8 @@ impl Domain {
         Ok(Some(domain))
     }
 
-    /// The physical indices and the offset at the storage axes; `None` where strides do not tell the indices.
+    /// Physical indices and offset as functions of the storage axes; `None` if a stride is not a multiple of the
+    /// physical stride of its group.
     fn places(&self, layout: &Layout) -> Result<Option<(Vec<Expr>, Expr)>, ExprError> {
         let groups = layout.physical_strides().len();
         let mut physical = vec![Expr::constant(0); groups];
@@ -165,12 +168,12 @@ impl Domain {
         Ok(Some((physical, offset)))
     }
 
-    /// An expression over a tensor's axes at the loops, where the statement's axes are that tensor's.
+    /// Substitutes the statement's axes for `Var::Axis` in `expr`, an expression over the written tensor's axes.
     fn at_axes(&self, expr: &Expr) -> Result<Expr, ExprError> {
         self.at(expr, &self.axes)
     }
 
-    /// An expression over axes, where `axes` stand for them.
+    /// Substitutes `axes` for `Var::Axis` in `expr`, and simplifies the result.
     pub(super) fn at(&self, expr: &Expr, axes: &[Expr]) -> Result<Expr, ExprError> {
         let there = expr.substitute(&|var| match var {
             Var::Axis(k) => axes.get(usize::try_from(k).ok()?).cloned(),
@@ -189,23 +192,23 @@ impl Domain {
         Ok(number)
     }
 
-    /// Whether a loop has rounds to tell apart, or is kept.
+    /// True if the trip count of a loop is not 1, or the loop's name is kept.
     fn is_live(&self, number: usize) -> bool {
         let is_it = |found: &Loop| found.extent.as_const() != Some(1) || self.is_kept(&found.name);
         self.loops.get(number).is_some_and(is_it)
     }
 
-    /// Has a loop of this name be there even with one round.
+    /// Keeps a loop of this name even if the trip count is 1.
     pub(super) fn keep(&mut self, name: &str) {
         self.kept.push(name.to_owned());
     }
 
-    /// Whether a loop of this name is there even with one round.
+    /// True if a loop of this name is kept even if the trip count is 1.
     pub(super) fn is_kept(&self, name: &str) -> bool {
         self.kept.iter().any(|kept| kept == name)
     }
 
-    /// Adds a loop that no order holds: over an axis of a block.
+    /// Adds a loop over an axis of a cache tile, outside the loop order, and returns the loop's number.
     ///
     /// # Errors
     /// As [`Domain::new`].
@@ -215,7 +218,7 @@ impl Domain {
         Ok(number)
     }
 
-    /// Adds a condition, unless it always holds.
+    /// Adds a guard, unless the guard is proven or already present.
     fn require(&mut self, condition: ExprComparison) -> Result<(), ExprError> {
         if !self.holds(&condition)? && !self.inside.contains(&condition) {
             self.inside.push(condition);
@@ -223,7 +226,7 @@ impl Domain {
         Ok(())
     }
 
-    /// Whether a condition is known to hold in every round.
+    /// True if a condition is proven to hold in every iteration.
     pub(super) fn holds(
         &self,
         ExprComparison { left, op, right }: &ExprComparison,
@@ -235,13 +238,13 @@ impl Domain {
         }
     }
 
-    /// The loop of this name.
+    /// Number of the live loop with this name; `None` if there is none.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
         self.live.iter().copied().find(|k| self.loops.get(*k).is_some_and(|l| l.name == name))
     }
 
-    /// Cuts a loop into `name_outer` and `name_inner`, which has `by` rounds. Their numbers; one of them may have one round
-    /// and be none.
+    /// Splits a loop into `name_outer` and `name_inner`, the latter with trip count `by`, and adds a guard unless `by`
+    /// divides the extent. Returns the numbers of the outer and the inner loop; one with trip count 1 is not in `live`.
     ///
     /// # Errors
     /// As [`Domain::new`].
@@ -267,7 +270,7 @@ impl Domain {
         Ok([outer, inner])
     }
 
-    /// Splits the loops that a schedule splits. A factor beyond a constant extent is at most the next power of two.
+    /// Applies the splits of a schedule. A factor above a constant extent is reduced to the next power of two.
     ///
     /// # Errors
     /// As [`Domain::new`].
@@ -286,7 +289,8 @@ impl Domain {
         Ok(())
     }
 
-    /// Makes one loop, called `name`, of two with known rounds; it changes the inner one's index fastest.
+    /// Fuses two loops into one called `name`, in which the index of `inner` varies fastest, and returns its number;
+    /// `None` if a trip count is not constant.
     ///
     /// # Errors
     /// As [`Domain::new`].
@@ -306,7 +310,7 @@ impl Domain {
         Ok(Some(fused))
     }
 
-    /// Writes expressions in the place of loops, everywhere.
+    /// Substitutes expressions for loop variables in the offset, the axes and the guards.
     fn replace(&mut self, loops: &[(usize, Expr)]) -> Result<(), ExprError> {
         let loops: Vec<(Var, &Expr)> = loops
             .iter()
@@ -326,41 +330,41 @@ impl Domain {
         Ok(())
     }
 
-    /// The rounds of a loop, where they are known.
+    /// Trip count of a loop; `None` if the trip count is not constant.
     pub(super) fn rounds(&self, number: usize) -> Option<i128> {
         self.loops.get(number)?.extent.as_const()
     }
 
-    /// Gives a loop so many rounds, no more than it had; and gives those that it had.
+    /// Sets the trip count of a loop to at most its previous one, which is returned.
     pub(super) fn set_rounds(&mut self, number: usize, rounds: Expr) -> Option<Expr> {
         let found = self.loops.get_mut(number)?;
         Some(std::mem::replace(&mut found.extent, rounds))
     }
 
-    /// Whether the rounds of a loop are put together in one element.
+    /// True if the iterations of a loop contribute to one element of the result.
     pub(super) fn is_reduced(&self, number: usize) -> bool {
         self.loops.get(number).is_some_and(|found| found.is_reduced)
     }
 
-    /// Has the rounds of a loop be values of their own.
+    /// Clears `is_reduced` of a loop: its iterations get accumulators of their own (partial sums), or carry the output
+    /// from one to the next (split-K).
     pub(super) fn put_together_later(&mut self, number: usize) {
         if let Some(found) = self.loops.get_mut(number) {
             found.is_reduced = false;
         }
     }
 
-    /// Whether a loop is one of these, or what is left around a part that was cut off one of them.
+    /// True if `names` contains the name of a loop, or of a split loop of which it is the outer part.
     pub(super) fn is_among(&self, number: usize, names: &[Spanned<String>]) -> bool {
         self.position_of_part(number, names, &["_outer"]).is_some()
     }
 
-    /// Position of a loop in a list of names: of its own name, or of the loop of which it is a part.
+    /// Position in `names` of a loop's name, or of a split loop of which it is a part.
     pub(super) fn position(&self, number: usize, names: &[Spanned<String>]) -> Option<usize> {
         self.position_of_part(number, names, &["_outer", "_inner"])
     }
 
-    /// Position of a loop in a list of names: of its own name, or of a split loop of which it is a part with one of these
-    /// suffixes.
+    /// Position in `names` of a loop's name, or of a split loop of which it is a part with one of the suffixes `parts`.
     fn position_of_part(
         &self,
         number: usize,
@@ -378,7 +382,7 @@ impl Domain {
         }
     }
 
-    /// The loops that an expression mentions.
+    /// Numbers of the live loops that an expression mentions.
     pub(super) fn mentioned(&self, expr: &Expr) -> Vec<usize> {
         let is_there =
             |k: &usize| var(*k).is_ok_and(|wanted| expr.mentions(&|other| other == wanted));
@@ -386,15 +390,15 @@ impl Domain {
     }
 }
 
-/// The variable of a loop.
+/// Variable of a loop.
 ///
 /// # Errors
-/// [`ExprError::TooLarge`] for a number that no loop has.
+/// [`ExprError::TooLarge`] if the number exceeds 32 bits.
 pub(super) fn var(number: usize) -> Result<Var, ExprError> {
     u32::try_from(number).map(Var::Digit).map_err(|_| ExprError::TooLarge)
 }
 
-/// A loop as an expression.
+/// Variable of a loop as an expression.
 ///
 /// # Errors
 /// As [`var`].

@@ -1,4 +1,4 @@
-//! What can be said of the loops of an instance, for people and tools.
+//! Description of a kernel's planned loops, for reports and tools.
 
 use layoutc_algebra::expr::{Expr, Var};
 
@@ -11,24 +11,24 @@ use crate::machine::Registers;
 use crate::model::Manifest;
 use crate::model::compute::KernelInstance;
 
-/// A loop of a statement.
+/// Loop of a statement, as planned for a CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopFacts {
-    /// That of a storage axis of what is written, or of a reduced axis, or of a part of one.
+    /// Name of a storage axis of the written tensor or of a reduced axis; a split adds `_outer` or `_inner`.
     pub name: String,
-    /// How many rounds it has, over the symbols of the instance.
+    /// Trip count, over the symbols of the kernel instance.
     pub extent: Expr,
-    /// Whether its rounds are put together in one element.
+    /// True if the iterations contribute to one element of the result.
     pub is_reduced: bool,
-    /// Whether it goes over elements that are put together at once.
+    /// True if the loop belongs to the register tile.
     pub is_at_once: bool,
-    /// Whether cores share its rounds.
+    /// True if the iterations run in parallel on CPU threads.
     pub is_parallel: bool,
-    /// The blocks that are used in a round of it, each with its extents: `A_block`.
+    /// Cache tiles that are copied once per iteration, each with the name of its buffer (`A_block`) and its extents.
     pub blocks: Vec<(String, Vec<i128>)>,
 }
 
-/// The loops of each statement as a core with these registers does them, outermost first.
+/// Loops of each statement of a kernel instance on a CPU with these vector registers, outermost first.
 ///
 /// # Errors
 /// As [`super::cpu_kernel`].

@@ -1,4 +1,4 @@
-//! How the values of one element are put together: what they begin with, and which reads may be left out.
+//! Reduction operators: identities, initial values, and reads whose out-of-bounds iterations are skipped.
 
 use super::value::{float_constant, integer_constant, scalar};
 use crate::base::cast::range;
@@ -6,7 +6,7 @@ use crate::base::dtype::Scalar;
 use crate::ir::{Update, Value, ValueOp};
 use crate::model::compute::{Arithmetic, Reduction, Statement, TypedExpr, TypedExprKind};
 
-/// How a statement's values are put together.
+/// IR operator that combines the accumulator with a new value.
 pub(super) fn how(op: Reduction) -> Update {
     match op {
         Reduction::Assign => Update::Set,
@@ -17,7 +17,7 @@ pub(super) fn how(op: Reduction) -> Update {
     }
 }
 
-/// What the result is called on the way.
+/// Name of the accumulator variable in generated code.
 pub(super) fn word(op: Reduction) -> &'static str {
     match op {
         Reduction::Assign => "value",
@@ -28,7 +28,7 @@ pub(super) fn word(op: Reduction) -> &'static str {
     }
 }
 
-/// The operator that puts two values together; `None` where the second takes the place of the first.
+/// Operator that combines two values of a reduction; `None` for an assignment.
 pub(super) fn operator(op: Reduction) -> Option<ValueOp> {
     match op {
         Reduction::Assign => None,
@@ -39,13 +39,13 @@ pub(super) fn operator(op: Reduction) -> Option<ValueOp> {
     }
 }
 
-/// What leaves every value as it is.
+/// Identity of a reduction operator in the type `ty`; 0 for an assignment.
 pub(super) fn identity(op: Reduction, ty: Scalar) -> Value {
     let (integer, float) = identities(op, ty);
     if is_float(ty) { float_constant(ty, float) } else { integer_constant(ty, integer) }
 }
 
-/// The same for integers of this type, and for floats.
+/// Identity of a reduction operator as an integer of type `ty`, and as a float.
 fn identities(op: Reduction, ty: Scalar) -> (i128, f64) {
     match op {
         Reduction::Assign | Reduction::Sum => (0, 0.0),
@@ -55,7 +55,8 @@ fn identities(op: Reduction, ty: Scalar) -> (i128, f64) {
     }
 }
 
-/// What an element held, as the first of the values: a NaN is no least or greatest one.
+/// Initial accumulator value from the previous value `held` of an element. A NaN is replaced by the identity in a
+/// minimum or maximum of floats that accumulates.
 pub(super) fn as_first(statement: &Statement, held: Value) -> Value {
     let ty = statement.accumulator;
     match operator(statement.op).filter(|_| statement.accumulate && is_float(ty)) {
@@ -70,7 +71,7 @@ fn is_float(ty: Scalar) -> bool {
     matches!(ty, Scalar::F32 | Scalar::F64)
 }
 
-/// The statement that gives the elements of another one what leaves every value as it is.
+/// Statement that initializes the elements written by `statement` with the identity of its reduction operator.
 pub(super) fn before_any(statement: &Statement) -> Statement {
     let ty = statement.accumulator;
     let (integer, float) = identities(statement.op, ty);
@@ -85,8 +86,9 @@ pub(super) fn before_any(statement: &Statement) -> Statement {
     }
 }
 
-/// Whether a value that lies outside its tensor leaves the whole as it is: the rounds in which it does are left out then. In
-/// a sum that is a factor that stands for 0, in a minimum or maximum the identity.
+/// Read of `value` whose boundary value makes an iteration contribute nothing, so that the loops skip iterations in
+/// which the read is out of bounds: a factor with boundary value 0 in a sum, or the whole value if the boundary value
+/// is the identity of a minimum or maximum. `None` if there is no such read.
 pub(super) fn may_leave_out(op: Reduction, value: &TypedExpr) -> Option<&TypedExpr> {
     let outside = |value: &TypedExpr| match &value.kind {
         TypedExprKind::Read(read) => read.outside.as_ref().map(|outside| outside.value.clone()),
@@ -107,7 +109,7 @@ pub(super) fn may_leave_out(op: Reduction, value: &TypedExpr) -> Option<&TypedEx
     }
 }
 
-/// What a product is of.
+/// Factors of a product, from left to right. Negations and conversions are looked through.
 fn factors(value: &TypedExpr) -> Vec<&TypedExpr> {
     let (mut open, mut found) = (vec![value], Vec::new());
     while let Some(value) = open.pop() {

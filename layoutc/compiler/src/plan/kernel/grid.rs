@@ -1,16 +1,18 @@
-//! How the items of a group share elements that are put together: each has a grid of them, and reads what its rows have in common
-//! once.
+//! Assignment of a register tile to each thread of a thread block: the threads form a grid over the elements of the
+//! block's output tile, and a thread reads each operand element once for all its elements that use it.
 
 use super::super::lower::PlanError;
 use super::nest::Nest;
 use crate::ir::{Expr, Stmt};
 use crate::machine::GPU;
 
-/// Of each loop that the items share, over how many neighbouring rounds they lie; the others are rounds of every item.
+/// Number of threads along each distributed loop. Adjacent iterations belong to adjacent threads; each thread executes
+/// `extent / threads` iterations of the loop.
 pub(super) struct Grid(Vec<i64>);
 
 impl Nest<'_> {
-    /// The grid for which an item reads least, where every item has as many elements; `None` where they do not come out even.
+    /// Grid over `loops` with the fewest elements read per thread; `None` if no grid of `GPU.threads` threads divides
+    /// the trip counts, or if a trip count is not constant.
     pub(super) fn grid(&self, loops: &[usize]) -> Option<Grid> {
         let extents = loops.iter().map(|number| self.domain.rounds(*number));
         let extents: Vec<i64> =
@@ -18,7 +20,7 @@ impl Nest<'_> {
         let mut best: Option<(i64, Vec<i64>)> = None;
         for items in grids(&extents, GPU.threads) {
             let read = self.read_by_item(loops, &extents, &items)?;
-            // Of those that read as much, the one with the most neighbours along the last loop: it comes first.
+            // Of grids with equal cost, the first has the most threads along the last loop.
             if best.as_ref().is_none_or(|(least, _)| read < *least) {
                 best = Some((read, items));
             }
@@ -26,7 +28,9 @@ impl Nest<'_> {
         best.map(|(_, items)| Grid(items))
     }
 
-    /// How many elements an item reads for a round of the reduction. What is written apart counts as if it were read.
+    /// Number of elements that a thread reads per iteration of the reduction. If stores would not be coalesced, with
+    /// fewer than `GPU.sector_elements` threads along the output's unit-stride loop, the number of elements of the tile
+    /// is added.
     fn read_by_item(&self, loops: &[usize], extents: &[i64], items: &[i64]) -> Option<i64> {
         let rounds = |number: usize| {
             let k = loops.iter().position(|other| *other == number)?;
@@ -50,7 +54,8 @@ impl Nest<'_> {
         all.checked_add(if apart { extents.iter().product() } else { 0 })
     }
 
-    /// The round of each loop that an item does, from its number among `element` and the rounds that it has `done`.
+    /// Declarations of the variables of `loops`, outermost first. `element` is the variable of the thread loop; `done`
+    /// counts the iterations of that loop that the thread has completed.
     pub(super) fn rounds_in(
         &self,
         Grid(items): &Grid,
@@ -89,7 +94,7 @@ impl Nest<'_> {
     }
 }
 
-/// A digit of a number: what is left of it by so many, of those values.
+/// Mixed-radix digit `name / by % values`, without the modulo if `values` is `None`.
 fn digit(name: &str, by: i64, values: Option<i64>) -> Expr {
     let mut value = Expr::name(name);
     if by > 1 {
@@ -101,8 +106,8 @@ fn digit(name: &str, by: i64, values: Option<i64>) -> Expr {
     }
 }
 
-/// All ways to let so many items, a power of two, lie over the rounds of loops, whole parts of each; first those with the most
-/// along the last.
+/// Grids of `items` threads, a power of two, over loops with these extents: powers of two that divide the extents and
+/// multiply to `items`. Grids with more threads along the last loop come first.
 fn grids(extents: &[i64], items: i64) -> Vec<Vec<i64>> {
     let Some((extent, rest)) = extents.split_first() else {
         return if items == 1 { vec![Vec::new()] } else { Vec::new() };

@@ -1,5 +1,5 @@
-//! A statement as a kernel for work groups: the items of a group copy blocks into the memory that they share, and do a round of
-//! the outer loops together.
+//! Statement as a kernel for thread blocks: the threads of a block copy tiles into shared memory, and execute one
+//! iteration of the outer loops together.
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprComparison};
 
@@ -15,28 +15,30 @@ use super::value::condition;
 use crate::ir::{Compare, Expr, LoopKind, Primitive, Stmt, Storage, Update, Value};
 use crate::machine::GPU;
 
-/// The loops of a statement, as a group does them.
+/// Distribution of a statement's loops over thread blocks and threads.
 struct Shares {
-    /// A group does one round of these.
+    /// Loops whose iterations are distributed over thread blocks, outermost first.
     outer: Vec<usize>,
-    /// The items share the rounds of these.
+    /// Loops whose iterations are distributed over the threads of a thread block.
     items: Vec<usize>,
-    /// All items do these.
+    /// Reduced loops, which every thread executes in full.
     reduced: Vec<usize>,
-    /// How many rounds the items share.
+    /// Number of iterations that are distributed over the threads: the product of the trip counts of `items`.
     rounds: i64,
-    /// Which of them an item does, where values are put together; else every so manyth.
+    /// Assignment of iterations to threads in a reduction. If `None`, each thread executes every n-th iteration, n
+    /// being the number of threads.
     grid: Option<Grid>,
-    /// A name for one of those rounds, and for how many an item has done.
+    /// Name of the variable of the thread loop, and of the counter of iterations that a thread has completed.
     round: String,
     done: String,
 }
 
 impl Nest<'_> {
-    /// What one item does, and how many there are.
+    /// Body of the kernel, and the number of its threads over all thread blocks.
     ///
     /// # Errors
-    /// [`PlanError::Choice`] where it is not known how many rounds the items share.
+    /// [`PlanError::Choice`] if the number of iterations to distribute over threads is not constant or exceeds
+    /// [`MOST_AT_ONCE`], if a thread block would use only a part of a tile, or if offsets exceed 32 bits.
     pub(super) fn write_group(mut self) -> Result<(Vec<Stmt>, Items), PlanError> {
         let shares = self.shares()?;
         let mut count = Algebra::constant(1);
@@ -71,8 +73,8 @@ impl Nest<'_> {
         Ok((body, items))
     }
 
-    /// Which loops go over groups, and which over the items of one: those inside the last block that is used outside all
-    /// reduced loops, or else those over elements that are put together at once.
+    /// Distributes the loops. Those up to the innermost cache outside the reduction, or all before the first reduced
+    /// loop if there is no such cache, go to thread blocks; the rest of the loops that are not reduced go to threads.
     fn shares(&mut self) -> Result<Shares, PlanError> {
         let first = self.order.first_reduced;
         let places = self
@@ -104,8 +106,8 @@ impl Nest<'_> {
         Ok(Shares { outer, items, reduced, rounds, grid, round, done })
     }
 
-    /// Refuses blocks that a group would do a part of: those that are written outside the last loop that groups share, and those inside
-    /// the reduction where loops outside it go over items.
+    /// Rejects caches of whose tile a thread block would use only a part: written tiles of loops other than `last`, the
+    /// innermost with a cache outside the reduction, and tiles inside the reduction if threads share loops outside it.
     fn are_of_one_group(&self, last: Option<usize>, cut: usize) -> Result<(), PlanError> {
         let first = self.order.first_reduced;
         for staged in &self.staged {
@@ -133,7 +135,7 @@ impl Nest<'_> {
         Ok(())
     }
 
-    /// What a group does in one round of the outer loops.
+    /// Statements of a thread block for one iteration of the outer loops.
     fn group_round(&mut self, shares: &Shares, at: &At) -> Result<Vec<Stmt>, PlanError> {
         let mut body = Vec::new();
         let outside = |nest: &Self, reduced: bool| -> Vec<usize> {
@@ -154,7 +156,7 @@ impl Nest<'_> {
         if is_copied {
             body.push(Primitive::Barrier.into());
         }
-        // What a reduced loop leaves out is no matter of elements.
+        // Conditions on reduced loops restrict values, not the elements to store.
         let is_element = |condition: &&ExprComparison| {
             !self.mentioned(condition).iter().any(|number| shares.reduced.contains(number))
         };
@@ -182,7 +184,7 @@ impl Nest<'_> {
             if self.statement.accumulate {
                 body.push(self.share(shares, first)?);
             } else {
-                // Numbers that stay in registers have no address.
+                // Unrolled: an array is kept in registers only if all its indices are constant.
                 let (name, from, to) = (shares.done.clone(), Expr::int(0), Expr::int(elements));
                 let kind = LoopKind::Unrolled(elements);
                 body.push(Stmt::For { name, from, to, step: 1, kind, body: first });
@@ -205,13 +207,13 @@ impl Nest<'_> {
             body.extend(self.copied_by_items(*k, Which::Own, Way::Out)?);
         }
         if !near.is_empty() {
-            // The next round of the group writes to the same blocks.
+            // The next iteration of the thread block overwrites the same tiles.
             body.push(Primitive::Barrier.into());
         }
         Ok(body)
     }
 
-    /// The reduced loops, which every item goes through, with what is put together innermost.
+    /// Reduced loops `rest`, executed by every thread, with the thread loop that updates the accumulators innermost.
     fn reduced_by_items(
         &mut self,
         shares: &Shares,
@@ -297,7 +299,7 @@ impl Nest<'_> {
         Ok(all)
     }
 
-    /// In a round of a loop, what is read of a block with two halves lies in one of them.
+    /// Adds the offset of the current half to all accesses in `at` to double-buffered tiles of loop `number`.
     fn enter_halves(&self, number: usize, at: &mut At) -> Result<(), PlanError> {
         for k in self.blocks_at(number) {
             let Some(staged) = self.staged.get(k) else { continue };
@@ -311,12 +313,13 @@ impl Nest<'_> {
         Ok(())
     }
 
-    /// The value of an item that is put together, in the round that it does.
+    /// Accumulator of the thread's current iteration: the array element with the index `done`.
     fn held_by(&self, shares: &Shares) -> Value {
         Value::Item { array: self.accumulator.clone(), index: Expr::name(&shares.done) }
     }
 
-    /// The offsets in a round that an item does: nothing is named, for what is named there has 32 bits.
+    /// Copy of `at` inside the thread loop, with the terms of the distributed loops added to the offsets. The terms are
+    /// not stored in variables, because variables declared in a thread loop have 32 bits.
     fn at_item(&self, shares: &Shares, at: &At) -> Result<At, PlanError> {
         let mut inner = at.clone();
         inner.open.extend(&shares.items);
@@ -344,7 +347,7 @@ impl Nest<'_> {
         Ok(inner)
     }
 
-    /// The rounds that the items share, under a condition.
+    /// Thread loop around `body`, which is guarded by `conditions`.
     fn shared(
         &self,
         shares: &Shares,
@@ -359,7 +362,8 @@ impl Nest<'_> {
         self.share(shares, vec![Stmt::If { condition, likely: false, body, otherwise }])
     }
 
-    /// The rounds that the items share: each item does as many as every other.
+    /// Thread loop around `body`. The trip count is rounded up to a multiple of the number of threads, so that all
+    /// threads execute equally many iterations; a guard excludes the excess ones.
     fn share(&self, shares: &Shares, body: Vec<Stmt>) -> Result<Stmt, PlanError> {
         let whole = shares
             .rounds
@@ -383,7 +387,7 @@ impl Nest<'_> {
         Ok(Stmt::For { name, from, to, step: 1, kind, body })
     }
 
-    /// The items copy a block: into the memory that they share, or out of it.
+    /// Statements with which the threads of a block copy tile `k` in or out together.
     fn copied_by_items(
         &mut self,
         k: usize,
@@ -425,7 +429,8 @@ impl Nest<'_> {
         Ok(copied.before.into_iter().chain([share]).collect())
     }
 
-    /// Refuses blocks of which two elements lie farther apart than 32 bits tell: items count in those.
+    /// Rejects a tile whose elements in the tensor span 2^31 elements or more: index arithmetic in thread loops has 32
+    /// bits.
     fn is_near(&self, k: usize, copied: &Copied) -> Result<(), PlanError> {
         let Some(staged) = self.staged.get(k) else { return Ok(()) };
         if copied.reach.is_some_and(|reach| reach <= i128::from(i32::MAX)) {

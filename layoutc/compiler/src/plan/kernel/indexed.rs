@@ -1,5 +1,5 @@
-//! Elements at indices that are read: each index has a name of its own, is looked at where it may lie outside, and stands in the
-//! offset then.
+//! Data-dependent accesses (gather, scatter): each index that is computed from data is stored in a variable, checked
+//! against the extent if it may be out of bounds, and used in the offset of the element.
 
 use std::cell::RefCell;
 
@@ -13,30 +13,32 @@ use crate::base::dtype::Scalar;
 use crate::ir::{Compare, Expr, Stmt, Value, ValueOp};
 use crate::model::compute::{BufferRef, DataIndex, KernelInstance, TypedExpr, TypedExprKind};
 
-/// Names for the indices of a value, and the statements that give them.
+/// Variable names for the indices in a value, and the declarations of these variables.
 pub(super) struct Named<'a> {
     names: RefCell<Namer<'a>>,
     before: RefCell<Vec<Stmt>>,
 }
 
-/// An access at indices that are named: they, and the condition under which all lie inside.
+/// Index of an access, one expression per axis, and the condition under which all checked indices are in bounds; `None`
+/// if no index is checked.
 pub(super) struct Place {
     pub(super) index: Vec<Expr>,
     pub(super) is_inside: Option<Value>,
 }
 
-/// How a value becomes a number, and an index over axes an expression.
+/// Functions that lower a value (`number`) and an index expression over axes (`index`), and their context.
 pub(super) struct Lowering<'a> {
     pub(super) number: &'a dyn Fn(&TypedExpr) -> Result<Value, PlanError>,
     pub(super) index: &'a dyn Fn(&Algebra) -> Result<Expr, PlanError>,
-    /// An expression over symbols.
+    /// Bindings of the symbols.
     pub(super) symbol: &'a Scope<'a>,
     pub(super) compute: &'a KernelInstance,
     pub(super) runs: Runs,
 }
 
 impl Lowering<'_> {
-    /// Whether a value lies inside as the caller has promised it, which cores can assert.
+    /// True if the caller guarantees the range of an operand that `value` reads, so that CPU code asserts the bounds of
+    /// `value`.
     fn promised(&self, value: &TypedExpr) -> bool {
         let mut operands = (0..).zip(&self.compute.operands);
         self.runs != Runs::OnItems
@@ -45,20 +47,21 @@ impl Lowering<'_> {
 }
 
 impl<'a> Named<'a> {
-    /// Nothing named yet; `names` has the names that are taken.
+    /// Context without indices; `names` holds the names in use.
     pub(super) fn new(names: Namer<'a>) -> Self {
         Self { names: RefCell::new(names), before: RefCell::new(Vec::new()) }
     }
 
-    /// The statements, in their order.
+    /// Declarations and assertions, in order of execution.
     pub(super) fn into_stmts(self) -> Vec<Stmt> {
         self.before.into_inner()
     }
 
-    /// Names the indices of an access to `bound`.
+    /// Declares variables for the indices of an access to `bound`, and returns the index. An index expression that
+    /// needs no check gets no variable.
     ///
     /// # Errors
-    /// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+    /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
     pub(super) fn place(
         &self,
         bound: &Bound,
@@ -98,7 +101,7 @@ impl<'a> Named<'a> {
         Ok(Place { index, is_inside: inside })
     }
 
-    /// The names that are taken.
+    /// Copy of the names in use.
     pub(super) fn names(&self) -> Namer<'a> {
         self.names.borrow().clone()
     }
@@ -112,7 +115,7 @@ impl<'a> Named<'a> {
     }
 }
 
-/// Whether an integer of 64 bits is at least 0 and below an extent: as one without a sign it is below.
+/// Condition `0 <= value < extent` for a 64-bit signed integer, as one unsigned comparison.
 fn below(value: Value, extent: Expr) -> Value {
     let [signed, unsigned] = [Scalar::I64, Scalar::U64].map(scalar);
     let convert = |value| Value::Convert { from: signed, to: unsigned, value: Box::new(value) };
@@ -123,7 +126,7 @@ fn below(value: Value, extent: Expr) -> Value {
     Value::binary(ValueOp::Less, unsigned, convert(value), extent)
 }
 
-/// The axes of a tensor at indices that lie inside.
+/// Scope that binds the axes of `bound` to in-bounds indices, with all other variables taken from `symbol`.
 pub(super) fn at_indices<'s>(
     bound: &'s Bound,
     index: &'s [Expr],
@@ -139,15 +142,15 @@ pub(super) fn at_indices<'s>(
     }
 }
 
-/// The offset of an element at indices that lie inside.
+/// Offset of the element at in-bounds indices, in elements.
 ///
 /// # Errors
-/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub(super) fn offset(bound: &Bound, index: &[Expr], symbol: &Scope<'_>) -> Result<Expr, PlanError> {
     lower(bound.tensor.layout.offset(), &at_indices(bound, index, symbol))
 }
 
-/// The element at indices that lie inside, in the type that it is computed in.
+/// Element at in-bounds indices, in its compute type.
 ///
 /// # Errors
 /// As [`offset`].

@@ -1,4 +1,4 @@
-//! A statement as a kernel: an item of the launch does one round of all outer loops.
+//! Statement as a kernel without shared memory: each work item executes one iteration of all outer loops.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, ExprComparison};
 
@@ -17,14 +17,14 @@ use crate::ir::{
     Expr, Function, LaunchAxis, LoopKind, Primitive, Returns, Stmt, Storage, Update, Value,
 };
 
-/// How many items there are.
+/// Launch size of `count` work items.
 fn items(count: &Algebra, scope: &super::super::lower::Scope<'_>) -> Result<Items, PlanError> {
     let may_be_none = range(count, scope).low.is_none_or(|low| low <= 0);
     Ok(Items { count: lower(count, scope)?, may_be_none })
 }
 
-/// The kernel that writes the fill value to all of what is written, before the elements; `None` where there is no padding to
-/// fill.
+/// Kernel called `name` that writes the fill value to the whole target before the elements are written. `None` if there
+/// is no padding to fill, or if the target is an image, an intermediate tensor, or has elements of less than a byte.
 pub(super) fn padding(
     frame: &Frame<'_>,
     target: &Bound,
@@ -57,10 +57,10 @@ pub(super) fn padding(
 }
 
 impl Nest<'_> {
-    /// What one item does, and how many there are.
+    /// Body of the kernel, and the number of work items.
     ///
     /// # Errors
-    /// [`PlanError`] where a number leaves 64 bits.
+    /// [`PlanError`] if an integer does not fit 64 bits.
     pub(super) fn write_item(mut self) -> Result<(Vec<Stmt>, Items), PlanError> {
         let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
         self.has_blocks_of_one(&outer)?;
@@ -97,7 +97,7 @@ impl Nest<'_> {
         Ok((body, items))
     }
 
-    /// Refuses blocks that several items would use, each with a copy of its own.
+    /// Rejects a cache at a loop of `outer` other than the last: several work items would each hold a copy of its tile.
     fn has_blocks_of_one(&self, outer: &[usize]) -> Result<(), PlanError> {
         let before = outer.split_last().map_or(&[][..], |(_, before)| before);
         let Some(staged) = self.staged.iter().find(|staged| before.contains(&staged.at)) else {
@@ -114,14 +114,15 @@ impl Nest<'_> {
         })
     }
 
-    /// The round of each loop that an item is, the innermost loop's changing fastest.
+    /// Declarations of the variables of the loops `outer`, outermost first: the work item's number `item`, delinearized
+    /// with the last loop fastest.
     pub(super) fn rounds_of(&self, item: &str, outer: &[usize]) -> Result<Vec<Stmt>, PlanError> {
         let mut lets = Vec::new();
         let mut inside = Algebra::constant(1);
         for (place, number) in outer.iter().enumerate().rev() {
             let Some(found) = self.domain.loops.get(*number) else { continue };
             let mut value = Expr::name(item);
-            // Where a loop has no rounds there is no item.
+            // A loop with trip count 0 leaves no work items; avoids a division by 0.
             if inside.as_const() == Some(0) || found.extent.as_const() == Some(0) {
                 value = Expr::int(0);
                 inside = Algebra::constant(1);
@@ -142,12 +143,12 @@ impl Nest<'_> {
         Ok(lets)
     }
 
-    /// Whether an image is written.
+    /// True if the statement writes an image.
     pub(super) fn is_image(&self) -> bool {
         self.accesses.first().is_some_and(|target| target.bound.image.is_some())
     }
 
-    /// Writes the texel whose elements were put together; what lies in padding is 0.
+    /// Emits the write of a texel from its accumulated elements; elements in padding are 0.
     pub(super) fn put(&mut self) -> Result<Vec<Stmt>, PlanError> {
         let Some(target) = self.accesses.first() else { return Ok(Vec::new()) };
         let Some([_, put]) = target.bound.image.clone() else { return Ok(Vec::new()) };
@@ -187,7 +188,7 @@ impl Nest<'_> {
         let mut args = vec![Expr::name(&image)];
         let last = target.place.len().saturating_sub(1);
         for (k, index) in target.place.iter().enumerate() {
-            // The texel of the first lane.
+            // Index of the texel's first lane.
             let first = match lanes {
                 Some(lane) => index.substitute(&|var| {
                     super::domain::var(lane)

@@ -1,5 +1,5 @@
-//! Sums of one element put together in several lanes, where no loop of what is written has vectors: every so manyth value goes into
-//! the same lane, and the lanes are put together in the end.
+//! Partial sums (rfactor) of one element, used if no loop of the written tensor can be vectorized: the reduction is
+//! split over L accumulators, value k goes to accumulator k mod L, and a tree combines the accumulators at the end.
 
 use layoutc_algebra::expr::{ExprComparison, ExprError};
 
@@ -14,16 +14,17 @@ use crate::ir::{Expr, LoopKind, Stmt, Value};
 use crate::machine::{CPU, Registers};
 use crate::model::compute::{MathFunction, Reduction, Statement, TypedExprKind};
 
-/// The loops of the lanes of one element.
+/// Loops of the partial sums of one element.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OwnLanes {
-    /// The loop over them.
+    /// Number of the loop over the accumulators.
     pub(super) number: usize,
-    /// The reduced loop that is left around them.
+    /// Number of the reduced loop around the loop over the accumulators.
     pub(super) around: usize,
 }
 
-/// Whether the values of a statement may go into lanes: not where computing one takes so long that the order does not matter.
+/// True if a statement may use partial sums: a reduction without divisions and without calls of functions other than
+/// `abs` and `sqrt`. After slower operations, the latency of the accumulation does not matter.
 pub(super) fn may_have_lanes(statement: &Statement) -> bool {
     let mut is_quick = statement.op != Reduction::Assign && !statement.value.divides();
     statement.value.walk(&mut |value| {
@@ -34,8 +35,9 @@ pub(super) fn may_have_lanes(statement: &Statement) -> bool {
     is_quick
 }
 
-/// Cuts lanes off the reduced loop along which all that is read stays or goes on by one, and rows off the `outer` loops: the
-/// lanes, and the loops inside the reduction but for that around the lanes. `None` where there is no such loop, it is short, or borders cut it.
+/// Splits the loop over accumulators off the first reduced loop along which no read is guarded, and all reads have
+/// stride 0 or 1, at least one of them 1; may split rows off `outer`. Returns the new loops, and those inside `around`,
+/// outermost first. `None` if there is no such loop, or the first one has fewer than two vectors of iterations.
 pub(super) fn lanes(
     domain: &mut Domain,
     outer: &mut Vec<usize>,
@@ -80,7 +82,9 @@ pub(super) fn lanes(
 }
 
 impl Nest<'_> {
-    /// Around the lanes of one element: the conditions under which there is a value for each, and the same of the last lane.
+    /// Conditions that mention the loop over accumulators, and the conditions under which these hold for all
+    /// accumulators. `None` if `number` is not the loop around the accumulators, or if the latter conditions are
+    /// unknown.
     pub(super) fn lanes_cut_off(
         &self,
         number: usize,
@@ -95,7 +99,8 @@ impl Nest<'_> {
         Ok(at_worst(&own, &[lanes.number], &self.domain)?.map(|worst| [own, worst]))
     }
 
-    /// Puts the lanes of an element together, half of them with the other half until one is left, and stores it.
+    /// Emits the tree that combines the accumulators of an element, the upper half with the lower half until one value
+    /// is left, and the store of that value.
     pub(super) fn lanes_together(&self, lanes: usize, at: &At) -> Result<Vec<Stmt>, PlanError> {
         let (op, ty) = (self.statement.op, scalar(self.statement.accumulator));
         let mut all = Vec::new();

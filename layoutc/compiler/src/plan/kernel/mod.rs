@@ -1,8 +1,7 @@
-//! Kernels: the loops of an instance in the physical order of what it writes, and the value of each round.
+//! Kernels: loop nests over a kernel instance's tensors, in the physical order of the written tensor.
 //!
 //! Source: RFC 0039, "the loop order is rewritten along the new layout". A statement becomes one nest: loops over the
-//! storage axes of its target, then the reduced ones; where elements are put together several at once, in an array of the
-//! function's own.
+//! storage axes of its target, then the reduced ones. The accumulators of a register tile are a local array.
 
 mod access;
 mod block;
@@ -57,30 +56,30 @@ use crate::model::layout_names;
 use crate::model::{Manifest, Tensor};
 use crate::passes::{self, Ranges};
 
-/// Functions of the mathematical library: a kernel's own names leave them alone.
+/// Functions of the C math library; the names of a kernel's variables avoid them.
 const MATH: [&str; 10] =
     ["exp", "log", "sqrt", "tanh", "erf", "floor", "pow", "fabs", "fmin", "fmax"];
 
-/// A buffer of a kernel.
+/// Buffer of a kernel.
 #[derive(Debug)]
 struct Bound {
-    /// The tensor, its symbols numbered as the kernel's.
+    /// Tensor, with its symbols renumbered to the kernel's.
     tensor: Tensor,
-    /// What the buffer is called.
+    /// Name of the parameter or array.
     name: String,
-    /// The functions that read and write elements that share bytes.
+    /// Functions that load and store elements of less than a byte; `None` for larger elements.
     load: Option<String>,
     store: Option<String>,
-    /// The functions that read an element and write a texel, where it is an image.
+    /// Functions that read an element (`fetch`) and write a texel (`put`) of an image; `None` for other memory.
     image: Option<[String; 2]>,
-    /// Whether it is an intermediate tensor: memory of the function's own on a core.
+    /// True for an intermediate tensor or a cache tile.
     is_local: bool,
 }
 
-/// Plans the function of one instance, for cores with these registers.
+/// Function of one kernel instance for CPUs with these vector registers.
 ///
 /// # Errors
-/// [`PlanError`] where a number leaves 64 bits, an expression nests too deep, or the schedule cannot be followed.
+/// [`PlanError`] if an integer does not fit 64 bits, an expression nests too deep, or the schedule cannot be followed.
 pub fn cpu_kernel(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -130,7 +129,7 @@ pub fn cpu_kernel(
     Ok(function)
 }
 
-/// The loops of one statement on cores.
+/// Loop nest of one statement on a CPU.
 fn loops(
     compute: &KernelInstance,
     statement: &Statement,
@@ -147,8 +146,8 @@ fn loops(
     Ok(written)
 }
 
-/// Reserves the names that are declared outside all loops: the branches of a condition too, as one that is decided
-/// becomes part of the statements around it.
+/// Reserves the names declared outside all loops of `body`. Branches of conditions count, because a branch whose
+/// condition is constant is merged into the enclosing statements.
 fn reserve(body: &[Stmt], namer: &mut Namer<'_>) {
     for stmt in body {
         match stmt {
@@ -167,9 +166,9 @@ fn reserve(body: &[Stmt], namer: &mut Namer<'_>) {
     }
 }
 
-/// Plans the kernels of one instance, in the order in which they run: one for each statement, and before it one that fills the
-/// padding of what it writes. All take the same parameters; intermediate tensors are among them. Empty where a tensor lives in
-/// memory that no kernel reaches.
+/// Kernels of one instance in launch order: one per statement, preceded by a fill kernel if the statement is the first
+/// to write a target with padding to fill, and does not accumulate. All kernels take the same parameters, which include
+/// the intermediate tensors.
 ///
 /// # Errors
 /// As [`cpu_kernel`].
@@ -213,7 +212,8 @@ fn writes_nothing(statement: &Statement) -> bool {
     written.filter_map(|axis| axis.extent.as_const()).any(|extent| extent <= 0)
 }
 
-/// One statement as a kernel: its body, how many items there are, and how many are a group.
+/// Body of a statement's kernel, the number of work items, and the number of threads of a thread block; `None` if
+/// threads do not cooperate.
 fn by_items(
     compute: &KernelInstance,
     statement: &Statement,
@@ -238,7 +238,7 @@ fn by_items(
     Ok((body, items, group))
 }
 
-/// Ranges of the symbols of a kernel by the names that they have in its code.
+/// Inclusive ranges of the kernel's symbols, by variable name.
 fn ranges(compute: &KernelInstance, symbols: &[Binding]) -> Ranges {
     let range = |(symbol, binding): (&Symbol, &Binding)| match &binding.tree {
         Expr::Name { name } => Some((name.clone(), [symbol.min, symbol.max])),
@@ -247,16 +247,16 @@ fn ranges(compute: &KernelInstance, symbols: &[Binding]) -> Ranges {
     Ranges::new(compute.symbols.iter().zip(symbols).filter_map(range))
 }
 
-/// What runs the rounds of the outer loops.
+/// Processor that executes the iterations of the outer loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Runs {
-    /// Cores, one round after the other; the innermost by vectors in these registers.
+    /// CPU threads; the inner loops are vectorized with these registers.
     OnCores(Registers),
-    /// The items of a launch, each one round of all of them.
+    /// GPU threads: one per iteration of all outer loops, or a thread block per iteration.
     OnItems,
 }
 
-/// Whether an identifier is not free in a kernel.
+/// Predicate that is true for identifiers that a kernel must not declare.
 fn avoiding<'a>(naming: &'a Naming<'_>) -> impl Fn(&str) -> bool + 'a {
     |name: &str| {
         let is_math = |name: &str| MATH.contains(&name);
@@ -264,7 +264,7 @@ fn avoiding<'a>(naming: &'a Naming<'_>) -> impl Fn(&str) -> bool + 'a {
     }
 }
 
-/// A symbol of a kernel.
+/// Binding of a symbol of a kernel; `None` for other variables.
 fn symbol(symbols: &[Binding], var: Var) -> Option<Binding> {
     match var {
         Var::Symbol(k) => symbols.get(usize::try_from(k).ok()?).cloned(),
@@ -272,13 +272,13 @@ fn symbol(symbols: &[Binding], var: Var) -> Option<Binding> {
     }
 }
 
-/// What all functions of an instance begin with.
+/// Symbols, buffers, parameters and names shared by all functions of a kernel instance.
 struct Frame<'a> {
     symbols: Vec<Binding>,
     buffers: Vec<Bound>,
     params: Vec<Param>,
     namer: Namer<'a>,
-    /// What the caller has promised.
+    /// Assertions of preconditions on the symbols.
     body: Vec<Stmt>,
 }
 
@@ -310,7 +310,8 @@ fn with_no_overlap(mut doc: Vec<String>) -> Vec<String> {
     doc
 }
 
-/// Lines about the function of an instance: its statements, and what it requires of its operands' elements.
+/// Doc comment of an instance's function: its statements, the intermediates that the caller allocates, and the required
+/// ranges of operand elements.
 pub(super) fn documented(compute: &KernelInstance) -> Vec<String> {
     let mut doc: Vec<String> =
         compute.statements.iter().map(|statement| statement.text.clone()).collect();
@@ -329,7 +330,7 @@ pub(super) fn documented(compute: &KernelInstance) -> Vec<String> {
     doc
 }
 
-/// The buffers of a kernel, operands first, and the parameters that they are.
+/// Buffers of a kernel, operands first, then intermediates, and the parameters for these buffers.
 fn bind(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -373,7 +374,7 @@ fn bind(
     Ok((buffers, params))
 }
 
-/// The blocks that a statement copies near, under names of their own.
+/// Buffers of the cached tiles of a statement, each called `<name>_block`.
 fn parts(compute: &KernelInstance, caches: &[TileCache], namer: &mut Namer<'_>) -> Vec<Bound> {
     let part = |cache: &TileCache| {
         let called = match cache.buffer {
@@ -387,7 +388,7 @@ fn parts(compute: &KernelInstance, caches: &[TileCache], namer: &mut Namer<'_>) 
     caches.iter().map(part).collect()
 }
 
-/// A buffer by its place in the model.
+/// Buffer of a reference; `None` if `buffers` has no such buffer.
 fn bound<'b>(
     buffers: &'b [Bound],
     compute: &KernelInstance,
@@ -399,7 +400,7 @@ fn bound<'b>(
     }
 }
 
-/// What the caller has promised of the symbols.
+/// Assertions that the symbols satisfy the preconditions of the operands' tensors, `T_symbols_ok(n, m)`.
 fn asserted(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -425,13 +426,13 @@ fn asserted(
     all
 }
 
-/// Whether the caller gives a kernel on cores the memory for this intermediate tensor.
+/// True if the caller of a CPU kernel allocates the memory of this intermediate tensor.
 pub fn is_given(tensor: &Tensor) -> bool {
     stack_elements(tensor).is_none()
 }
 
-/// The elements of an intermediate tensor that lives on the stack; `None` where it is too large, or its size is not known
-/// before.
+/// Number of elements of an intermediate tensor that is allocated on the stack; `None` if the tensor is too large or
+/// its size is not constant.
 fn stack_elements(tensor: &Tensor) -> Option<i64> {
     let elements = tensor.layout.physical_elements().as_const()?;
     let bytes = elements.saturating_mul(i128::from(tensor.dtype.element_bits().div_ceil(8)));
@@ -453,7 +454,8 @@ fn shares_bytes(tensor: &Tensor, compute: &KernelInstance) -> PlanError {
     }
 }
 
-/// Writes the fill value to the padding of what is written: to all of it, before the elements.
+/// Statements that write the fill value to the whole target before its elements are written; empty for an intermediate
+/// tensor, and if there is no padding to fill.
 fn padding(
     bound: &Bound,
     naming: &Naming<'_>,

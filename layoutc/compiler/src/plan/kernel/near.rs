@@ -1,7 +1,6 @@
-//! A block that the planner copies near of itself. Where what is read lies apart along every loop that vectors could go along, one
-//! tensor's block is laid out anew so that it does not: a product of matrices whose right one is column-major reads a band of
-//! its columns, copied once, for all rows. So it is where vectors that follow each other lie far apart: each would be on a page
-//! of its own.
+//! Operand packing chosen by the planner. If an operand is strided along every vectorizable loop, its tile is copied
+//! into a contiguous buffer: with a column-major right operand, a matrix product copies a band of columns once for all
+//! rows. The planner also packs an operand whose consecutive vectors are far apart, each on a page of its own.
 
 use layoutc_algebra::builder::LayoutBuilder;
 use layoutc_algebra::expr::Expr as Algebra;
@@ -24,20 +23,22 @@ use crate::model::compute::{BufferRef, ElementRead, KernelInstance, Statement, T
 use crate::model::{Spanned, Tensor};
 use crate::plan::lower::PlanError;
 
-/// A loop that vectors could go along, if a block of what is read there were copied near.
+/// Loop that can be vectorized if the tile of one read is packed.
 struct Candidate<'a> {
-    /// The loop.
+    /// Number of the loop.
     number: usize,
-    /// What lies apart along it.
+    /// Read that is strided along the loop, or far apart in the reduction.
     read: &'a ElementRead,
-    /// The axis of the tensor that the loop goes along.
+    /// Axis of the read tensor that depends on the loop.
     axis: usize,
 }
 
-/// The statement with such a block; `None` where the manifest orders or tiles the loops, vectors need no block, or it would not pay.
+/// Plan of the statement with a packed operand. `None` if the manifest orders or tiles the loops, the statement has no
+/// reduction, no vector register tile is planned, or packing is not needed, not possible or not profitable. `sight` are
+/// the reads; `whole` maps a buffer reference to its buffer.
 ///
 /// # Errors
-/// [`PlanError`] where an expression grows too large.
+/// [`PlanError`] if an expression grows too large.
 pub(super) fn planned<'a>(
     domain: &Domain,
     compute: &KernelInstance,
@@ -81,13 +82,14 @@ pub(super) fn planned<'a>(
     Ok(found.map(|found| found.planned))
 }
 
-/// Whether what is written holds a sum of parts as it is on the way.
+/// True if the target can hold partial results of a split-K reduction: whole bytes, of the accumulator's type.
 fn keeps_sums(statement: &Statement, target: &Bound) -> bool {
     target.store.is_none() && target.tensor.dtype == scalar(statement.accumulator)
 }
 
-/// The longest reduced loop that the block depends on, and of how many rounds a part of it has a block that is small enough;
-/// `None` where a part would have few rounds with those of the other reduced loops.
+/// Longest reduced loop that the block depends on, and the iterations per chunk (a power of 2) with which a block has
+/// at most `packed_part_bytes`; `bytes` is the size of the whole block. `None` if the reduced loops of a chunk would
+/// have fewer than `far_vectors` iterations in total.
 fn part(domain: &Domain, candidate: &Candidate<'_>, bytes: i128) -> Option<(usize, i64)> {
     let mut reduced = Vec::new();
     for number in index(candidate.read, domain).ok()?.iter().flat_map(|i| domain.mentioned(i)) {
@@ -104,8 +106,8 @@ fn part(domain: &Domain, candidate: &Candidate<'_>, bytes: i128) -> Option<(usiz
     (all >= CPU.far_vectors).then_some((number, by))
 }
 
-/// The loop along which all but one read stay or go on by one. Rather one whose rounds are whole vectors, along which what is
-/// written lies in vectors, and has many.
+/// Loop along which all reads but one are broadcast or unit-stride. Prefers a trip count that is a multiple of `lanes`,
+/// then a unit-stride target, then the greatest trip count. `None` if there is no such loop.
 fn apart<'a>(
     domain: &Domain,
     outer: &[usize],
@@ -131,7 +133,8 @@ fn apart<'a>(
     Ok(found.into_iter().max_by_key(|(worth, _)| *worth).map(|(_, candidate)| candidate))
 }
 
-/// The one read whose vectors along this loop lie far apart in the reduction.
+/// Candidate for the one read that is unit-stride along the vector loop `number` but has a stride of at least
+/// `far_stride_bytes` along a reduced loop of at least `far_vectors` iterations. `None` if no read or several are such.
 fn scattered<'a>(
     domain: &Domain,
     number: usize,
@@ -157,7 +160,8 @@ fn scattered<'a>(
 }
 
 impl<'a> Candidate<'a> {
-    /// A read that is always inside its tensor, and goes along the loop by one axis.
+    /// Candidate for a read of `number`; `None` if the read has a boundary condition, or the loop occurs in the index
+    /// of no axis or of several.
     fn new(
         domain: &Domain,
         number: usize,
@@ -174,14 +178,15 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// A block, and how large it is.
+/// Plan with a packed block, and the size of the block in bytes.
 struct Found {
     planned: Planned,
     bytes: i128,
 }
 
-/// The loops in the order in which the block is copied once for all that it is used for, and the block; with parts of so many
-/// rounds of a reduced loop, each after the other, if they are given.
+/// Plan with the loops reordered so that each block is packed once for all its uses. `parts` is a reduced loop and its
+/// iterations per chunk: the chunks become the outermost loop (split-K). `None` if the block has no constant size, or
+/// has fewer than `packing_uses` uses, or no vector loop is found.
 fn with_block<'a>(
     domain: &Domain,
     compute: &KernelInstance,
@@ -218,7 +223,7 @@ fn with_block<'a>(
     let mut order = new_order(&mut domain)?;
     let mut found = reorder(&domain, &mut order, candidate)?;
     if found.is_none() {
-        // All of it is used in every round: there is one block, inside a loop of one round.
+        // Every iteration uses the whole block: pack it in a new outer loop of one iteration.
         domain = as_it_is;
         let whole = domain.loops.get(candidate.number).map(|found| found.name.clone());
         let rounds = domain.rounds(candidate.number).and_then(|n| i64::try_from(n).ok());
@@ -248,8 +253,9 @@ fn with_block<'a>(
     Ok(Some(Found { planned: Planned { domain, order, caches: vec![cache] }, bytes }))
 }
 
-/// Puts the loops that the block depends on before those that use it again; the last of the former, and how often it is used.
-/// `None` where there is none of them.
+/// Moves the outer loops that the block depends on before those that reuse it. Returns the name of the innermost of the
+/// former, inside which the block is packed, and the number of uses of each block. `None` if the block depends on no
+/// outer loop.
 fn reorder(
     domain: &Domain,
     order: &mut Order,
@@ -272,7 +278,8 @@ fn reorder(
     Ok(Some((at, uses)))
 }
 
-/// A tensor with elements of the same type and of these extents, row-major but for one axis, whose neighbours are neighbours.
+/// Dense tensor with these extents and the element type of `tensor`: row-major, with axis `last` moved innermost
+/// (unit-stride). `None` if the layout cannot be built.
 fn laid_out(tensor: &Tensor, extents: &[Algebra], last: usize) -> Option<Tensor> {
     let layout = &tensor.layout;
     let axes = layout.logical().iter().zip(extents);

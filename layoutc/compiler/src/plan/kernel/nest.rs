@@ -1,4 +1,4 @@
-//! The loops of one statement as statements.
+//! Loop nest of one statement, lowered to IR statements.
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprComparison, Predicate, Var};
 
@@ -18,22 +18,22 @@ use crate::model::compute::{
     BufferRef, ElementRead, Gather, KernelInstance, Statement, TypedExpr, TypedExprKind,
 };
 
-/// A place that a statement reads or writes.
+/// Element of a buffer that a statement reads or writes.
 pub(super) struct Access<'a> {
-    /// What is read; `None` for what is written.
+    /// The read; `None` for the target.
     pub(super) read: Option<&'a ElementRead>,
     pub(super) bound: &'a Bound,
-    /// The offset, over the loops.
+    /// Offset in elements, as a stride for each loop and a remainder.
     pub(super) steps: Steps,
-    /// The physical index over the loops, where it is an image.
+    /// Physical index over the loops, one expression per physical axis; empty unless the buffer is an image.
     pub(super) place: Vec<Algebra>,
-    /// What partial offsets are called.
+    /// Prefix of the names of partial offsets: `a` for `a0`, `a1`, ….
     pub(super) prefix: String,
-    /// The conditions under which it is inside; none where that is sure, or rounds outside are left out.
+    /// Bounds checks of the read; empty if they are proven or the iterations outside are skipped.
     pub(super) inside: Vec<ExprComparison>,
 }
 
-/// The loops of a statement, ready to be written.
+/// Loop nest of a statement, ready to be emitted.
 pub(super) struct Nest<'a> {
     pub(super) compute: &'a KernelInstance,
     pub(super) statement: &'a Statement,
@@ -42,60 +42,63 @@ pub(super) struct Nest<'a> {
     pub(super) domain: Domain,
     pub(super) order: Order,
     pub(super) namer: Namer<'a>,
-    /// What the variable of each loop is called.
+    /// Variable names of the loops, by loop number; empty for a loop that is not in `order`.
     pub(super) names: Vec<String>,
-    /// What is written, then what is read.
+    /// The target first, then the reads.
     pub(super) accesses: Vec<Access<'a>>,
-    /// What holds for the elements that are written, and for the values that are put together.
+    /// `written`: guards of the elements that are written. `gathered`: guards of the values that are reduced, from
+    /// reads whose values outside the tensor are the identity.
     pub(super) written: Vec<ExprComparison>,
     pub(super) gathered: Vec<ExprComparison>,
-    /// Blocks of tensors that are copied near.
+    /// Staging buffers of the statement.
     pub(super) staged: Vec<Staged<'a>>,
-    /// What runs the rounds of the outer loops.
+    /// Executor of the outer loops: CPU threads, or GPU threads with one iteration each.
     pub(super) runs: Runs,
-    /// Whether the items of a work group do a round of those together.
+    /// True if the threads of a thread block share staging buffers.
     pub(super) is_grouped: bool,
-    /// The array or the name in which values are put together.
+    /// Name of the accumulator: a variable, or the array of a register tile.
     pub(super) accumulator: String,
-    /// Whether they are put together with what the elements hold.
+    /// True if the reduction starts from the target's stored values: `accumulate`, or chunks of a reduction (split-K).
     pub(super) goes_on: bool,
-    /// The extents of that array: the rounds of the loops over elements that are put together at once.
+    /// Extents of the accumulator array: trip counts of the register tile's loops, outermost first.
     array_extents: Vec<i128>,
 }
 
-/// Where the writer is.
+/// State of the emitter at a position in the nest.
 #[derive(Clone)]
 pub(super) struct At {
-    /// The loops that are open, outermost first.
+    /// Open loops, outermost first.
     pub(super) open: Vec<usize>,
-    /// The offset of each access so far.
+    /// Offset of each access, in elements, as far as the open loops determine it; in the order of [`Nest::accesses`].
     pub(super) offsets: Vec<Expr>,
-    /// What is known to hold here.
+    /// Conditions that hold here.
     pub(super) sure: Vec<ExprComparison>,
-    /// From where to where loops go that are opened later, under these conditions.
+    /// Bounds of loops that are opened later: loop, conditions that the bounds enforce, first iteration and end
+    /// (exclusive).
     pub(super) known: Vec<(usize, Vec<ExprComparison>, [Expr; 2])>,
-    /// Whether elements at a border are meant here: they are not told from others again.
+    /// True in code for boundary iterations, which are not partitioned again.
     pub(super) is_border: bool,
 }
 
-/// What is inside a row of loops.
+/// Phase of a statement that a loop nest executes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inside {
-    /// Everything.
+    /// Whole statement: value and store, or all three phases of a reduction.
     All,
-    /// The first values.
+    /// Init: accumulators get their initial values.
     First,
-    /// Values are put together.
+    /// Update: values are reduced into the accumulators.
     Gather,
-    /// The elements are stored.
+    /// Write-back: accumulators are stored in the target.
     Store,
 }
 
 impl<'a> Nest<'a> {
-    /// Gets the loops of a statement ready, and what it reads and writes in them.
+    /// Nest of a statement with its accesses, bounds checks and staging buffers. `parts` are the buffers of the staged
+    /// blocks, in the order of `planned.caches`.
     ///
     /// # Errors
-    /// [`PlanError`] where an expression grows too large, or a block cannot be copied near.
+    /// [`PlanError`] if an expression grows too large, or a block cannot be staged.
     pub(super) fn new(
         compute: &'a KernelInstance,
         statement: &'a Statement,
@@ -169,7 +172,7 @@ impl<'a> Nest<'a> {
                     conditions.push(condition);
                 }
             }
-            // A block holds what stands outside too.
+            // The staging buffer holds the boundary value for elements outside the tensor.
             if nest.block_of(read.buffer).is_some_and(|staged| staged.outside.is_some()) {
                 conditions.clear();
             }
@@ -194,23 +197,23 @@ impl<'a> Nest<'a> {
         Ok(nest)
     }
 
-    /// The block of a tensor, where there is one.
+    /// Staging buffer of a tensor; `None` if the tensor is not staged.
     fn block_of(&self, buffer: BufferRef) -> Option<&Staged<'a>> {
         self.staged.iter().find(|staged| staged.cache.buffer == buffer)
     }
 
-    /// The axes of what is written, over the loops.
+    /// Logical index of the target's element, over the loops.
     fn written_axes(&self) -> Vec<Algebra> {
         self.domain.axes.iter().take(self.statement.written_axes).cloned().collect()
     }
 
-    /// The physical index of an element.
+    /// Physical index of the element with logical index `index`, over the loops.
     fn place(&self, bound: &Bound, index: &[Algebra]) -> Result<Vec<Algebra>, PlanError> {
         let map = bound.tensor.layout.physical_map();
         Ok(map.iter().map(|expr| self.domain.at(expr, index)).collect::<Result<_, _>>()?)
     }
 
-    /// Whether a condition mentions a loop that is inside the reduction.
+    /// True if a condition mentions the outermost reduced loop or one inside.
     fn is_gathered(&self, condition: &ExprComparison) -> bool {
         let inside = self.order.loops.get(self.order.first_reduced..).unwrap_or_default();
         self.mentioned(condition).iter().any(|number| inside.contains(number))
@@ -222,10 +225,10 @@ impl<'a> Nest<'a> {
         all
     }
 
-    /// The statements.
+    /// Emits the nest.
     ///
     /// # Errors
-    /// [`PlanError`] where a number leaves 64 bits.
+    /// [`PlanError`] if an integer does not fit 64 bits.
     pub(super) fn write(mut self) -> Result<Vec<Stmt>, PlanError> {
         let at = self.start()?;
         let outer = self.order.loops.get(..self.order.first_reduced).unwrap_or_default().to_vec();
@@ -233,7 +236,7 @@ impl<'a> Nest<'a> {
         self.rounds(&outer, &at, Inside::All, &conditions)
     }
 
-    /// Before any loop.
+    /// State before any loop. Each offset is its loop-independent part, or 0 if its remainder depends on loops.
     pub(super) fn start(&self) -> Result<At, PlanError> {
         let offset = |access: &Access<'_>| {
             let is_known = self.domain.mentioned(&access.steps.rest).is_empty();
@@ -253,7 +256,7 @@ impl<'a> Nest<'a> {
         Some(Binding { tree, range: super::super::lower::Range { low: Some(0), high } })
     }
 
-    /// The round that a loop is in.
+    /// Variable of a loop, as an expression.
     pub(super) fn named(&self, number: usize) -> Expr {
         Expr::name(self.names.get(number).map_or("", String::as_str))
     }
@@ -297,7 +300,8 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// First values, the reduced loops, and the stores.
+    /// Emits init, the reduced loops (update) and the write-back; twice, for full and partial register tiles, if the
+    /// tile has a guard.
     fn reduction(&mut self, at: &At) -> Result<Vec<Stmt>, PlanError> {
         let at_once: Vec<usize> = self.order.at_once(&self.domain).collect();
         let inside = self.order.loops.get(self.order.first_reduced..).unwrap_or_default().to_vec();
@@ -330,7 +334,7 @@ impl<'a> Nest<'a> {
             let elements = i64::try_from(elements).unwrap_or(1);
             let (element, storage) = (dtype.to_string(), Storage::Private);
             body.push(Stmt::Allocate { name, element, elements, storage });
-            // What is written may be read first: those elements that there are.
+            // Init reads the target only if the reduction continues from it: only then are guards needed.
             let is_read = self.goes_on && self.order.lanes.is_none();
             let there = if is_read { written.as_slice() } else { &[] };
             body.extend(self.rounds(at_once, at, Inside::First, there)?);
@@ -348,8 +352,8 @@ impl<'a> Nest<'a> {
         Ok(body)
     }
 
-    /// The conditions on elements that must hold where a value is put together, too. Those that share a loop with one of them are
-    /// among them: it may say what it says under them alone.
+    /// Conditions on target elements that must hold in the update too. A condition that shares a loop with one of these
+    /// is included, transitively: it may hold only in combination with them.
     pub(super) fn asked_of_values(&self) -> Vec<ExprComparison> {
         let (mut asked, mut left): (Vec<ExprComparison>, Vec<ExprComparison>) =
             self.written.iter().cloned().partition(|condition| self.is_asked_of_values(condition));
@@ -367,8 +371,9 @@ impl<'a> Nest<'a> {
         }
     }
 
-    /// Whether a condition on elements must hold where a value is put together, too. Where a block is read, which holds something for
-    /// elements that there are none of, the value does no harm: it is not stored.
+    /// True if a condition on target elements must hold in the update too: if it mentions a reduced loop, the value
+    /// divides or gathers, or a read outside of staging buffers moves with its loops. A staging buffer can be read for
+    /// elements that do not exist, since their values are not stored.
     fn is_asked_of_values(&self, condition: &ExprComparison) -> bool {
         let all = self.mentioned(condition);
         let is_far = |access: &Access<'_>| {
@@ -385,17 +390,17 @@ impl<'a> Nest<'a> {
             || self.accesses.iter().any(is_far)
     }
 
-    /// A value is put together with others.
+    /// Update `into op= value`, in the accumulator's type.
     pub(super) fn gather(&self, into: Value, how: Update, value: Value) -> Stmt {
         Stmt::Update { into, how, dtype: scalar(self.statement.accumulator), value }
     }
 
-    /// Where values are put together.
+    /// Accumulator of the current iteration: `sum`, or `sum[i * 4 + j]` in a register tile.
     pub(super) fn item(&self) -> Result<Value, PlanError> {
         self.item_at(None)
     }
 
-    /// The same, where one loop is at another round.
+    /// Like [`Nest::item`], with another value for the variable of one loop; `other` is the loop and that value.
     pub(super) fn item_at(&self, other: Option<(usize, &Expr)>) -> Result<Value, PlanError> {
         let mut index: Option<Expr> = None;
         for (number, rounds) in self.order.at_once(&self.domain).zip(&self.array_extents) {
@@ -413,7 +418,8 @@ impl<'a> Nest<'a> {
         })
     }
 
-    /// What an element is before any value.
+    /// Initial value of the accumulator: the target's element if the reduction continues from it, else the identity of
+    /// the reduction.
     pub(super) fn first(&self, at: &At) -> Result<Value, PlanError> {
         if self.goes_on {
             return self.held(at);
@@ -421,7 +427,7 @@ impl<'a> Nest<'a> {
         Ok(gather::identity(self.statement.op, self.statement.accumulator))
     }
 
-    /// What the element holds that is to be written.
+    /// The target's element, converted to the accumulator's type.
     pub(super) fn held(&self, at: &At) -> Result<Value, PlanError> {
         let target = self.accesses.first().ok_or(PlanError::Scope)?;
         let offset = at.offsets.first().cloned().unwrap_or(Expr::int(0));
@@ -441,7 +447,7 @@ impl<'a> Nest<'a> {
         Stmt::Store { buffer, index, value, through }
     }
 
-    /// The value in the accumulator's type, and the names of indices that it needs before it.
+    /// Value in the accumulator's type, preceded by the declarations of the named indices that it uses.
     pub(super) fn gathered_value(&self, at: &At) -> Result<(Vec<Stmt>, Value), PlanError> {
         let (from, to) = (self.statement.value.ty, self.statement.accumulator);
         let named = Named::new(self.namer.clone());
@@ -449,7 +455,7 @@ impl<'a> Nest<'a> {
         Ok((named.into_stmts(), convert(value, scalar(from), scalar(to))))
     }
 
-    /// The element at indices that are read.
+    /// Element at an index read from another tensor, and its bounds check; `None` if no check is needed.
     fn indexed(&self, at: &At, named: &Named<'_>, gather: &Gather) -> Result<Indexed, PlanError> {
         let found = bound(self.buffers, self.compute, gather.buffer).ok_or(PlanError::Scope)?;
         let place = self.with(at, named, &|here| {
@@ -505,7 +511,8 @@ pub(super) fn no_image(target: &Bound, place: &crate::base::diagnostic::FileSpan
     }
 }
 
-/// What is said where rounds that run at once would write to one byte.
+/// Error if concurrent iterations would write elements that share a byte; `None` if elements are whole bytes, or no
+/// loop is parallel.
 pub(super) fn at_once_in_a_byte(
     compute: &KernelInstance,
     target: &Bound,
@@ -534,7 +541,7 @@ fn read_of(value: &TypedExpr) -> Option<&ElementRead> {
     }
 }
 
-/// What partial offsets of a buffer are called: `a` gives `a0`, `a1`, ….
+/// Prefix of the names of a buffer's partial offsets: `a` for `a0`, `a1`, ….
 pub(super) fn partial(name: &str) -> String {
     let first = name.chars().next().map_or('o', |first| first.to_ascii_lowercase());
     first.to_string()

@@ -13,23 +13,24 @@ use crate::machine::Registers;
 use crate::model::Spanned;
 use crate::model::compute::LoopSchedule;
 
-/// The most elements that are put together at once.
+/// Maximum number of elements of a register tile.
 pub(super) const MOST_AT_ONCE: i128 = 16_384;
 
-/// What may be put together at once, where the manifest leaves that to the planner.
+/// Kind of register tile, if the manifest leaves its choice to the planner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AtOnce {
-    /// The elements of vectors, each of so many `lanes`, that stay in these registers; or the values of one element in lanes of
-    /// its own, where they may go there.
+    /// Vectors of `lanes` elements each, held in `registers`. `own_lanes` allows partial sums of one element in the
+    /// lanes of a vector (rfactor) if no loop over elements is vectorizable.
     Vectors { lanes: i128, registers: Registers, own_lanes: bool },
     /// One element.
     One,
-    /// Those of a texel, in any case.
+    /// The four elements of a texel, unconditionally.
     Texel,
 }
 
 impl AtOnce {
-    /// What does well for those who run the loops, where values are put together in elements of so many bits.
+    /// Kind of register tile for an executor: vectors on CPUs, one element on GPUs. `bits` is the width of an
+    /// accumulator.
     pub(super) fn of(runs: Runs, bits: u32, own_lanes: bool) -> Self {
         match runs {
             Runs::OnCores(registers) => {
@@ -41,7 +42,7 @@ impl AtOnce {
 }
 
 impl AtOnce {
-    /// The same, with one value after the other for each element.
+    /// Same kind of tile without partial sums: one accumulator for each element.
     fn without_lanes(self) -> Self {
         match self {
             Self::Vectors { lanes, registers, .. } => {
@@ -52,24 +53,25 @@ impl AtOnce {
     }
 }
 
-/// Loops in their order, outermost first.
+/// Order of the loops of a statement.
 #[derive(Debug, Clone)]
 pub(super) struct Order {
-    /// The loops by number.
+    /// Numbers of the loops, outermost first.
     pub(super) loops: Vec<usize>,
-    /// Where the first reduced loop is; the number of loops where there is none. Loops after it that are not reduced go
-    /// over elements that are put together at once.
+    /// Position of the first reduced loop; the number of loops if there is none. Loops after it that are not reduced
+    /// are the register tile.
     pub(super) first_reduced: usize,
-    /// The lanes of one element, where its values go into some.
+    /// Loops of the partial sums of one element; `None` without partial sums.
     pub(super) lanes: Option<OwnLanes>,
-    /// The outermost loop, where it goes over parts of the reduction: each goes on with what the one before has written.
+    /// Outermost loop, if it iterates over chunks of the reduction (split-K): each chunk continues from the stored
+    /// results of the previous one.
     pub(super) parts: Option<usize>,
 }
 
 impl Order {
-    /// Loops in physical order with the reduced ones innermost, but for the register tile inside those. The loops that the
-    /// manifest orders take each other's positions, the written and the reduced ones apart; an order with a written loop
-    /// inside a reduced one is followed as it is.
+    /// Loops in physical order, the reduced ones innermost except for the register tile inside them. Loops that the
+    /// manifest orders are permuted among their own positions, separately for written and reduced loops; an order with
+    /// a written loop inside a reduced one is followed exactly.
     ///
     /// # Errors
     /// [`PlanError::Choice`] where the manifest's order cannot be followed.
@@ -101,8 +103,8 @@ impl Order {
         !named.map(|number| domain.is_reduced(number)).is_sorted()
     }
 
-    /// The loops as the manifest orders them. Written loops that it does not name are outermost, or innermost if they are
-    /// inside a tile; reduced ones are innermost among the reduced.
+    /// Loops in the manifest's order. Written loops that the manifest does not name are outermost, or innermost if they
+    /// are inside a tile; unnamed reduced loops are innermost among the reduced ones.
     fn fixed(domain: &Domain, schedule: &LoopSchedule) -> Vec<usize> {
         let named: Vec<usize> =
             schedule.loops.iter().filter_map(|name| domain.find(&name.value)).collect();
@@ -116,8 +118,8 @@ impl Order {
         [&written, outer, &reduced, inner, &tile].concat()
     }
 
-    /// Outer loops, reduced loops and the register tile as the planner chooses them, and the lanes of one element. Outer and
-    /// reduced loops follow the manifest's order.
+    /// Outer loops, reduced loops and the register tile, in this order, as the planner chooses them, and the loops of
+    /// partial sums. Outer and reduced loops follow the manifest's order.
     fn planned(
         domain: &mut Domain,
         schedule: &LoopSchedule,
@@ -152,7 +154,7 @@ impl Order {
             if domain.tiles.is_empty() && inner.is_empty() && !reduced.is_empty() {
                 let as_it_was = (domain.clone(), outer.clone(), reduced.clone());
                 (inner, own) = Self::inside(domain, &mut outer, &mut reduced, reads, at_once)?;
-                // Rounds that cores share stay outside.
+                // Parallel loops stay outside of the register tile.
                 if inner.iter().any(|number| domain.is_among(*number, parallel)) {
                     (*domain, outer, reduced) = as_it_was;
                     let (held, mut others): (Vec<usize>, Vec<usize>) =
@@ -168,7 +170,8 @@ impl Order {
         Ok((outer.into_iter().chain(reduced).chain(inner).collect(), own))
     }
 
-    /// The loops inside the reduction, and which of them are the lanes of one element.
+    /// Loops of the register tile, outermost first, and those of partial sums; empty if nothing is vectorizable. The
+    /// loops are removed from `outer` and `reduced`.
     fn inside(
         domain: &mut Domain,
         outer: &mut Vec<usize>,
@@ -190,7 +193,7 @@ impl Order {
         Ok(([vec![own.around], inner].concat(), Some(own)))
     }
 
-    /// The loops of a kernel that writes an image: the four elements of a texel are innermost.
+    /// Order of a kernel that writes an image: the loop over the four elements of a texel is innermost.
     fn texels(domain: &mut Domain) -> Result<Self, ExprError> {
         let (reduced, mut written): (Vec<usize>, Vec<usize>) =
             domain.live.iter().partition(|k| domain.is_reduced(**k));
@@ -210,7 +213,7 @@ impl Order {
         Ok(Self { loops, first_reduced, lanes: None, parts: None })
     }
 
-    /// Goes over parts of the reduction first, by this loop of it.
+    /// Makes the reduced loop `number` the outermost loop, over chunks of the reduction (split-K).
     pub(super) fn by_parts(&mut self, domain: &mut Domain, number: usize) {
         domain.put_together_later(number);
         self.loops.retain(|other| *other != number);
@@ -219,13 +222,13 @@ impl Order {
         self.parts = Some(number);
     }
 
-    /// Where the loop of this name is.
+    /// Position of the loop with this name; `None` if there is no such loop.
     pub(super) fn place(&self, domain: &Domain, name: &str) -> Option<usize> {
         let number = domain.find(name)?;
         self.loops.iter().position(|other| *other == number)
     }
 
-    /// The loops over elements that are put together at once.
+    /// Loops of the register tile, outermost first.
     pub(super) fn at_once<'a>(&'a self, domain: &'a Domain) -> impl Iterator<Item = usize> + 'a {
         let inside = self.loops.get(self.first_reduced..).unwrap_or_default();
         inside.iter().copied().filter(|k| !domain.is_reduced(*k))
@@ -271,7 +274,7 @@ impl Order {
     }
 }
 
-/// Puts the loops of these names in their order, at the positions that they take together; others stay where they are.
+/// Sorts the loops that `names` lists into its order, at the positions that they occupy; other loops do not move.
 fn follow(domain: &Domain, names: &[Spanned<String>], loops: &mut [usize]) {
     let position = |number: usize| domain.position(number, names);
     let mut named: Vec<usize> =

@@ -1,5 +1,5 @@
-//! A kernel as its text says it: loops over logical axes, one element after the other, whatever the layouts. Test programs
-//! hold the generated function against it.
+//! Reference implementation of a kernel: serial loops over logical axes, independent of the layouts. Test programs
+//! compare the generated function with it.
 
 use layoutc_algebra::expr::{Expr as Algebra, Predicate, Var};
 use layoutc_algebra::symbol::Axis;
@@ -20,19 +20,20 @@ use crate::model::compute::{
     BufferRef, DataIndex, ElementRead, Gather, KernelInstance, Statement, TypedExpr,
 };
 
-/// The definition of one instance.
+/// Reference implementation of one instance.
 #[derive(Debug, Clone)]
 pub struct Plain {
-    /// Its parameters are those of the kernel, behind them `every` where it computes some elements only.
+    /// Function with the parameters of the kernel, and `every` after them if it computes a sample of the elements.
     pub function: Function,
-    /// Of each operand, whether it computes only the elements whose number in row-major order is a multiple of `every`.
+    /// For each operand, true if only those elements are computed whose row-major index is a multiple of `every`.
     pub is_sampled: Vec<bool>,
 }
 
-/// Plans the definition of one instance, called `name`. With `samples` it leaves out elements that nothing else needs.
+/// Plans the reference implementation of one instance as function `name`. With `samples`, it computes a sample of each
+/// tensor that no statement reads.
 ///
 /// # Errors
-/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub fn plain(
     manifest: &Manifest,
     compute: &KernelInstance,
@@ -60,7 +61,7 @@ pub fn plain(
     Ok(Plain { function, is_sampled })
 }
 
-/// What all statements know.
+/// Context of all statements.
 struct Definition<'a> {
     manifest: &'a Manifest,
     compute: &'a KernelInstance,
@@ -71,7 +72,8 @@ struct Definition<'a> {
 }
 
 impl Definition<'_> {
-    /// Whether some elements of what is written are left out: one statement writes it, and none reads it.
+    /// True if a sample of the target is computed: an operand that one statement writes and none reads, in an instance
+    /// without scatters.
     fn is_sampled(&self, target: BufferRef) -> bool {
         let statements = || self.compute.statements.iter();
         let writes = statements().filter(|statement| statement.target == target).count();
@@ -128,14 +130,15 @@ impl Definition<'_> {
 struct At<'a> {
     of: &'a Definition<'a>,
     statement: &'a Statement,
-    /// What the axes are called.
+    /// Variable names of the axes.
     names: &'a [String],
-    /// The names that are taken.
+    /// Names in use.
     namer: Namer<'a>,
 }
 
 impl At<'_> {
-    /// Without ranges, so that no division is taken for one of numbers that are not negative.
+    /// Binding of an axis or symbol; an axis has an unbounded range, so that no floor division of an axis is lowered as
+    /// a truncating one.
     fn named(&self, var: Var) -> Option<Binding> {
         match var {
             Var::Axis(k) => {
@@ -150,7 +153,7 @@ impl At<'_> {
         lower(expr, &|var| self.named(var))
     }
 
-    /// Loops over axes, the first outermost.
+    /// Loops over axes around `body`, the first axis outermost.
     fn rounds(
         &self,
         axes: &[Axis],
@@ -169,7 +172,8 @@ impl At<'_> {
         bound(&self.of.buffers, self.of.compute, buffer).ok_or(PlanError::Scope)
     }
 
-    /// Where an element is: an operand's by its own function, an intermediate's in row-major order.
+    /// Offset of an element, in elements: by the operand's own offset function, or row-major for an intermediate
+    /// tensor.
     fn offset(&self, buffer: BufferRef, index: &[Expr]) -> Result<Expr, PlanError> {
         let Definition { manifest, compute, naming, symbols, .. } = self.of;
         let operand = match buffer {
@@ -195,7 +199,7 @@ impl At<'_> {
         Ok(Expr::call(&context.function("offset"), args.collect::<Result<_, PlanError>>()?))
     }
 
-    /// The index of the element that is written, where that is the axes.
+    /// Index of the target's element, if no index tensor is involved: the written axes.
     fn written(&self) -> Result<Vec<Expr>, PlanError> {
         let axes = (0..self.statement.written_axes).map(|k| {
             let k = u32::try_from(k).map_err(|_| PlanError::Scope)?;
@@ -204,13 +208,13 @@ impl At<'_> {
         axes.collect()
     }
 
-    /// The element that is written.
+    /// Target buffer, and the offset of the element in it.
     fn target(&self, index: &[Expr]) -> Result<(&Bound, Expr), PlanError> {
         let target = self.statement.target;
         Ok((self.bound(target)?, self.offset(target, index)?))
     }
 
-    /// What the element holds before.
+    /// The target's element before the statement, in the accumulator's type.
     fn held(&self, index: &[Expr]) -> Result<Value, PlanError> {
         let (target, offset) = self.target(index)?;
         let ty = target.tensor.dtype.scalar.compute_type();
@@ -218,7 +222,7 @@ impl At<'_> {
         Ok(gather::as_first(self.statement, held))
     }
 
-    /// What values are put together with.
+    /// Initial value of the accumulator: the target's element with `accumulate`, else the identity of the reduction.
     fn first(&self) -> Result<Value, PlanError> {
         if self.statement.accumulate {
             return self.held(&self.written()?);
@@ -226,7 +230,8 @@ impl At<'_> {
         Ok(gather::identity(self.statement.op, self.statement.accumulator))
     }
 
-    /// The element, where there is one value, or each is combined with what the element holds.
+    /// Store of one value, without an accumulator: for a statement without reduced axes, or through an index tensor.
+    /// With `accumulate`, the value is combined with the target's element.
     fn alone(&self) -> Result<Vec<Stmt>, PlanError> {
         let named = Named::new(self.namer.clone());
         let (index, is_inside) = match &self.statement.scatter {
@@ -270,7 +275,7 @@ impl At<'_> {
         Ok(Stmt::Store { buffer, index, value, through })
     }
 
-    /// The value in the accumulator's type, behind the names of indices that it needs.
+    /// Value in the accumulator's type, preceded by the declarations of the named indices that it uses.
     fn value(&self) -> Result<(Vec<Stmt>, Value), PlanError> {
         let named = Named::new(self.namer.clone());
         let value = self.number(&named)?;
@@ -283,7 +288,7 @@ impl At<'_> {
         Ok(convert(value, scalar(from), scalar(to)))
     }
 
-    /// Names the indices of an access.
+    /// Index of an access through index tensors; declarations of its components are added to `named`.
     fn place(
         &self,
         named: &Named<'_>,
@@ -295,7 +300,7 @@ impl At<'_> {
             let number = |value: &TypedExpr| here.number(value);
             let index = |expr: &Algebra| self.lower(expr);
             let symbol = |var| symbol(&self.of.symbols, var);
-            // Nothing is asserted in the definition.
+            // The reference implementation asserts nothing about indices.
             let (compute, runs) = (self.of.compute, Runs::OnItems);
             let symbol = &symbol;
             let lowering = Lowering { number: &number, index: &index, symbol, compute, runs };

@@ -1,4 +1,4 @@
-//! The loops of a statement in their order, and which blocks are copied near them.
+//! Loops of a statement in their order, and its staged blocks.
 
 use super::domain::Domain;
 use super::lanes::may_have_lanes;
@@ -11,20 +11,20 @@ use super::{Bound, Runs, bound};
 use crate::model::compute::{KernelInstance, Statement, TileCache};
 use crate::plan::lower::PlanError;
 
-/// How a statement goes through its elements.
+/// Schedule of one statement.
 #[derive(Debug, Clone)]
 pub(super) struct Planned {
     pub(super) domain: Domain,
     pub(super) order: Order,
-    /// The blocks: the manifest's, or the planner's own.
+    /// Staged blocks: those of the manifest, or of the planner (operand packing).
     pub(super) caches: Vec<TileCache>,
 }
 
 impl Planned {
-    /// As the manifest says it; what it leaves open is the planner's choice.
+    /// Schedule of the manifest; the planner chooses the rest.
     ///
     /// # Errors
-    /// [`PlanError`] where an expression grows too large, or the schedule cannot be followed.
+    /// [`PlanError`] if an expression grows too large, or the schedule cannot be followed.
     pub(super) fn new(
         compute: &KernelInstance,
         statement: &Statement,
@@ -66,7 +66,7 @@ impl Planned {
         };
         domain.lead = lead(&domain, compute, at_once);
         if domain.lead.is_some() {
-            // Where vectors cannot go along that loop as all is read, the whole loop is put together at once.
+            // If the operands do not allow vectors along the manifest's loop, the whole loop becomes the register tile.
             let led = planned(domain.clone())?;
             if led.order.at_once(&led.domain).next().is_some() {
                 return Ok(led);
@@ -77,7 +77,8 @@ impl Planned {
     }
 }
 
-/// The loop that the manifest vectorizes, where values are reduced and the register tile is left to the planner.
+/// Loop that the manifest vectorizes, if the statement reduces and leaves the register tile to the planner; else
+/// `None`.
 fn lead(domain: &Domain, compute: &KernelInstance, at_once: AtOnce) -> Option<usize> {
     let AtOnce::Vectors { .. } = at_once else { return None };
     let chosen = compute.schedule.vectorize.as_ref()?;

@@ -1,4 +1,4 @@
-//! Loops of a nest: from where to where they go, which are told apart from borders, and what a round adds to offsets.
+//! Emission of the loops of a nest: bounds, partitioning into interior and boundary, unrolling, and partial offsets.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,12 @@ use crate::ir::{Compare, Expr, LoopKind, Stmt};
 use crate::machine::CPU;
 use crate::model::Spanned;
 
-/// Writes what is inside loops, there.
+/// Emits the code inside some loops, at a state.
 type Body<'b, N> = &'b dyn Fn(&mut N, &At) -> Result<Vec<Stmt>, PlanError>;
 
 impl Nest<'_> {
-    /// Loops over `rest`, and what is inside them.
+    /// Emits loops over `rest`, outermost first, and the phase `what` inside. `conditions` guard the iterations: as
+    /// bounds of the loops where possible, else as conditions in the body.
     pub(super) fn rounds(
         &mut self,
         rest: &[usize],
@@ -55,7 +56,7 @@ impl Nest<'_> {
             }
             let schedule = &nest.compute.schedule;
             let is_among = |number: usize| nest.domain.is_among(number, &schedule.parallel);
-            // Threads share the outermost of the parallel loops.
+            // Only the outermost parallel loop is distributed over threads.
             let is_nested = at.open.iter().any(|other| is_among(*other));
             let parallel = what == Inside::All && is_among(number) && !is_nested;
             let kind = match nest.unrolled(number, rest.is_empty(), what) {
@@ -77,13 +78,13 @@ impl Nest<'_> {
             before.extend(one(self, ends, &inner)?);
             return Ok(before);
         }
-        // A border, the interior, a border.
+        // Boundary, interior, boundary.
         let [from, to] = ends;
         let (lets, [low, high]) = self.interior(number, &inside, [&from, &to])?;
         before.extend(lets);
         let mut sure = inner.clone();
         sure.sure.extend(guards);
-        // What the last lanes lack is not asked again.
+        // Boundary iterations of partial sums are not partitioned again.
         let border = At { is_border: inner.is_border || self.order.lanes.is_some(), ..inner };
         for (ends, at) in
             [([from, low.clone()], &border), ([low, high.clone()], &sure), ([high, to], &border)]
@@ -95,7 +96,8 @@ impl Nest<'_> {
         Ok(before)
     }
 
-    /// The conditions that say from where to where a loop goes: it is the innermost that they mention.
+    /// Conditions that determine the bounds of a loop: those of which it is the innermost loop, except those known to
+    /// hold.
     pub(super) fn own(
         &self,
         number: usize,
@@ -111,7 +113,8 @@ impl Nest<'_> {
         conditions.iter().filter(is_own).cloned().collect()
     }
 
-    /// What may lie outside in a round of this loop, where nothing is put together.
+    /// Bounds checks of reads that depend on this loop as their innermost one; empty inside a reduction, in boundary
+    /// code, and outside of [`Inside::All`].
     fn guards(&self, number: usize, at: &At, what: Inside) -> Vec<ExprComparison> {
         let has_reduced = self.order.first_reduced < self.order.loops.len();
         if what != Inside::All || has_reduced || at.is_border {
@@ -126,7 +129,7 @@ impl Nest<'_> {
         self.own(number, at, &all)
     }
 
-    /// Whether a loop is written out, and how many rounds of it.
+    /// Unroll factor of a loop; `None` if it is not unrolled.
     pub(super) fn unrolled(&self, number: usize, is_innermost: bool, what: Inside) -> Option<i64> {
         let rounds = self.domain.rounds(number)?;
         let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
@@ -140,8 +143,8 @@ impl Nest<'_> {
         Some(rounds.min(CPU.requested_unrolling))
     }
 
-    /// The loop over the elements of a vector. Compilers make a vector of it as long as they do not write it out first; and stores
-    /// written out leave the elements in registers, where a loop of them would be a call to copy memory.
+    /// Unroll factor of the loop over the lanes of a vector. 1 keeps compilers from unrolling the loop before they
+    /// vectorize it; unrolled stores keep the lanes in registers, where a loop would become a call of `memcpy`.
     fn vector(rounds: i128, what: Inside) -> Option<i64> {
         match what {
             Inside::Gather => Some(1),
@@ -150,8 +153,9 @@ impl Nest<'_> {
         }
     }
 
-    /// A loop over rows that are put together at once goes over all of them, written out, with what is done under the condition
-    /// that there is such a row: in a loop of unknown rounds they would not stay in registers.
+    /// Bounds of a loop over rows of a register tile, with a guard for its body. A loop with computed bounds is
+    /// replaced by one over all rows with a guard `row < end`: with a variable trip count, the accumulators would not
+    /// stay in registers. `None` if no guard is needed.
     fn written_out(
         &self,
         number: usize,
@@ -176,7 +180,7 @@ impl Nest<'_> {
         if to != whole[1] {
             args.push(Expr::compare(Compare::Lt, name, to));
         }
-        // First values that nothing is put together with do no harm.
+        // Initial values of rows that are not updated are never used.
         let is_free = what == Inside::First && !self.goes_on;
         let condition = match args.len() {
             0 => None,
@@ -187,8 +191,8 @@ impl Nest<'_> {
         (condition, whole)
     }
 
-    /// What is inside the loop that was opened last; twice where it is quicker for most rounds if some loops are known to be
-    /// whole, or no read to lie outside.
+    /// Emits the body of the loop `number`, opened last. The body is emitted twice, under a condition, if that is
+    /// faster for most iterations: with full register tiles, or without bounds checks of reads.
     fn inside(
         &mut self,
         number: usize,
@@ -215,8 +219,8 @@ impl Nest<'_> {
         Ok(vec![Stmt::If { condition: holds, likely: true, body, otherwise }])
     }
 
-    /// Finds from where to where the loops over elements go that are put together at once, as soon as that is known; and where
-    /// some of them are whole in most rounds, what is inside once for these and once for others.
+    /// Computes the bounds of the register tile's loops as soon as the open loops determine them. If the tile is full
+    /// in most iterations, emits `inside` twice: for full tiles, and in the `else` branch for partial ones.
     pub(super) fn settled(
         &mut self,
         rest: &[usize],
@@ -288,9 +292,9 @@ impl Nest<'_> {
         Ok(all)
     }
 
-    /// What is inside at a border, where one of so many conditions does not hold. Where rows are put together that end early or
-    /// begin late, it is written for all rows but the last and for all but the first, too: with ends that the compiler knows, no
-    /// row is asked for in the innermost loops. What does not occur is not written.
+    /// Emits the code of partial tiles, for which one of `asked` conditions does not hold. For rows with computed
+    /// bounds, the code is specialized for all rows but the last and for all rows but the first: with constant bounds,
+    /// the innermost loops have no guards on rows. Specializations that cannot occur are omitted.
     fn at_border(
         &mut self,
         rest: &[usize],
@@ -322,7 +326,7 @@ impl Nest<'_> {
             [*from, *to] = [low, high];
             parts.push((Expr::All { args }, inside(self, &at)?));
         }
-        // Both ends of these rows are asked for, and no more.
+        // The conditions check both bounds of these rows and nothing else.
         let told = [[0, rounds], but_last, but_first].map(|ends| ends.map(i128::from));
         let are_all =
             asked == 2 && occurring.is_some_and(|all| all.iter().all(|ends| told.contains(ends)));
@@ -335,7 +339,8 @@ impl Nest<'_> {
         }))
     }
 
-    /// Where rows begin and end whose ends are known so, of so many.
+    /// Pairs of first row and end (exclusive) that can occur for the loop at position `place` of `at.known`, which has
+    /// `rounds` rows. `None` if they cannot be enumerated.
     fn occurring(
         &self,
         at: &At,
@@ -347,13 +352,14 @@ impl Nest<'_> {
         Ok(bounds.occurring((*number, i128::from(rounds)), &at.sure, &self.domain))
     }
 
-    /// The loop over rows that are put together of which both ends are computed, among those that are known, and its rounds; none
-    /// where there are several.
+    /// Position in `at.known` of the loop over rows whose bounds are both computed, and its trip count. `None` outside
+    /// of a reduced loop, with several such loops, for GPU threads, and for fewer than 3 rows or more than
+    /// `unrolled_iterations`.
     fn rows_with_ends(&self, rest: &[usize], at: &At) -> Option<(usize, i64)> {
         let is_reduced = at.open.iter().any(|number| self.domain.is_reduced(*number));
         let is_row = |number: &usize| rest.contains(number) && rest.last() != Some(number);
         let rows = || at.known.iter().enumerate().filter(|(_, (number, ..))| is_row(number));
-        // What was found last is known under most conditions.
+        // The last entry was derived under the most conditions.
         let (place, (number, _, ends)) = rows().next_back().filter(|_| is_reduced)?;
         let is_only = rows().all(|(_, row)| row.0 == *number) && self.runs != Runs::OnItems;
         let are_computed = ends.iter().all(|end| !matches!(end, Expr::Int { .. }));
@@ -366,7 +372,7 @@ impl Nest<'_> {
             .and_then(|n| Some((place, i64::try_from(n).ok()?)))
     }
 
-    /// What is inside where a loop has so many rounds, fewer than it usually has.
+    /// Emits `inside` while the loop `number` has the smaller trip count `rounds`.
     fn shortened(
         &mut self,
         (number, rounds): (usize, i128),
@@ -380,7 +386,8 @@ impl Nest<'_> {
         body
     }
 
-    /// The first and one past the last round in which nothing lies outside, between these.
+    /// First iteration and end (exclusive) of the interior, in which no read is out of bounds, within `from` and `to`;
+    /// preceded by the declarations of computed bounds.
     fn interior(
         &mut self,
         number: usize,
@@ -405,7 +412,8 @@ impl Nest<'_> {
         names.iter().any(|chosen| Some(&chosen.value) == name)
     }
 
-    /// The first round and one past the last, with names for them where they are computed.
+    /// First iteration and end (exclusive) of a loop, preceded by the declarations of computed bounds, such as
+    /// `i_begin` and `i_end`.
     pub(super) fn ends(
         &mut self,
         number: usize,
@@ -429,7 +437,7 @@ impl Nest<'_> {
         Ok((before, [from, to]))
     }
 
-    /// A name for an end of a loop that is computed.
+    /// Names a computed bound: declares `<loop>_<word>` in `lets`. Integers and names are returned unchanged.
     fn end(&mut self, number: usize, end: Expr, word: &str, lets: &mut Vec<Stmt>) -> Expr {
         if matches!(end, Expr::Int { .. } | Expr::Name { .. }) {
             return end;
@@ -441,7 +449,8 @@ impl Nest<'_> {
         named
     }
 
-    /// Adds what a round of the loop adds to every offset that is used inside, and names those that are more than a name.
+    /// Adds the contribution of the loop `number` to each offset in `at` that the phase uses, and returns declarations
+    /// of partial offsets, such as `a1 = a0 + i * 4`.
     pub(super) fn advance(
         &mut self,
         number: usize,

@@ -1,6 +1,7 @@
-//! Statements that write through an index tensor: loops over logical axes in the order of the text, one element after the other.
-//! Several values may land on one element, so that the order counts: items of a launch share the loops over axes that stand alone
-//! on the left, whose rounds write different elements, and each does all rounds of the others.
+//! Statements that write through an index tensor (scatter): serial loops over the logical axes in the order of the
+//! text. Several values may be written to one element, so that their order matters: GPU threads share only the loops
+//! over axes that are by themselves an index of the target, whose iterations write different elements. Each thread
+//! executes all iterations of the other loops.
 
 use layoutc_algebra::expr::{BinOp, Expr as Algebra, Predicate, Var};
 use layoutc_algebra::symbol::Axis;
@@ -21,10 +22,10 @@ use crate::model::compute::{
     DataIndex, ElementRead, Gather, KernelInstance, Statement, TypedExprKind,
 };
 
-/// The statement on cores.
+/// Serial loop nest of the statement, for a CPU.
 ///
 /// # Errors
-/// [`PlanError`] where a number leaves 64 bits or an expression nests too deep.
+/// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
 pub(super) fn on_cores(
     compute: &KernelInstance,
     statement: &Statement,
@@ -38,10 +39,10 @@ pub(super) fn on_cores(
     scatter.rounds(&all, inside)
 }
 
-/// The statement for one item, and how many there are.
+/// Statement for one GPU thread, and the number of threads.
 ///
 /// # Errors
-/// As [`on_cores`]; and where the target is an image.
+/// Same errors as [`on_cores`], and [`PlanError::Choice`] if the target is an image.
 pub(super) fn on_items(
     compute: &KernelInstance,
     statement: &Statement,
@@ -67,7 +68,7 @@ pub(super) fn on_items(
     Ok((body, items))
 }
 
-/// The loops of the statement on cores.
+/// Loops of the statement on a CPU, in the order of the axes.
 pub(super) fn loops(statement: &Statement) -> Vec<LoopFacts> {
     let fact = |(k, axis): (usize, &Axis)| LoopFacts {
         name: axis.name.clone(),
@@ -80,7 +81,7 @@ pub(super) fn loops(statement: &Statement) -> Vec<LoopFacts> {
     statement.axes.iter().enumerate().map(fact).collect()
 }
 
-/// Whether an axis is an index of what is written by itself: its rounds write different elements.
+/// True if an axis is by itself an index of the target: its iterations write different elements.
 fn stands_alone(indices: &[DataIndex], axis: usize) -> bool {
     let wanted = u32::try_from(axis).map(|k| Algebra::var(Var::Axis(k)));
     indices.iter().any(|index| {
@@ -88,7 +89,8 @@ fn stands_alone(indices: &[DataIndex], axis: usize) -> bool {
     })
 }
 
-/// How many of the loops the indices that are named need around them.
+/// Number of outer loops that must enclose the named indices: one past the position in `axes` of the innermost axis on
+/// which an index depends. Unchecked indices that read no tensor are not named.
 fn depth(indices: &[DataIndex], axes: &[usize]) -> usize {
     let mut depth = 0;
     for index in indices {
@@ -112,13 +114,13 @@ fn depth(indices: &[DataIndex], axes: &[usize]) -> usize {
     depth
 }
 
-/// A statement, ready to be written.
+/// Statement, ready to be emitted.
 struct Scatter<'a> {
     compute: &'a KernelInstance,
     statement: &'a Statement,
     buffers: &'a [Bound],
     symbol: &'a Scope<'a>,
-    /// Names of the axes.
+    /// Variable names of the axes.
     names: Vec<String>,
     target: &'a Bound,
     runs: Runs,
@@ -164,7 +166,8 @@ impl<'a> Scatter<'a> {
         lower(expr, &|var| self.scope(var))
     }
 
-    /// Loops over these axes, the first outermost; what is inside stands behind the loops that it needs.
+    /// Loops over these axes, the first outermost. The named indices are declared in the outermost loop that determines
+    /// them.
     fn rounds(&self, axes: &[usize], inside: Body) -> Result<Vec<Stmt>, PlanError> {
         let Body { depth, before, is_inside, stmts } = inside;
         let (outer, inner) = axes.split_at(depth.min(axes.len()));
@@ -200,7 +203,7 @@ impl<'a> Scatter<'a> {
         for (place, k) in axes.iter().enumerate().rev() {
             let axis = self.statement.axes.get(*k).ok_or(PlanError::Scope)?;
             let mut value = Expr::name(item);
-            // Where a loop has no rounds there is no item.
+            // If a loop has no iterations, no thread executes this.
             if inside.as_const() == Some(0) || axis.extent.as_const() == Some(0) {
                 value = Expr::int(0);
                 inside = Algebra::constant(1);
@@ -218,7 +221,7 @@ impl<'a> Scatter<'a> {
         Ok(lets)
     }
 
-    /// The body of the innermost of these loops.
+    /// Body of the innermost of these loops.
     fn element(&self, namer: &Namer<'_>, axes: &[usize]) -> Result<Body, PlanError> {
         let indices = self.statement.scatter.as_deref().unwrap_or_default();
         let named = Named::new(namer.clone());
@@ -234,7 +237,7 @@ impl<'a> Scatter<'a> {
         Ok(Body { depth, before: named.into_stmts(), is_inside, stmts: body })
     }
 
-    /// Names the indices of an access.
+    /// Index of an access through index tensors; declarations of its components are added to `named`.
     fn place(
         &self,
         named: &Named<'_>,
@@ -250,7 +253,7 @@ impl<'a> Scatter<'a> {
         })
     }
 
-    /// The value in the accumulator's type.
+    /// Value in the accumulator's type.
     fn value(&self, named: &Named<'_>) -> Result<Value, PlanError> {
         let value = self.with(named, &|here| here.number(&self.statement.value))?;
         let (from, to) = (self.statement.value.ty, self.statement.accumulator);
@@ -301,14 +304,14 @@ impl<'a> Scatter<'a> {
     }
 }
 
-/// The statements for one element.
+/// Statements for one element.
 struct Body {
-    /// How many of the loops are around the first part.
+    /// Number of loops that enclose `before`.
     depth: usize,
-    /// The names of the indices of what is written.
+    /// Declarations of the named indices of the target.
     before: Vec<Stmt>,
-    /// Whether these lie inside, and a name for it.
+    /// Name and value of the bounds check of these indices; `None` if no check is needed.
     is_inside: Option<(String, Value)>,
-    /// The statements in the remaining loops.
+    /// Statements inside the remaining loops.
     stmts: Vec<Stmt>,
 }

@@ -1,4 +1,4 @@
-//! What a statement reads, and where that lies while its loops are as they are.
+//! Reads of a statement, and their offsets over the loops of a domain.
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprError};
 
@@ -8,15 +8,15 @@ use super::domain::Domain;
 use super::vectors::Seen;
 use crate::model::compute::{BufferRef, ElementRead, Statement};
 
-/// The reads of a statement, each once.
+/// Reads of a statement, without duplicates.
 #[derive(Debug, Clone)]
 pub(super) struct Sight<'a> {
-    /// Each with the offset of an element of its tensor, over the tensor's axes.
+    /// Each read with the offset of an element of its tensor, as an expression over the tensor's axes.
     pub(super) reads: Vec<(&'a ElementRead, Algebra)>,
 }
 
 impl<'a> Sight<'a> {
-    /// Those of a statement; a tensor that is not there is one place.
+    /// Reads of a statement. Reads of a buffer that `bound` does not have get offset 0.
     pub(super) fn of(
         statement: &'a Statement,
         bound: &dyn Fn(BufferRef) -> Option<&'a Bound>,
@@ -28,20 +28,20 @@ impl<'a> Sight<'a> {
         Self { reads: statement.value.reads().into_iter().map(|r| (r, offset(r))).collect() }
     }
 
-    /// Where a read is, over the loops.
+    /// Offset of a read, over the loops; 0 if the statement does not have the read.
     ///
     /// # Errors
-    /// [`ExprError`] where an expression grows too large.
+    /// [`ExprError`] if an expression grows too large.
     pub(super) fn offset(&self, read: &ElementRead, domain: &Domain) -> Result<Algebra, ExprError> {
         let found = self.reads.iter().find(|(other, _)| *other == read);
         let Some((read, offset)) = found else { return Ok(Algebra::constant(0)) };
         domain.at(offset, &index(read, domain)?)
     }
 
-    /// What is known of all reads.
+    /// Strides of all reads, and the loops on which their boundary conditions depend.
     ///
     /// # Errors
-    /// As [`Sight::offset`].
+    /// Same as [`Sight::offset`].
     pub(super) fn seen(&self, domain: &Domain) -> Result<Seen, ExprError> {
         let steps =
             self.reads.iter().map(|(read, _)| Steps::of(&self.offset(read, domain)?, domain));
@@ -58,10 +58,10 @@ impl<'a> Sight<'a> {
     }
 }
 
-/// The index of what is read, over the loops.
+/// Logical index of a read, over the loops.
 ///
 /// # Errors
-/// [`ExprError`] where an expression grows too large.
+/// [`ExprError`] if an expression grows too large.
 pub(super) fn index(read: &ElementRead, domain: &Domain) -> Result<Vec<Algebra>, ExprError> {
     read.index.iter().map(|index| domain.at(index, &domain.axes)).collect()
 }

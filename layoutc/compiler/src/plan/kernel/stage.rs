@@ -1,4 +1,4 @@
-//! Blocks of tensors that are copied near the compute: which there are, what stands in them, and where they are used.
+//! Staging buffers: which tiles of tensors a statement stages, their contents, and the loops in which they are used.
 
 use layoutc_algebra::expr::{Expr as Algebra, ExprError};
 
@@ -15,28 +15,30 @@ use crate::ir::{LoopKind, Stmt, Storage, Value};
 use crate::machine::{CPU, GPU};
 use crate::model::compute::{BufferRef, Statement, TileCache, TypedExpr, TypedExprKind};
 
-/// A block of a tensor, ready to be copied.
+/// Tile of a tensor with its staging buffer.
 pub(super) struct Staged<'a> {
     pub(super) cache: TileCache,
     pub(super) block: Block,
-    /// The tensor, and the block.
+    /// `whole` is the tensor, `part` the staging buffer.
     pub(super) whole: &'a Bound,
     pub(super) part: &'a Bound,
-    /// The loop inside which it is used.
+    /// Loop in each iteration of which the tile is copied and used.
     pub(super) at: usize,
     pub(super) is_written: bool,
-    /// Whether the next block is copied into another half while one is used.
+    /// True for double buffering: the next tile is copied into one half of the buffer while the other half is used.
     pub(super) has_halves: bool,
-    /// What stands in the block for elements outside the tensor, where all reads have the same there.
+    /// Value of elements outside the tensor, if all reads with a boundary condition have the same constant; `None`: the
+    /// reads check bounds.
     pub(super) outside: Option<Value>,
-    /// The loops over the axes of the block, by axis.
+    /// Copy loops over the axes of the tile, by axis.
     pub(super) digits: Vec<usize>,
 }
 
-/// The blocks of a statement, each with its tensor and its part of the memory near.
+/// Staging buffers of a statement, with their tensors. `parts` are the buffers, in the order of `caches`.
 ///
 /// # Errors
-/// [`PlanError::Choice`] where a block is no box, or all of them are too large for where they are.
+/// [`PlanError::Choice`] if a tile is not a rectangular block of constant size, or all tiles together exceed their
+/// memory.
 pub(super) fn staged<'a>(
     (statement, caches): (&Statement, Vec<TileCache>),
     (whole, parts): (&dyn Fn(BufferRef) -> Option<&'a Bound>, &'a [Bound]),
@@ -58,7 +60,7 @@ pub(super) fn staged<'a>(
 }
 
 impl<'a> Staged<'a> {
-    /// The block of a cache, with loops of its own.
+    /// Staging buffer of a cache. Adds the copy loops to `domain`.
     fn new(
         statement: &Statement,
         (cache, block): (TileCache, Block),
@@ -71,22 +73,22 @@ impl<'a> Staged<'a> {
         let digits = axes.map(|(axis, extent)| domain.aside(&axis.name, *extent));
         let digits = digits.collect::<Result<_, _>>()?;
         let is_shared = runs == Runs::OnItems && cache.is_shared;
-        // Blocks that are used outside the reduced loops are used once by a group.
+        // A tile used outside the reduced loops is used once by a thread block.
         let has_halves = cache.is_double && is_shared && domain.is_reduced(at);
         let outside = outside(statement, &cache, whole.tensor.dtype);
         Ok(Self { cache, block, whole, part, at, is_written, has_halves, outside, digits })
     }
 
-    /// How many elements the block has.
+    /// Number of elements of the tile.
     pub(super) fn elements(&self) -> i64 {
         let elements = self.part.tensor.layout.physical_elements().as_const();
         elements.and_then(|elements| i64::try_from(elements).ok()).unwrap_or(0)
     }
 
-    /// Where an element of the tensor is in the block.
+    /// Offset in the staging buffer, in elements, of the tensor's element with this logical index.
     ///
     /// # Errors
-    /// [`ExprError`] where an expression grows too large.
+    /// [`ExprError`] if an expression grows too large.
     pub(super) fn offset(&self, index: &[Algebra], domain: &Domain) -> Result<Algebra, ExprError> {
         let inside = index
             .iter()
@@ -97,8 +99,9 @@ impl<'a> Staged<'a> {
     }
 }
 
-/// What all reads of a tensor have in the place of what lies outside; `None` where that differs, or no element of the block can be
-/// it.
+/// Constant that all reads of a tensor with a boundary condition have for elements outside, converted to `dtype`.
+/// `None` if no read has one, the values differ or are not constant, or a nonzero value is of another type than
+/// `dtype`.
 fn outside(statement: &Statement, cache: &TileCache, dtype: Dtype) -> Option<Value> {
     let reads = statement.value.reads();
     let mut found: Vec<&TypedExpr> = Vec::new();
@@ -117,7 +120,7 @@ fn outside(statement: &Statement, cache: &TileCache, dtype: Dtype) -> Option<Val
     (is_zero || dtype == scalar(first.ty)).then(|| convert(number, scalar(first.ty), dtype))
 }
 
-/// Refuses blocks that are too large for where they are.
+/// Error if the staging buffers exceed the shared memory of a GPU, or the limit for blocks on a CPU's stack.
 fn fits(staged: &[Staged<'_>], runs: Runs) -> Result<(), PlanError> {
     let Some(first) = staged.first() else { return Ok(()) };
     let is_shared = runs == Runs::OnItems && first.cache.is_shared;
@@ -147,7 +150,7 @@ fn fits(staged: &[Staged<'_>], runs: Runs) -> Result<(), PlanError> {
     })
 }
 
-/// The outermost loops of a copy, on all cores where they are at hand.
+/// Copy statements; with `is_shared`, their outermost loops are parallel.
 fn shared(mut copy: Vec<Stmt>, is_shared: bool) -> Vec<Stmt> {
     for stmt in &mut copy {
         if let Stmt::For { kind, .. } = stmt
@@ -160,20 +163,20 @@ fn shared(mut copy: Vec<Stmt>, is_shared: bool) -> Vec<Stmt> {
 }
 
 impl Nest<'_> {
-    /// The blocks that are used in a round of a loop.
+    /// Numbers of the staging buffers that are used in an iteration of a loop.
     pub(super) fn blocks_at(&self, number: usize) -> Vec<usize> {
         let all = self.staged.iter().enumerate();
         all.filter(|(_, staged)| staged.at == number).map(|(k, _)| k).collect()
     }
 
-    /// The body of a loop with the blocks that are used in a round of it.
+    /// Body of a loop, enclosed by the copy-in and copy-out of the staging buffers that its iterations use.
     pub(super) fn with_blocks(
         &mut self,
         number: usize,
         body: Vec<Stmt>,
     ) -> Result<Vec<Stmt>, PlanError> {
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        // Cores that share loops inside share the copying too: each round has elements of its own.
+        // If a loop inside is parallel, the copy is too: its iterations write different elements.
         let is_shared = body.iter().any(Stmt::is_parallel);
         for k in self.blocks_at(number) {
             let Some(staged) = self.staged.get(k) else { continue };

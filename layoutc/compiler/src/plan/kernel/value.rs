@@ -1,4 +1,4 @@
-//! The value of a statement as a tree: reads at their offsets, numbers as bits, conversions by name.
+//! Value of a statement as an IR expression: reads at their offsets, constants as bits, conversions by name.
 
 use layoutc_algebra::expr::{CompareOp, Expr as Algebra, ExprComparison};
 
@@ -12,29 +12,29 @@ use crate::model::compute::{
 };
 use layoutc_algebra::expr::Predicate;
 
-/// An element, and the conditions under which it is inside its tensor.
+/// Element, and its bounds checks; none are needed if the list is empty.
 pub(super) type Place = (Value, Vec<ExprComparison>);
 
-/// An element at indices that are read, and whether these lie inside, as far as that is not sure.
+/// Element at an index read from another tensor, and its bounds check; `None` if the index is proven in bounds.
 pub(super) type Indexed = (Value, Option<Value>);
 
-/// What a value needs to know of where it is computed.
+/// Context in which a value is computed.
 pub(super) struct Here<'a> {
-    /// The element that a read is of, and the conditions under which it is inside, as far as they are not sure.
+    /// Element of a read, and those of its bounds checks that are not known to hold.
     pub(super) read: &'a dyn Fn(&ElementRead) -> Result<Place, PlanError>,
-    /// The element at indices that are read.
+    /// Element at an index read from another tensor.
     pub(super) gather: &'a dyn Fn(&Gather) -> Result<Indexed, PlanError>,
-    /// An index over the axes of the statement.
+    /// Index expression over the axes of the statement.
     pub(super) index: &'a dyn Fn(&Algebra) -> Result<Expr, PlanError>,
-    /// A condition over the loops.
+    /// Condition over the loops or axes in scope.
     pub(super) condition: &'a dyn Fn(&Predicate) -> Result<Expr, PlanError>,
 }
 
 impl Here<'_> {
-    /// The value as a tree.
+    /// Lowers the value to an IR expression.
     ///
     /// # Errors
-    /// [`PlanError`] where an index leaves 64 bits.
+    /// [`PlanError`] if an index does not fit 64 bits.
     pub(super) fn number(&self, value: &TypedExpr) -> Result<Value, PlanError> {
         let part = |value: &TypedExpr| self.number(value).map(Box::new);
         let dtype = scalar(value.ty);
@@ -94,10 +94,10 @@ impl Here<'_> {
     }
 }
 
-/// The conditions as one.
+/// Conjunction of the conditions; `true` if there are none.
 ///
 /// # Errors
-/// As [`lower_predicate`].
+/// Same as [`lower_predicate`].
 pub(super) fn condition(
     all: &[ExprComparison],
     scope: &super::super::lower::Scope<'_>,
@@ -105,12 +105,13 @@ pub(super) fn condition(
     lower_predicate(&Predicate { all: all.to_vec() }, scope)
 }
 
-/// The element type of one scalar.
+/// Element type of one lane of this scalar type.
 pub(super) fn scalar(scalar: Scalar) -> Dtype {
     Dtype { scalar, lanes: 1 }
 }
 
-/// A value in another type: by the language itself where that is defined for all values, else by a function.
+/// Converts a value to another type: by the language's own conversion if that is defined for all values, else by a cast
+/// function. The conversion back of a widened value gives the value itself.
 pub(super) fn convert(number: Value, from: Dtype, to: Dtype) -> Value {
     if from == to {
         return number;
@@ -147,13 +148,13 @@ pub(super) fn convert(number: Value, from: Dtype, to: Dtype) -> Value {
     }
 }
 
-/// Whether the second type holds every value of the first; of other types than bool.
+/// True if `wide` represents every value of `narrow` exactly, and `narrow` is not bool.
 fn is_widened(narrow: Dtype, wide: Dtype) -> bool {
     let cast = Cast::new(narrow, wide, CastMode::Round).ok().flatten();
     narrow.scalar != Scalar::Bool && cast.is_some_and(Cast::is_lossless)
 }
 
-/// An element of a buffer in the type that it is computed in.
+/// Loads an element of a buffer and converts it to its compute type.
 pub(super) fn load(bound: &Bound, index: Expr) -> Value {
     let through = bound.load.clone();
     let dtype = bound.tensor.dtype;
@@ -161,14 +162,14 @@ pub(super) fn load(bound: &Bound, index: Expr) -> Value {
     convert(load, dtype, scalar(dtype.scalar.compute_type()))
 }
 
-/// An element of an image, in the same way.
+/// Reads an element of an image by the function `fetch` and converts it to its compute type.
 pub(super) fn fetched(bound: &Bound, fetch: &str, args: Vec<Expr>) -> Value {
     let dtype = bound.tensor.dtype;
     let fetch = Value::Fetch { function: fetch.to_owned(), args };
     convert(fetch, dtype, scalar(dtype.scalar.compute_type()))
 }
 
-/// An integer of a type.
+/// Integer constant of a type; its bits are truncated to the type's width.
 pub(super) fn integer_constant(ty: Scalar, value: i128) -> Value {
     let dtype = scalar(ty);
     let bits = u64::try_from(value & i128::from(u64::MAX)).unwrap_or(0);
@@ -176,7 +177,7 @@ pub(super) fn integer_constant(ty: Scalar, value: i128) -> Value {
     Value::Constant { dtype, bits: bits & mask }
 }
 
-/// A float of a type.
+/// Float constant of a type, rounded to it.
 pub(super) fn float_constant(ty: Scalar, value: f64) -> Value {
     #[expect(clippy::cast_possible_truncation, reason = "a literal is rounded to its type")]
     let bits = match ty {
@@ -201,7 +202,7 @@ fn operator(op: Arithmetic) -> ValueOp {
     }
 }
 
-/// `index >= 0` and `index < extent` of the axes along which a read may lie outside.
+/// Bounds checks `index >= 0` and `index < extent` for the axes along which a read may be out of bounds.
 pub(super) fn inside(
     read: &ElementRead,
     index: &[Algebra],

@@ -1,5 +1,5 @@
-//! Which elements a core puts together at once: vectors of them, several vectors of several rows; and in which order it goes
-//! through what it puts together.
+//! Register tile of a CPU: vectors along one loop, several vectors for each of several rows; and the order of the
+//! reduced loops.
 
 use crate::machine::{CPU, Registers};
 use std::cmp::Reverse;
@@ -9,19 +9,19 @@ use layoutc_algebra::expr::ExprError;
 use super::access::Steps;
 use super::domain::Domain;
 
-/// What is known of the reads of a statement, where the loops are as they are.
+/// Access pattern of the reads of a statement, for the loops of a domain.
 pub(super) struct Seen {
-    /// Where each of them is.
+    /// Offset of each read, as a stride for each loop and a remainder.
     pub(super) steps: Vec<Steps>,
-    /// The loops that say whether one lies outside its tensor.
+    /// Loops on which the boundary conditions of reads depend.
     pub(super) guarded: Vec<usize>,
 }
 
-/// Looks at the reads of a statement.
+/// Computes the access pattern of a statement's reads.
 pub(super) type Reads<'r> = &'r dyn Fn(&Domain) -> Result<Seen, ExprError>;
 
-/// The loops inside the reduction: rows, vectors, and the elements of a vector, of so many lanes. They are taken from the
-/// `outer` ones. None where nothing that is read lies in vectors.
+/// Loops of the register tile, outermost first: up to two loops over rows, one over vectors, one over the `lanes` of a
+/// vector. The loops are taken or split from `outer`. Empty if no loop is vectorizable.
 pub(super) fn inner_loops(
     domain: &mut Domain,
     outer: &mut Vec<usize>,
@@ -57,8 +57,9 @@ pub(super) fn inner_loops(
     Ok(inner)
 }
 
-/// The loop along which vectors lie: all that is read stays or goes on by one. Rather one that no border cuts, whose rounds are
-/// whole vectors, along which what is written lies in vectors too, and has many.
+/// Loop to vectorize: all reads are broadcast or unit-stride along it, and some read or the target is unit-stride.
+/// Prefers a loop without boundary conditions, then one whose trip count is a multiple or divisor of `lanes`, then a
+/// unit-stride target, then the greatest trip count.
 pub(super) fn along(
     domain: &Domain,
     outer: &[usize],
@@ -88,8 +89,9 @@ pub(super) fn along(
     Ok(outer.iter().copied().filter(follows).max_by_key(worth))
 }
 
-/// A loop of as many rounds as a vector has lanes, and what is left of the loop along which it lies. A shorter loop is put together
-/// with one around it, where what is read goes on from one to the other.
+/// Loop over the lanes of one vector, and the loop over vectors around it; `None` if that would have one iteration. A
+/// loop with fewer than `lanes` iterations is fused with an outer one if all reads are contiguous across the two, and
+/// else is a short vector.
 fn whole_vector(
     domain: &mut Domain,
     outer: &mut Vec<usize>,
@@ -120,9 +122,9 @@ fn whole_vector(
     Ok((fused.unwrap_or(along), rest))
 }
 
-/// The loop of which a round is another vector for the same rows, where none is left around the vectors: all that is one
-/// element for a whole vector stays along it, and something that is a vector does not. What is read for a row is then read
-/// once for several vectors.
+/// Loop whose iterations use further vectors for the same rows, if no loop over vectors encloses the lanes: along it,
+/// all reads that are broadcast over a vector stay constant, and some vector read moves. A broadcast value is then
+/// loaded once for several vectors. `None` if there is no such loop.
 fn beside(
     domain: &Domain,
     outer: &[usize],
@@ -144,7 +146,8 @@ fn beside(
     Ok(found)
 }
 
-/// So many rounds of a loop as one of its own, and what is left of it, which stays among the outer ones.
+/// Splits `rounds` iterations off a loop: the inner loop, and the outer loop that remains in `outer`. The loop itself,
+/// removed from `outer`, and `None` if it has just `rounds` iterations.
 fn part(
     domain: &mut Domain,
     outer: &mut Vec<usize>,
@@ -163,15 +166,16 @@ fn part(
     Ok((second, Some(first)))
 }
 
-/// A part of the loop around the vectors, of at most so many rounds of so many vectors each, where something that is read is the
-/// same in all of it: so that it is read once for several vectors.
+/// Loop over the rows of a register tile, split from the innermost outer loop other than `rest`, of at most `most` rows
+/// with `each` vectors each. `None` if no read is constant along the loop: rows pay because such a read is loaded once
+/// for several rows.
 pub(super) fn row(
     domain: &mut Domain,
     outer: &mut Vec<usize>,
     (rest, most, each): (Option<usize>, i128, i128),
     reads: Reads<'_>,
 ) -> Result<Option<usize>, ExprError> {
-    // The loop whose neighbours lie nearest, besides that over whole vectors; one of a single round has none.
+    // `rest` iterates over whole vectors; a loop of one iteration has no rows to share a load.
     let has_others = |number: &usize| Some(*number) != rest && domain.rounds(*number) != Some(1);
     let Some(number) = outer.iter().copied().rfind(has_others) else { return Ok(None) };
     let Some(rounds) = domain.rounds(number) else { return Ok(None) };
@@ -185,8 +189,9 @@ pub(super) fn row(
     Ok(Some(part(domain, outer, number, by)?.0))
 }
 
-/// Into parts of how many rows `rounds` rows of so many vectors `each` are cut, at most `most`: whole parts where there is such a
-/// number that is not much smaller, and keeps a core busy or makes no more parts than the greatest.
+/// Number of rows of a register tile along a loop of `rounds` rows with `each` vectors each, at most `most`. Prefers a
+/// divisor of `rounds` that is at least half of `most`, if it has `sums_in_flight` vectors or gives no more tiles than
+/// `most`; else `most`.
 fn rows(rounds: i128, most: i128, each: i128) -> i128 {
     let least = most.div_euclid(2).max(2);
     let parts = |by: &i128| rounds.saturating_add(by - 1).checked_div(*by).unwrap_or(rounds);
@@ -197,8 +202,8 @@ fn rows(rounds: i128, most: i128, each: i128) -> i128 {
     (least..=most).rev().find(|by| rounds % by == 0).filter(is_valid).unwrap_or(most)
 }
 
-/// The reduced loops in the order of memory: those that meet borders first, then those whose neighbours lie far apart. One that
-/// what is read does not go through evenly is cut, where that helps.
+/// Reduced loops in the order of memory: loops with boundary conditions first, then by decreasing stride. A loop along
+/// which a read has no constant stride is split if that gives constant strides.
 pub(super) fn by_memory(
     domain: &mut Domain,
     reduced: &[usize],
@@ -220,8 +225,8 @@ pub(super) fn by_memory(
     Ok(all)
 }
 
-/// Into parts of how many rounds a loop has to be cut, so that each adds the same to every place in every round; `None` where it
-/// does already, or no cut does it.
+/// Iterations per part with which a loop must be split so that all reads have constant strides along both loops; `None`
+/// if they have them already, or no power of 2 up to 256 gives them.
 fn even_parts(domain: &Domain, number: usize, reads: Reads<'_>) -> Result<Option<i64>, ExprError> {
     let is_even = |domain: &Domain, numbers: &[usize]| {
         let seen = reads(domain)?;

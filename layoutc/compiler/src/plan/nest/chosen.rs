@@ -1,5 +1,5 @@
-//! The loops of a move, where the manifest chooses some of them: each choice is followed by the parts that can, and
-//! refused where none can.
+//! Loops of a relayout whose manifest sets some of them. Each choice applies to the parts that allow it; a choice that
+//! no part allows is an error.
 
 use layoutc_algebra::symbol::Symbol;
 
@@ -9,11 +9,11 @@ use super::inside;
 use super::schedule::{Inner, Schedule, block, levels, loops};
 use crate::model::{ConvertSchedule, InnerKernel, Spanned};
 
-/// The loops of each part. `element` is the bytes of an element, `None` where only elements can be moved;
-/// `large` says that the whole move is larger than the caches.
+/// Schedule of each part, in order. `element`: size of an element in bytes, `None` if only single elements can be
+/// copied; `large`: true if the whole relayout exceeds the last-level cache.
 ///
 /// # Errors
-/// [`PlanError::Choice`] for a choice that no part can follow.
+/// [`PlanError::Choice`] for a choice that no part allows.
 pub(super) fn schedules(
     parts: &[Transfer],
     symbols: &[Symbol],
@@ -43,7 +43,7 @@ pub(super) fn schedules(
     Ok(parts.iter().zip(orders).map(one).collect())
 }
 
-/// What is inside the loops of each part.
+/// Inner kernel of each part: the manifest's if the part allows it, otherwise the planner's.
 fn inners(
     parts: &[Transfer],
     symbols: &[Symbol],
@@ -60,7 +60,7 @@ fn inners(
     Ok(parts.iter().zip(found).map(|(part, found)| found.unwrap_or_else(|| best(part))).collect())
 }
 
-/// The digits that each part's loops start with.
+/// Digits of each part's outermost loops, in the order of `names`.
 fn orders(
     parts: &[(&Transfer, Inner)],
     symbols: &[Symbol],
@@ -82,7 +82,7 @@ fn orders(
     Ok(loops.iter().map(of_part).collect())
 }
 
-/// A digit that is asked to be outermost and is one of a block's, whose loops are the innermost.
+/// Name of a digit that the manifest orders outermost, but that belongs to a tile, whose loops are innermost.
 fn in_block<'c>(
     parts: &[(&Transfer, Inner)],
     symbols: &[Symbol],

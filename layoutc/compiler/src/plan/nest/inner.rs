@@ -1,4 +1,4 @@
-//! The statement inside all loops that moves a block: its bounds and strides.
+//! Bounds and strides of the statement inside all loops that copies a tile.
 
 use super::super::lower::{PlanError, add, literal, lower, multiply};
 use super::super::transfer::Transfer;
@@ -8,7 +8,7 @@ use crate::ir::{Blocks, Expr, Primitive, Stmt, Strided};
 use crate::machine::CPU;
 use layoutc_algebra::expr::BinOp;
 
-/// Bytes of all elements that a transfer moves, over the symbols.
+/// Bytes of all elements that a transfer copies, over the symbols: `element_bits / 8` times the number of elements.
 pub(super) fn whole_bytes(transfer: &Transfer, element_bits: i128) -> Result<Algebra, PlanError> {
     let mut bytes = Algebra::constant(element_bits.checked_div(8).unwrap_or(1));
     for bounds in &transfer.chains {
@@ -18,11 +18,11 @@ pub(super) fn whole_bytes(transfer: &Transfer, element_bits: i128) -> Result<Alg
     Ok(bytes)
 }
 
-/// A digit's first value, and how many of its values are meant.
+/// First value of a digit, and number of its values.
 type Span = (Expr, Expr);
 
 impl Writer<'_, '_> {
-    /// What is done inside all loops, at these offsets.
+    /// Statements inside all loops, at the offsets `from` in the source and `to` in the destination, in elements.
     pub(super) fn inner(&mut self, from: Expr, to: Expr) -> Result<Vec<Stmt>, PlanError> {
         match self.inner {
             Inner::Element => Ok(vec![self.store(from, to)]),
@@ -36,7 +36,8 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// One run; one that is all there is may be larger than the caches.
+    /// Copy of one run of `elements` elements. A run that is the whole transfer and may exceed the last-level cache
+    /// uses the primitive with streaming stores.
     pub(super) fn copy(&self, from: Expr, to: Expr, elements: Expr) -> Result<Stmt, PlanError> {
         if let Some(cast) = self.cast {
             let place = |buffer: &Buffer, index| Strided {
@@ -105,7 +106,7 @@ impl Writer<'_, '_> {
         Ok(body)
     }
 
-    /// All blocks of a digit.
+    /// One call that transposes the tiles of all values of digit `count`.
     fn transposes(
         &mut self,
         [rows, columns, count]: [usize; 3],
@@ -126,7 +127,7 @@ impl Writer<'_, '_> {
         Ok(body)
     }
 
-    /// Bytes in the source from a round of the innermost loop to the next.
+    /// Distance in the source between consecutive iterations of the innermost loop, in bytes; 0 without a loop.
     fn next_round(&self) -> Result<Expr, PlanError> {
         let Some(level) = self.innermost else { return Ok(Expr::int(0)) };
         let Some(cut) = self.transfer.cuts.get(level.of()) else { return Ok(Expr::int(0)) };
@@ -166,7 +167,8 @@ impl Writer<'_, '_> {
         Ok(body)
     }
 
-    /// Where a digit starts, and how many values it takes; negative counts are none.
+    /// First value of digit `k` and number of its values, which may be negative for none; appends declarations to
+    /// `before`.
     fn span(&mut self, before: &mut Vec<Stmt>, k: usize) -> Result<Span, PlanError> {
         let Some(cut) = self.transfer.cuts.get(k) else { return Ok((Expr::int(0), Expr::int(0))) };
         let block = self.blocks.iter().position(|(blocked, ..)| *blocked == k);
@@ -182,7 +184,7 @@ impl Writer<'_, '_> {
         Ok((start, count))
     }
 
-    /// `offset + start * stride`.
+    /// `offset + start * stride`, in elements.
     fn at(&self, offset: Expr, start: &Expr, stride: &Algebra) -> Result<Expr, PlanError> {
         add(offset, multiply(start.clone(), lower(stride, self.scope)?)?)
     }
@@ -196,7 +198,7 @@ impl Writer<'_, '_> {
         Ok(Strided { buffer: buffer.name.clone(), index, stride: self.stride(buffer, stride)? })
     }
 
-    /// A stride in bytes.
+    /// Stride of `buffer` in bytes, from a stride in elements.
     fn stride(&self, buffer: &Buffer, stride: &Algebra) -> Result<Expr, PlanError> {
         let bytes = Algebra::constant(element_bytes(buffer));
         lower(&fold(BinOp::Mul, stride, &bytes)?, self.scope)

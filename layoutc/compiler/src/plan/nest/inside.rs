@@ -1,4 +1,4 @@
-//! What is inside all loops of a move: a block that is transposed, runs that are copied, or an element.
+//! Kernels inside all loops of a relayout: transposition of a tile, copies of runs, or one element.
 
 use layoutc_algebra::expr::Expr as Algebra;
 use layoutc_algebra::symbol::Symbol;
@@ -9,8 +9,8 @@ use super::schedule::{Inner, extent, speed};
 use crate::machine::CPU;
 use crate::model::InnerKernel;
 
-/// What the planner takes. `element` is the bytes of an element, `None` where only elements can be moved; `several` says
-/// that one call may move several blocks.
+/// Inner kernel that the planner chooses. `element`: size of an element in bytes, `None` if only single elements can be
+/// copied; `several`: true if one call may transpose several tiles.
 pub(super) fn best(
     transfer: &Transfer,
     symbols: &[Symbol],
@@ -27,7 +27,7 @@ pub(super) fn best(
     worth.next().unwrap_or(Inner::Element)
 }
 
-/// What is moved in one way; `None` where it cannot be.
+/// Inner kernel of the kind `way`; `None` if the transfer does not allow it.
 pub(super) fn of(
     transfer: &Transfer,
     symbols: &[Symbol],
@@ -43,7 +43,7 @@ pub(super) fn of(
     }
 }
 
-/// Bytes of a block or of all that one call moves, or of a run.
+/// Bytes that one call transposes, the length of one run, or the size of an element.
 fn moved(transfer: &Transfer, symbols: &[Symbol], inner: Inner, element: u32) -> i128 {
     let extent = |k: usize| transfer.cuts.get(k).map_or(1, |cut| extent(cut, symbols));
     match inner {
@@ -56,7 +56,7 @@ fn moved(transfer: &Transfer, symbols: &[Symbol], inner: Inner, element: u32) ->
     }
 }
 
-/// A transposition of runs that are short enough to be moved as one element.
+/// Transposition of runs that are short enough to be copied as one element; `None` if runs may be partial.
 fn together(transfer: &Transfer, symbols: &[Symbol], run: usize, element: u32) -> Option<Inner> {
     let cut = transfer.cuts.get(run)?;
     if transfer.is_guarded(cut.chain, symbols) {
@@ -89,7 +89,8 @@ fn transpose(
     Some(Inner::Transpose { rows, columns, together, count: None, bytes })
 }
 
-/// Runs that are copied each for itself.
+/// Copies of strided runs: the run digit `run`, counted by the digit that is fastest in the destination among those
+/// with independent bounds; `None` without such a digit.
 fn runs(transfer: &Transfer, symbols: &[Symbol], run: usize) -> Option<Inner> {
     let cut = transfer.cuts.get(run)?;
     let others = transfer.cuts.iter().enumerate().filter(|(k, other)| {
@@ -99,7 +100,7 @@ fn runs(transfer: &Transfer, symbols: &[Symbol], run: usize) -> Option<Inner> {
     Some(Inner::Runs { run, count })
 }
 
-/// Whether the bounds of two digits depend neither on each other, nor does one of them start late.
+/// True if the bounds of the two digits are independent of each other, and neither chain starts late.
 pub(super) fn apart(transfer: &Transfer, symbols: &[Symbol], [a, b]: [&Cut; 2]) -> bool {
     let late = |cut: &Cut| transfer.chains.get(cut.chain).is_some_and(Bounds::starts_late);
     (a.chain != b.chain || !transfer.is_guarded(a.chain, symbols)) && !late(a) && !late(b)

@@ -1,4 +1,4 @@
-//! Loop nests that move every element once: one loop per digit, offsets summed up level by level.
+//! Loop nests that copy every element once: one loop per digit, with partial offsets at each level.
 
 mod chosen;
 mod inner;
@@ -25,74 +25,74 @@ use self::split::split;
 use crate::machine::CPU;
 use crate::model::{ConvertSchedule, StorePolicy};
 
-/// Whether a move of so many bytes is known to stay within the second-level cache.
+/// True if `whole_bytes` is a constant of at most the size of an L2 cache; false for -1, which forces streaming stores.
 #[must_use]
 pub fn is_near(whole_bytes: &Expr) -> bool {
     matches!(whole_bytes, Expr::Int { value } if (0..=CPU.l2_bytes).contains(value))
 }
 
-/// A buffer of a nest.
+/// Source or destination buffer of a loop nest.
 #[derive(Debug, Clone)]
 pub struct Buffer {
-    /// Its name.
+    /// Name of the buffer.
     pub name: String,
-    /// What partial offsets into it are called: `p` gives `p0`, `p1`, ….
+    /// Prefix of the names of partial offsets: `p` gives `p0`, `p1`, ….
     pub partial: String,
-    /// The function that reads (a source) or writes (a destination) an element, where elements share bytes.
+    /// Function that loads (source) or stores (destination) an element; `None` if elements fill whole bytes.
     pub through: Option<String>,
-    /// Bits of an element.
+    /// Size of an element, in bits.
     pub element_bits: i128,
 }
 
 impl Buffer {
-    /// The fewest elements that fill whole bytes.
+    /// Smallest number of elements that fills whole bytes.
     pub(super) fn in_whole(&self) -> i128 {
         u32::try_from(self.element_bits).map_or(1, |bits| byte_group(bits).0.into())
     }
 }
 
-/// How a move is to be done.
+/// Threads and primitives that a relayout may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ways {
-    /// How many cores its loops use.
+    /// Number of cores of its loops.
     pub cores: Cores,
-    /// What moves the innermost of them.
+    /// Primitives for its innermost loops.
     pub moves: Moves,
 }
 
-/// What the target has for the innermost loops.
+/// Primitives of the target for the innermost loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moves {
-    /// Statements that move an element, or a run.
+    /// Stores of an element and copies of a contiguous run.
     Elements,
-    /// Functions that move a block too.
+    /// In addition, runtime primitives that transpose tiles, copy strided runs or convert runs.
     Blocks,
 }
 
-/// A move of which it is decided what its loops are.
+/// Relayout with all its loops decided.
 #[derive(Debug, Clone)]
 pub struct Nest {
-    /// One after another; empty where there is nothing to move.
+    /// Parts, executed in order; empty if there is no element to copy.
     pub parts: Vec<Part>,
-    /// Bytes of all elements; -1 where they are written past the caches whatever they are.
+    /// Size of all elements in the destination, in bytes; -1 if streaming stores are forced.
     pub whole_bytes: Expr,
 }
 
-/// A part of a move: what its digits are, which of them are loops, and what is inside all of them.
+/// Part of a relayout: its digits, loops and inner kernel.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// The digits, those merged that make up one loop.
+    /// Digits, merged so that each is at most one loop.
     pub transfer: Transfer,
-    /// The loops, and what is inside.
+    /// Loops and inner kernel.
     pub schedule: Schedule,
-    /// The loop that runs on all cores.
+    /// Level whose iterations run in parallel; `None` if the part is serial.
     pub parallel: Option<Level>,
 }
 
-/// Decides how every element of a transfer is moved.
+/// Plans the loops of a relayout, from the common refinement `transfer` of its layouts.
 ///
 /// # Errors
-/// [`PlanError`] where a bound or stride leaves 64 bits, or a choice cannot be followed.
+/// [`PlanError`] if a bound or stride exceeds 64 bits, or a choice of the manifest is impossible.
 pub fn plan(
     transfer: &Transfer,
     symbols: &[Symbol],
@@ -113,7 +113,7 @@ pub fn plan(
         return Ok(Nest { parts: Vec::new(), whole_bytes });
     }
     let whole = from.through.is_none() && to.through.is_none();
-    // What is transposed are elements of the narrower type.
+    // Transpositions have the element size of the narrower type.
     let bits = from.element_bits.min(to.element_bits);
     let element = bits.checked_div(8).and_then(|bytes| u32::try_from(bytes).ok());
     let element = element.filter(|_| whole && moves == Moves::Blocks);
@@ -137,10 +137,10 @@ pub fn plan(
     Ok(Nest { parts: merged.into_iter().zip(schedules).map(one).collect(), whole_bytes })
 }
 
-/// The statements of a move, which convert every element on the way where there is a conversion.
+/// Statements of a planned relayout; `cast` converts every element.
 ///
 /// # Errors
-/// [`PlanError`] where a bound or stride leaves 64 bits.
+/// [`PlanError`] if a bound or stride exceeds 64 bits.
 pub fn write(
     nest: &Nest,
     symbols: &[Symbol],
@@ -152,7 +152,7 @@ pub fn write(
 ) -> Result<Vec<Stmt>, PlanError> {
     let mut body = Vec::new();
     for Part { transfer, schedule, parallel } in &nest.parts {
-        // Names are those of loops: each part has its own.
+        // Names are scoped to loops: each part may reuse them.
         let mut namer = namer.clone();
         let inner = schedule.inner;
         let names = transfer.cuts.iter().enumerate().map(|(k, cut)| {
@@ -188,8 +188,8 @@ pub fn write(
     Ok(body)
 }
 
-/// Puts a fence behind functions that may write past the caches: a core that comes to the end of a loop on all cores has
-/// one of its own behind it.
+/// Appends a fence to `body` if it calls a primitive that may use streaming stores. The body of a parallel loop has a
+/// fence of its own, because a fence orders only the stores of its thread.
 fn fence(body: &mut Vec<Stmt>, whole_bytes: &Expr) {
     let mut streams = false;
     for stmt in &*body {
@@ -212,13 +212,13 @@ fn fence(body: &mut Vec<Stmt>, whole_bytes: &Expr) {
     }
 }
 
-/// Iterations of a loop, on all cores or one after another.
+/// Kind of a loop: parallel or serial.
 fn kind(is_parallel: bool) -> LoopKind {
     if is_parallel { LoopKind::Parallel } else { LoopKind::Serial }
 }
 
 impl Nest {
-    /// The same with a call for each block.
+    /// Nest with one primitive call per transpose tile: the digit `count` of each part becomes a loop.
     #[must_use]
     pub fn one_by_one(mut self) -> Self {
         for Part { schedule, .. } in &mut self.parts {
@@ -235,23 +235,23 @@ struct Writer<'w, 'n> {
     symbols: &'w [Symbol],
     scope: &'w Scope<'w>,
     namer: &'w mut Namer<'n>,
-    /// The loop variable of each cut.
+    /// Name of the loop variable of each cut; empty for cuts without a loop.
     names: Vec<String>,
-    /// The block variable of each cut that is blocked and open, and how many values make a block.
+    /// Open loops over blocks: cut, name of the block variable, block size.
     blocks: Vec<(usize, String, i64)>,
-    /// The bounds of cuts that are known before their loop.
+    /// Bounds that were emitted ahead of their loop: cut, (first value, one past the last value).
     known: Vec<(usize, (Expr, Expr))>,
-    /// What is inside all loops.
+    /// Kernel inside all loops.
     inner: Inner,
-    /// The loop that it is inside of.
+    /// Innermost loop around `inner`; `None` if there is no loop.
     innermost: Option<Level>,
-    /// What moves the innermost loops.
+    /// Primitives of the target.
     moves: Moves,
-    /// How many bytes all parts write.
+    /// Size of all elements in the destination, in bytes, as in [`Nest::whole_bytes`].
     whole_bytes: Expr,
-    /// How elements change on the way.
+    /// Conversion of every element; `None` if the types are equal.
     cast: Option<Cast>,
-    /// The loop that runs on all cores.
+    /// Level whose iterations run in parallel.
     parallel: Option<Level>,
     from: &'w Buffer,
     to: &'w Buffer,
@@ -321,7 +321,8 @@ impl Writer<'_, '_> {
         Ok(before)
     }
 
-    /// The elements of the innermost loop, where that is a run worth copying as one.
+    /// Trip count of the innermost loop if the loop is a contiguous run that is long enough for a copy primitive;
+    /// `None` if it is not.
     fn run_elements(&self, k: usize, cut: &Cut, low: &Expr, high: &Expr) -> Option<Expr> {
         let steps = [&cut.from_stride, &cut.to_stride];
         let contiguous = steps.iter().all(|stride| stride.as_const() == Some(1))
@@ -330,12 +331,12 @@ impl Writer<'_, '_> {
         if !contiguous || blocked || *low != Expr::int(0) {
             return None;
         }
-        // Between the digits of a chain that ends early a digit's end may lie before its start.
+        // In a chain of more than two digits that ends early, the computed end of a digit may be less than its start.
         let chain = self.transfer.cuts.iter().filter(|other| other.chain == cut.chain);
         if chain.count() > 2 && !matches!(high, Expr::Int { .. }) {
             return None;
         }
-        // Only targets with functions that move blocks have those that convert runs.
+        // Targets without tile primitives have no primitive that converts runs.
         if self.cast.is_some() && self.moves == Moves::Elements {
             return None;
         }
@@ -351,7 +352,9 @@ impl Writer<'_, '_> {
         Some(high.clone())
     }
 
-    /// The bounds of the last loop of a chain, as soon as all its other loops are open.
+    /// Statements for the bounds of a chain's last loop, emitted as soon as all its other loops are open; records the
+    /// bounds in `known`. Empty unless exactly one loop of the chain is left, a `Level::Digit` that is not blocked, and
+    /// `inner` has no digit of the chain.
     fn early_bounds(&mut self, chain: usize, rest: &[Level]) -> Result<Vec<Stmt>, PlanError> {
         let of_chain = |k: usize| self.transfer.cuts.get(k).is_some_and(|cut| cut.chain == chain);
         if self.inner.digits().any(of_chain) {
@@ -370,7 +373,7 @@ impl Writer<'_, '_> {
         Ok(before)
     }
 
-    /// `offset + name * stride`.
+    /// `offset + name * stride`, in elements.
     fn advance(&self, offset: Expr, name: &str, stride: &Algebra) -> Result<Expr, PlanError> {
         let step = multiply(Expr::name(name), lower(stride, self.scope)?)?;
         if let Expr::Int { value: 0 } = step {
@@ -379,7 +382,8 @@ impl Writer<'_, '_> {
         add(offset, step)
     }
 
-    /// A name for a partial offset that is more than a name already.
+    /// Declaration of `value` as a partial offset, and its name; `None` and `value` itself if it is a name or a
+    /// constant.
     fn partial(&mut self, prefix: &str, value: Expr) -> (Option<Stmt>, Expr) {
         if matches!(value, Expr::Name { .. } | Expr::Int { .. }) {
             return (None, value);
@@ -403,7 +407,8 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// What the bounds need, the first value, and one past the last value of digit `k`.
+    /// Bounds of digit `k`: statements that the bounds need, then first value and one past the last value. `rest`:
+    /// levels inside this loop; the bounds of a chain apply to its innermost loop.
     fn loop_bounds(
         &mut self,
         k: usize,
@@ -429,7 +434,7 @@ impl Writer<'_, '_> {
             if self.transfer.ends_early(cut.chain, bounds, self.symbols) {
                 let top = self.transfer.top_weight(cut.chain);
                 let end = self.edge(cut, &bounds.high)?;
-                // The most significant digit ends there; a lesser one at its own extent at the latest.
+                // The most significant digit ends at `end`; a less significant one at its extent if that is smaller.
                 let sure = cut.weight == top && matches!(low, Expr::Int { .. });
                 high = if sure { end } else { self.least(&mut before, cut, "end", end, high) };
             }
@@ -441,8 +446,9 @@ impl Writer<'_, '_> {
         Ok((before, (low, high)))
     }
 
-    /// The least value of the digit at which the chain's `m` is not below `edge`, all its other digits being known:
-    /// with q, r = divmod(edge, weight) it is `q - (the digits above) + (1 if the digits below make less than r)`.
+    /// Least value of the digit for which the chain's `m` is at least `edge`, given the chain's other digits. With
+    /// `q, r = divmod(edge, weight)` the value is `q - above + (below < r)`, where `above` is the sum of the more
+    /// significant digits, in units of `weight`, and `below` the sum of the less significant ones, in units of `m`.
     fn edge(&self, cut: &Cut, edge: &Algebra) -> Result<Expr, PlanError> {
         let weight = Algebra::constant(cut.weight);
         let mut value = lower(&fold(BinOp::FloorDiv, edge, &weight)?, self.scope)?;
@@ -473,13 +479,13 @@ impl Writer<'_, '_> {
         add(value, more)
     }
 
-    /// The smaller of two bounds, named before the loop unless it is simple.
+    /// `min(a, b)`, declared in `before` unless it is a name or a constant.
     fn least(&mut self, before: &mut Vec<Stmt>, cut: &Cut, what: &str, a: Expr, b: Expr) -> Expr {
         let bound = a.min(b);
         self.named(before, cut, what, bound)
     }
 
-    /// The larger of two bounds, named before the loop unless it is simple.
+    /// `max(a, b)`, declared in `before` unless it is a name or a constant.
     fn most(&mut self, before: &mut Vec<Stmt>, cut: &Cut, what: &str, a: Expr, b: Expr) -> Expr {
         let bound = a.max(b);
         self.named(before, cut, what, bound)

@@ -1,5 +1,5 @@
-//! Small blocks that one call moves together: those that follow each other, so that vectors reach over their ends, and
-//! those whose elements alternate.
+//! Small transpose tiles that share one call: consecutive tiles, so that vectors span several of them, and tiles whose
+//! elements are interleaved.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
 use layoutc_algebra::symbol::Symbol;
@@ -13,11 +13,11 @@ use super::split::cut_off;
 use crate::machine::CPU;
 use crate::model::InnerKernel;
 
-/// The transfer in its fewest loops, and in parts where that lets one call move several blocks: 8001 rows by two are
-/// 8000 and one.
+/// The transfer in its fewest loops, split if that lets one call transpose several tiles: 8001 rows, two to a tile,
+/// become 8000 and one.
 ///
 /// # Errors
-/// [`ExprError`] where an offset leaves the integer range.
+/// [`ExprError`] if an offset exceeds the integer range.
 pub(super) fn parts(
     transfer: &Transfer,
     symbols: &[Symbol],
@@ -32,7 +32,7 @@ pub(super) fn parts(
     Ok(all)
 }
 
-/// The same with all small blocks of a call where there are several.
+/// Inner kernel with `count` set if one call can transpose several tiles; other kernels unchanged.
 pub(super) fn together(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Inner {
     match inner {
         Inner::Transpose { rows, columns, together, bytes, .. } => {
@@ -43,8 +43,8 @@ pub(super) fn together(transfer: &Transfer, symbols: &[Symbol], inner: Inner) ->
     }
 }
 
-/// The transfer with the lesser digits of a chain in a chain of their own, where the elements end between them and the
-/// greater: of 250 rows as 32 by 4 by 2, each of the 2 is there wherever one is.
+/// The transfer with the less significant digits of a chain in a chain of their own if the chain's end is a multiple of
+/// the weight above them: for 250 rows as 32 by 4 by 2, the digit of 2 is always full.
 fn unbound(transfer: &Transfer, symbols: &[Symbol]) -> Result<Transfer, ExprError> {
     let mut freed = transfer.clone();
     for (k, bounds) in transfer.chains.iter().enumerate() {
@@ -70,8 +70,8 @@ fn unbound(transfer: &Transfer, symbols: &[Symbol]) -> Result<Transfer, ExprErro
     Ok(freed)
 }
 
-/// What keeps one call from moving several blocks: the most significant digit of a chain whose last block is not whole,
-/// and where its elements end.
+/// Obstacle to one call for several tiles: the most significant digit of a chain whose last tile is partial, and the
+/// end of the chain's elements; `None` if nothing is in the way, or if a split does not help.
 fn hindrance(
     transfer: &Transfer,
     symbols: &[Symbol],
@@ -103,7 +103,7 @@ fn hindrance(
     Ok(None)
 }
 
-/// The digit all of whose blocks one call moves.
+/// Digit whose tiles are all transposed by one call; `None` if no digit allows it or a shared call does not pay.
 fn count(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Option<usize> {
     let Inner::Transpose { rows, columns, bytes, .. } = inner else { return None };
     let (row, column) = (transfer.cuts.get(rows)?, transfer.cuts.get(columns)?);
@@ -128,7 +128,8 @@ fn count(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Option<usize>
     worth.min_by_key(|(_, cut)| speed(&cut.to_stride, symbols)).map(|(k, _)| k)
 }
 
-/// Whether a block's few rows or columns alternate on the other side.
+/// True if 2 or 4 rows of a tile are interleaved in the destination, or 2 or 4 columns in the source, with at most
+/// `least_vector_bytes` in all.
 fn alternates(
     transfer: &Transfer,
     symbols: &[Symbol],
@@ -147,10 +148,9 @@ fn alternates(
         || few(column, [&column.from_stride, &row.from_stride])
 }
 
-/// Whether the blocks of a digit follow each other, in the source or in the destination, where the other side of a block
-/// has whole vectors. Within the caches a block of whole lines on both sides leaves nothing over that its neighbour could use;
-/// past them several such blocks are written in one go. Blocks that are not small are worth it past the caches alone, where
-/// they are short on the side where they follow each other, and share lines there.
+/// True if tiles along `cut` are adjacent in the source or the destination, are at least a vector across, and gain from
+/// a shared call. Whole cache lines on both sides gain nothing up to `l2_pair_bytes`; tiles that are not small gain
+/// only above `stream_bytes`, with runs below `unaligned_run_bytes` that end inside of cache lines.
 fn follows(
     transfer: &Transfer,
     symbols: &[Symbol],

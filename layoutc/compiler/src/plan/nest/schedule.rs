@@ -1,8 +1,8 @@
-//! In which order the digits of a transfer are looped over, and what moves the innermost of them at once.
+//! Loop order of a transfer, and the primitive that replaces its innermost loops.
 //!
-//! The loops follow the destination from its major to its minor digit. Innermost is one of: a block transposed by
-//! vectors, where source and destination disagree on the fastest digit; runs copied one after another, where they
-//! agree; an element.
+//! The loops follow the destination from its slowest to its fastest digit. Innermost is one of: a tile transposed by
+//! vectors, if source and destination disagree on the fastest digit; a sequence of copied runs, if they agree; one
+//! element.
 
 use crate::machine::CPU;
 use layoutc_algebra::expr::Expr as Algebra;
@@ -11,22 +11,22 @@ use layoutc_algebra::symbol::Symbol;
 use super::super::arith::typical;
 use super::super::transfer::{Cut, Transfer};
 
-/// One level of a nest.
+/// Loop of a nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// The loop over a digit.
+    /// Loop over the values of a digit.
     Digit(usize),
-    /// The loop over blocks of a digit.
+    /// Loop over blocks of a digit's values.
     Blocks {
-        /// The digit.
+        /// Digit that is split.
         digit: usize,
-        /// How many of its values make a block.
+        /// Number of values of a block.
         size: i64,
     },
 }
 
 impl Level {
-    /// The digit that has one value inside this loop.
+    /// Digit with a single value inside this loop; `None` for a loop over blocks.
     pub fn digit(&self) -> Option<usize> {
         match self {
             Self::Digit(k) => Some(*k),
@@ -34,13 +34,13 @@ impl Level {
         }
     }
 
-    /// The digit that is looped over, one by one or by blocks.
+    /// Digit of the loop, iterated by values or by blocks.
     pub fn of(&self) -> usize {
         let (Self::Digit(digit) | Self::Blocks { digit, .. }) = self;
         *digit
     }
 
-    /// By how many of its values a round is beside the next.
+    /// Step of the loop, in values of the digit.
     pub fn step(&self) -> i64 {
         match self {
             Self::Digit(_) => 1,
@@ -49,35 +49,35 @@ impl Level {
     }
 }
 
-/// What is done inside all loops.
+/// Kernel inside all loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inner {
-    /// One element is moved, or the run that the innermost loop is.
+    /// Copy of one element, or of the run that the innermost loop is.
     Element,
-    /// A block is transposed.
+    /// Transposition of a tile.
     Transpose {
-        /// The digit whose neighbours are neighbours in the destination.
+        /// Digit that is contiguous in the destination.
         rows: usize,
-        /// The digit whose neighbours are neighbours in the source.
+        /// Digit that is contiguous in the source.
         columns: usize,
-        /// The digit that stays together, where elements are moved several at once.
+        /// Digit of the run that is copied as one element; `None` if single elements are transposed.
         together: Option<usize>,
-        /// The digit all of whose blocks are transposed by one call, where they are small.
+        /// Digit whose tiles are all transposed by one call; `None` for one tile per call.
         count: Option<usize>,
-        /// Bytes of what stays together.
+        /// Size of what is transposed as one element, in bytes.
         bytes: u32,
     },
-    /// Runs are copied.
+    /// Copies of strided runs.
     Runs {
-        /// The digit that is a run.
+        /// Digit that is contiguous in source and destination.
         run: usize,
-        /// The digit that counts runs.
+        /// Digit that counts the runs.
         count: usize,
     },
 }
 
 impl Inner {
-    /// The digits that no loop goes over.
+    /// Digits that the kernel iterates over itself, without a loop of the nest.
     pub fn digits(self) -> impl Iterator<Item = usize> {
         let digits = match self {
             Self::Element => [None; 4],
@@ -90,18 +90,18 @@ impl Inner {
     }
 }
 
-/// Loops, outermost first, and what is inside.
+/// Loops and inner kernel of a transfer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
-    /// The loops.
+    /// Loops, outermost first.
     pub levels: Vec<Level>,
-    /// What is inside all of them.
+    /// Kernel inside all loops.
     pub inner: Inner,
 }
 
-/// The loops of a transfer around `inner`: those of `first` outermost, the others from the destination's major to its
-/// minor digit. `edges` are the rows and columns of a block, where they are not to be found here; `large` says that the
-/// whole move is larger than the caches.
+/// Loops of a transfer around `inner`, outermost first: the digits of `first` in their order, then the others from the
+/// destination's slowest to its fastest digit. `edges`: rows and columns of a tile, `None` for the planner's choice;
+/// `large`: true if the whole relayout exceeds the last-level cache.
 pub(super) fn levels(
     transfer: &Transfer,
     symbols: &[Symbol],
@@ -130,7 +130,7 @@ pub(super) fn levels(
             let sizes = edges.unwrap_or_else(|| block_sizes(cuts, symbols, block, bytes, large));
             order.into_iter().map(Level::Digit).chain(block_levels(sizes)).collect()
         }
-        // Both digits have loops of their own inside those over blocks.
+        // Elementwise transposition by tiles: loops over both digits inside the loops over blocks.
         _ if edges.is_some()
             || first.is_empty()
                 && blocks([CPU.transpose_edge; 2]).count() == 2
@@ -148,7 +148,7 @@ pub(super) fn levels(
     }
 }
 
-/// The digits that have a loop of their own, from the destination's major to its minor one.
+/// Digits with a loop of their own, from the destination's slowest to its fastest.
 pub(super) fn loops(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Vec<usize> {
     let cuts = &transfer.cuts;
     let mut order: Vec<usize> = (0..cuts.len())
@@ -160,7 +160,8 @@ pub(super) fn loops(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Ve
     order
 }
 
-/// The digits that a block is made of: the destination's fastest and the source's, where they disagree.
+/// Digits of a tile, rows then columns: the fastest of the destination and of the source; `None` if these are the same
+/// digit, or if runs are copied.
 pub(super) fn block(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Option<[usize; 2]> {
     match inner {
         Inner::Transpose { rows, columns, .. } => Some([rows, columns]),
@@ -177,14 +178,14 @@ pub(super) fn block(transfer: &Transfer, symbols: &[Symbol], inner: Inner) -> Op
     }
 }
 
-/// Whether the extents of digits do not depend on symbols.
+/// True if the extents of both digits are constants.
 fn is_known(cuts: &[Cut], digits: [usize; 2]) -> bool {
     let known = |k: usize| cuts.get(k).is_some_and(|cut| cut.extent.as_const().is_some());
     digits.into_iter().all(known)
 }
 
-/// Rows and columns of a block: about four times as many rows, so that the destination is written in longer runs, unless
-/// one of the two has less; about as many of both in a move that is `large`r than the caches.
+/// Rows and columns of a tile, powers of two: about four times as many rows as columns, for longer runs in the
+/// destination, or more of one if the other has fewer; about as many rows as columns if `large`.
 fn block_sizes(
     cuts: &[Cut],
     symbols: &[Symbol],

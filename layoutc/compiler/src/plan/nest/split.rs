@@ -1,4 +1,4 @@
-//! Cuts a transfer where a run that is moved as one element breaks off: what holds whole runs, and the rest.
+//! Splits a transfer whose elements end inside of a run that is copied as one element: full runs and remainder.
 
 use layoutc_algebra::expr::{BinOp, Expr, ExprError};
 use layoutc_algebra::symbol::Symbol;
@@ -6,11 +6,11 @@ use layoutc_algebra::symbol::Symbol;
 use super::super::arith::{ceil_div, fold, product, sum};
 use super::super::transfer::{Cut, Transfer};
 
-/// The transfer in parts of which each but the last have whole runs: `c` of 10 in runs of 4 is 2 whole runs, and a
-/// run of 2. The transfer itself where no run breaks off, or where runs are too long for one element.
+/// Parts of the transfer, all but the last with full runs: `c` of 10 in runs of 4 becomes 2 runs of 4 and a run of 2.
+/// The transfer itself if every run is full, or if runs are too long to be copied as one element.
 ///
 /// # Errors
-/// [`ExprError`] where an offset leaves the integer range.
+/// [`ExprError`] if an offset exceeds the integer range.
 pub(super) fn split(
     transfer: &Transfer,
     symbols: &[Symbol],
@@ -26,8 +26,8 @@ pub(super) fn split(
     Ok(all)
 }
 
-/// The transfer in two, of which the first has whole rounds of the most significant digit of a chain, and the second what
-/// is left up to `high`; without what has no element.
+/// Two parts of the transfer: full iterations of `top`, the most significant digit of a chain, and the remainder up to
+/// `high`, in units of the chain's `m`. Parts that are empty for sure are left out.
 ///
 /// # Errors
 /// As [`split`].
@@ -62,7 +62,8 @@ pub(super) fn cut_off(
     Ok(parts)
 }
 
-/// The most significant digit of the chain whose run breaks off, and where its elements end.
+/// Most significant digit of the chain that ends inside of a run, and the end of the chain's elements; `None` if no run
+/// of at most 16 bytes is partial.
 fn broken(transfer: &Transfer, symbols: &[Symbol], element: u32) -> Option<(usize, Expr)> {
     let run = transfer.cuts.iter().find(|cut| !cut.is_unit() && cut.is_run())?;
     let bytes = run.extent.as_const()?.checked_mul(i128::from(element))?;
@@ -76,13 +77,13 @@ fn broken(transfer: &Transfer, symbols: &[Symbol], element: u32) -> Option<(usiz
 }
 
 impl Transfer {
-    /// The most significant digit of a chain.
+    /// Most significant digit of a chain; `None` for a chain without digits.
     pub(super) fn top_of(&self, chain: usize) -> Option<usize> {
         let cuts = self.cuts.iter().enumerate().filter(|(_, cut)| cut.chain == chain);
         cuts.max_by_key(|(_, cut)| cut.weight).map(|(k, _)| k)
     }
 
-    /// Gives the most significant digit another extent, and its chain another end.
+    /// Sets the extent of the chain's most significant digit, and the end of the chain.
     fn set(&mut self, top: usize, extent: &Expr, high: &Expr) {
         let Some(cut) = self.cuts.get_mut(top) else { return };
         *cut = Cut { extent: extent.clone(), ..cut.clone() };

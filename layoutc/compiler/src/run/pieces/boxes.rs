@@ -1,11 +1,11 @@
-//! An interval of a number as boxes of its digits.
+//! Decomposition of an interval of a mixed-radix number into boxes of its digits.
 
-/// Values of one digit: the first, and how many.
+/// Values of one digit: the first one, and their count.
 pub(super) type Values = (i64, i64);
 
-/// The digits of an interval: `weights` and how many values each has, most significant first, the lesser ones whole, so
-/// that `weights[k] = weights[k + 1] * counts[k + 1]`. From 3 up to 9 of digits of 3 and 4 values are three boxes:
-/// 0, 3; 1, 0 to 3; 2, 0.
+/// Boxes that partition the interval `low..high`, each with the values of every digit, most significant first.
+/// `weights` are the weights of the digits, in the same order; the last one is 1. With weights 4 and 1, `3..9` gives
+/// three boxes: digit values 0 and 3; 1 and 0 to 3; 2 and 0.
 pub(super) fn boxes(weights: &[i64], [low, high]: [i64; 2]) -> Vec<Vec<Values>> {
     let mut found = Vec::new();
     add(weights, [low, high], &mut Vec::new(), &mut found);

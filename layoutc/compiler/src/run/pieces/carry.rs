@@ -1,9 +1,9 @@
-//! Elements of a box from one buffer into another, in the largest moves that both sides allow.
+//! Copy of a box of elements between two buffers, with the largest block primitive that both strides allow.
 
 use super::super::blocks::{self, Block, Runs};
 use super::super::transpose::transpose;
 
-/// Elements along one digit: how many, and the bytes from each to the next in both buffers.
+/// Loop along one digit: trip count, and strides in the source and the destination, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Along {
     pub(super) count: i64,
@@ -11,8 +11,8 @@ pub(super) struct Along {
     pub(super) to: i64,
 }
 
-/// Moves a box of elements of `element` bytes whose first one is at `from` and goes to `to`. `None` where it would
-/// leave a buffer.
+/// Copies a box of elements of `element` bytes. The first one is at offset `from` of the source and offset `to` of the
+/// destination, in bytes. `None` if an access is outside a buffer.
 pub(super) fn carry(
     source: &[u8],
     target: &mut [u8],
@@ -25,7 +25,7 @@ pub(super) fn carry(
     }
     let bytes = simplified(&mut digits, element);
     let inner = inner(&mut digits, bytes);
-    // The slowest in the destination comes first, so that this is written from end to end.
+    // The largest destination stride is outermost, so that the destination is written front to back.
     digits.sort_by_key(|digit| -digit.to.abs());
     let mut index = vec![0_i64; digits.len()];
     let (mut from, mut to) = (from, to);
@@ -48,7 +48,8 @@ pub(super) fn carry(
     }
 }
 
-/// Drops digits of one value and joins those that go on where another ends; the bytes that are neighbours on both sides.
+/// Drops digits with one value and merges digits that are contiguous on both sides. Returns the length of the run that
+/// is contiguous on both sides, in bytes.
 fn simplified(digits: &mut Vec<Along>, element: i64) -> i64 {
     digits.retain(|digit| digit.count > 1);
     let mut bytes = element;
@@ -64,7 +65,7 @@ fn simplified(digits: &mut Vec<Along>, element: i64) -> i64 {
         match digits.iter().position(goes_on) {
             Some(other) => {
                 let count = digit.count * digits.remove(other).count;
-                // What is behind it was removed, or what is before it, and then it stands one place nearer.
+                // Removing a digit in front of position `k` shifts the merged digit to `k - 1`.
                 let own = if other < k { k - 1 } else { k };
                 if let Some(place) = digits.get_mut(own) {
                     place.count = count;
@@ -77,14 +78,14 @@ fn simplified(digits: &mut Vec<Along>, element: i64) -> i64 {
     bytes
 }
 
-/// What is moved by one call.
+/// Part of a box that one call of a block primitive copies.
 enum Inner {
     Run,
     Runs(Along),
     Block { rows: Along, columns: Along },
 }
 
-/// Takes out of `digits` what is moved by one call.
+/// Removes from `digits` the digits that one call covers. `bytes` is the length of a contiguous run.
 fn inner(digits: &mut Vec<Along>, bytes: i64) -> Inner {
     let written = digits.iter().position(|digit| digit.to == bytes);
     let read = digits.iter().position(|digit| digit.from == bytes);

@@ -1,34 +1,37 @@
-//! How a tensor is cut into pieces: which values of each chain a piece has, and which cut costs the least.
+//! Choice of the partition into pieces: the digit values of each chain that a piece covers, and the cost model.
 //!
-//! Every piece is a box of the logical tensor, an interval of each chain's `m` that ends where a digit does. Long runs
-//! on one side may mean short ones on the other; every call costs as much as some bytes more, so that counts calls.
+//! Each piece is a box of the logical tensor: for each chain, an interval of `m` that is aligned to a digit. Longer
+//! runs on one side may mean shorter runs on the other, and a system call costs as much as `CPU.system_call_bytes`
+//! bytes.
 
 use super::runs::{Level, Place, Whole, place};
 use super::terms::{Chain, Terms};
 use crate::machine::CPU;
 
-/// A cut that costs so much more than the cheapest is taken where its pieces are smaller: these stay in the caches.
+/// Largest cost relative to the cheapest cut, as a fraction. Among the cuts within this limit, the one with the
+/// smallest pieces is taken, because these stay in the caches.
 const MORE: [i128; 2] = [103, 100];
 
-/// So many values of one digit of a chain, all those of the lesser ones, and one of the greater ones.
+/// Partition of a chain into blocks. A block has up to `count` consecutive values of one digit, all values of the less
+/// significant digits, and one value of each more significant digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut {
-    /// The position of the digit; most significant first.
+    /// Position of the digit in [`Chain::digits`], most significant first.
     pub(super) digit: usize,
     pub(super) count: i64,
 }
 
-/// A block of a chain.
+/// Block of a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Block {
-    /// The first value of each digit, and one past the last.
+    /// First value and exclusive end of each digit.
     pub(super) digits: Vec<[i64; 2]>,
-    /// The same for `m`.
+    /// First value and exclusive end of `m`.
     pub(super) m: [i64; 2],
 }
 
 impl Cut {
-    /// The least that has so many values of `m` in one block.
+    /// Smallest cut with at least `wanted` values of `m` in a full block; the whole chain if it has fewer.
     fn of(chain: &Chain, wanted: i64) -> Self {
         let fits = chain.digits.iter().enumerate().rev().find_map(|(digit, of)| {
             let count = wanted.checked_add(of.weight - 1)?.checked_div(of.weight)?;
@@ -37,18 +40,18 @@ impl Cut {
         fits.unwrap_or(Self { digit: 0, count: chain.digits.first().map_or(1, |d| d.extent) })
     }
 
-    /// How many blocks a chain has.
+    /// Number of blocks of a chain.
     pub(super) fn blocks(self, chain: &Chain) -> i64 {
         let greater = chain.digits.iter().take(self.digit).map(|digit| digit.extent);
         greater.product::<i64>() * self.rounds(chain)
     }
 
-    /// How many blocks the values of its digit make.
+    /// Number of blocks along the digit of the cut.
     fn rounds(self, chain: &Chain) -> i64 {
         chain.digits.get(self.digit).map_or(1, |d| ceil(d.extent, self.count))
     }
 
-    /// One block of a chain.
+    /// Block `number` of a chain, counted from 0; `m` grows with the number.
     pub(super) fn block(self, chain: &Chain, number: i64) -> Block {
         let rounds = self.rounds(chain);
         let (mut outer, round) = (number.div_euclid(rounds), number.rem_euclid(rounds));
@@ -75,27 +78,28 @@ impl Cut {
     }
 }
 
-/// What a unit takes.
+/// Sizes of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Unit {
-    /// Bytes of one in the laid out file, and in memory.
+    /// Size in the layout's file and in memory, in bytes.
     pub(super) own: i64,
-    /// Bytes of one in the dense file.
+    /// Size in the dense file, in bytes.
     pub(super) dense: i64,
-    /// Bytes that one of the dense side takes in memory in all.
+    /// Memory for a unit of the dense side, in bytes: two file buffers, plus the conversion buffers.
     pub(super) dense_held: i64,
 }
 
-/// What pieces take and cost.
+/// Memory and cost of a partition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Price {
-    /// Bytes of memory.
+    /// Buffer memory, in bytes.
     memory: i128,
-    /// Bytes read and written, and calls as bytes.
+    /// Bytes read and written, plus `CPU.system_call_bytes` for each call.
     cost: i128,
 }
 
-/// The cheapest cut whose pieces take no more than so many bytes of memory; the least one where none does.
+/// Cut of each chain whose pieces take at most `memory` bytes: the one with the smallest memory among those with nearly
+/// the least cost ([`MORE`]). The finest cut if none fits.
 pub(super) fn choose(terms: &Terms, unit: Unit, memory: i128) -> Vec<Cut> {
     let mut all: Vec<(Price, Vec<Cut>)> = Vec::new();
     let bits = |units: i64| i64::BITS - units.leading_zeros();
@@ -118,7 +122,8 @@ pub(super) fn choose(terms: &Terms, unit: Unit, memory: i128) -> Vec<Cut> {
     best.map_or_else(|| with_runs(terms, [1, 1]), |(_, cuts)| cuts)
 }
 
-/// A cut whose runs have so many units on the dense side and on the laid out one, or more.
+/// Smallest cut of each chain whose runs have at least `dense` units in the dense buffer and `slots` units in the
+/// layout, if the tensor has that many.
 fn with_runs(terms: &Terms, [dense, slots]: [i64; 2]) -> Vec<Cut> {
     let mut wanted = vec![1_i64; terms.chains.len()];
     let mut want = |chain: usize, values: i64| {
@@ -133,7 +138,7 @@ fn with_runs(terms: &Terms, [dense, slots]: [i64; 2]) -> Vec<Cut> {
     for chain in chains {
         let Some(count) = of(&chain).map(|chain| chain.high - chain.low) else { continue };
         let needed = ceil(dense, run);
-        // Its digits may reach beyond its elements on both sides.
+        // The digits may have values beyond both ends of the elements; `i64::MAX` requests all of them.
         want(chain, if needed < count { needed } else { i64::MAX });
         if needed <= count {
             break;
@@ -165,7 +170,7 @@ fn price(terms: &Terms, cuts: &[Cut], unit: Unit) -> Price {
     let calls = (count(&dense) + count(&slots)) * pieces;
     let bytes = units(&dense) * i128::from(unit.dense) + units(&slots) * i128::from(unit.own);
     Price {
-        // One of each side is filled while the other is emptied.
+        // Double buffering: one buffer of each side is filled while the other one is written.
         memory: most(&dense) * i128::from(unit.dense_held)
             + most(&slots) * i128::from(2 * unit.own),
         cost: bytes * pieces + calls * CPU.system_call_bytes,
@@ -180,8 +185,8 @@ fn units(place: &Place) -> i128 {
     i128::from(place.runs.length()) * count(place)
 }
 
-/// Where a box is in the dense buffer: of each chain how many elements it has, and which of them are in the box, as they
-/// lie in memory. The chains in the order of the levels come first.
+/// Placement of a box in the dense buffer, with the chains of its levels, fastest first. `spans` holds, for each chain,
+/// the number of its elements, and the first one and exclusive end in the box, in memory order.
 pub(super) fn in_dense(
     terms: &Terms,
     spans: &[(i64, [i64; 2])],
@@ -189,7 +194,7 @@ pub(super) fn in_dense(
 ) -> (Vec<usize>, Place) {
     let mut chains: Vec<usize> = (0..terms.chains.len()).collect();
     let stride = |chain: usize| terms.chains.get(chain).map_or(0, |chain| chain.dense.abs());
-    // One element lies nowhere in particular.
+    // The stride of a chain with one element is irrelevant.
     chains.retain(|chain| spans.get(*chain).is_some_and(|(extent, _)| *extent > 1));
     chains.sort_by_key(|chain| stride(*chain));
     let level = |chain: &usize| {
@@ -201,7 +206,7 @@ pub(super) fn in_dense(
     (chains, place(&levels, Whole { first: 0, units: terms.dense, narrow }))
 }
 
-/// Where a box is in the laid out buffer; chain and digit of each level.
+/// Placement of a box in the buffer of the layout, with the chain and the digit position of each level, fastest first.
 pub(super) fn in_slots(
     terms: &Terms,
     blocks: &[Block],

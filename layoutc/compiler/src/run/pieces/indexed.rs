@@ -1,5 +1,5 @@
-//! A tensor whose layout is no sum of digits, in windows of its dense buffer: where each element lives is computed, and
-//! the places are visited in their order.
+//! Relayout in windows of the dense buffer, for a layout that is not a sum of digits: the position of each element is
+//! computed, and positions are visited in ascending order.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,51 +17,51 @@ use crate::plan::cores::Cores;
 use crate::plan::nest::{Moves, Ways};
 use crate::plan::{self, Naming};
 
-/// Elements of a window are so many, or a multiple: whole bytes, whatever they are.
+/// Window sizes are multiples of this number of elements, and thus of whole bytes, whatever the element width.
 const STEP: usize = 64;
-/// The least and the most bytes of a span.
+/// Bounds of the maximum size of a span, in bytes, both inclusive: 4 KiB to 4 MiB.
 const SPAN_BYTES: Range<usize> = 4 << 10..4 << 20;
 
-/// Windows of the dense buffer, each with the places of its elements.
+/// Partition into windows of the dense buffer, with the program that computes the slot of each element.
 #[derive(Debug, Clone)]
 pub struct Indexed {
     offset: Program,
     slots: usize,
-    /// Extents, the slowest axis of the dense buffer first, and the slot of each.
+    /// Extent of each axis and slot of its index in `offset`, slowest axis of the dense buffer first.
     axes: Vec<(usize, usize)>,
     width: Width,
     element_bits: u64,
-    /// Elements of the tensor.
+    /// Number of elements of the tensor.
     pub elements: usize,
-    /// Elements of a window.
+    /// Number of elements of a window; the last window may have fewer.
     pub window: usize,
-    /// The most bytes of a span.
+    /// Maximum size of a span, in bytes.
     pub span_bytes: usize,
 }
 
-/// Where an element lives, and its number in the window.
+/// Position of an element: slot in the buffer of the layout, and index in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Lives {
     slot: u64,
     number: u32,
 }
 
-/// Bytes of the laid out buffer, and the elements that live in them.
+/// Contiguous bytes of the buffer of the layout, and the elements in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// The first byte.
+    /// Offset of the first byte in the buffer.
     pub at: u64,
-    /// How many bytes.
+    /// Size, in bytes.
     pub bytes: usize,
-    /// Which of the window's places.
+    /// Range of the elements in the sorted positions of the window.
     pub lives: Range<usize>,
-    /// Whether every bit of it is one of these elements'.
+    /// True if every bit belongs to one of the elements.
     pub is_full: bool,
 }
 
 impl Indexed {
-    /// A tensor in windows that take no more than `memory` bytes, the places of their elements and a span included; the
-    /// dense side takes `dense_bits` for each element.
+    /// Partitions a tensor into windows of at least 64 elements. A window, the positions of its elements and one span
+    /// take at most about `memory` bytes; an element takes `dense_bits` bits on the dense side.
     pub(super) fn new(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,
@@ -105,12 +105,12 @@ impl Indexed {
         Ok(indexed)
     }
 
-    /// How many windows there are.
+    /// Number of windows.
     pub fn count(&self) -> usize {
         self.elements.div_ceil(self.window)
     }
 
-    /// Where the elements of a window live, in the order of memory.
+    /// Replaces the contents of `lives` with the positions of the elements of a window, sorted by slot.
     pub fn places(&self, window: usize, lives: &mut Vec<Lives>) {
         lives.clear();
         let first = window * self.window;
@@ -142,7 +142,8 @@ impl Indexed {
         }
     }
 
-    /// The spans of the laid out buffer that the places of a window are in.
+    /// Spans that cover the given positions, which are sorted by slot. Positions with at most `CPU.gap_bytes` bytes
+    /// between them share a span, up to [`Indexed::span_bytes`].
     pub fn spans(&self, lives: &[Lives]) -> Vec<Span> {
         let bits = self.element_bits;
         let (several, bytes_of_several) = byte_group(u32::try_from(bits).unwrap_or(8));
@@ -150,7 +151,7 @@ impl Indexed {
         let gap = u64::try_from(CPU.gap_bytes).unwrap_or(0);
         let mut spans: Vec<Span> = Vec::new();
         for (k, place) in lives.iter().enumerate() {
-            // A span begins where an element does, and its bytes are counted from there.
+            // A span starts at an element that is byte-aligned; offsets in the span count from there.
             let first = place.slot / u64::from(several) * u64::from(bytes_of_several);
             let end = ((place.slot + 1) * bits).div_ceil(8);
             if let Some(span) = spans.last_mut() {
@@ -171,7 +172,7 @@ impl Indexed {
         spans
     }
 
-    /// Writes the elements of a span into its bytes; `dense` holds the window.
+    /// Copies the elements of a span from the window `dense` to the bytes of the span. `None` if a buffer is too short.
     pub fn pack(&self, span: &Span, lives: &[Lives], dense: &[u8], bytes: &mut [u8]) -> Option<()> {
         self.each(span, lives, |from, to| match self.width {
             Width::Bytes(width) => {
@@ -183,7 +184,7 @@ impl Indexed {
         })
     }
 
-    /// Reads the elements of a span out of its bytes.
+    /// Copies the elements of a span from its bytes to the window `dense`. `None` if a buffer is too short.
     pub fn unpack(
         &self,
         span: &Span,
@@ -201,7 +202,7 @@ impl Indexed {
         })
     }
 
-    /// Calls `one` with each element's number in the window and in the span.
+    /// Calls `one` for each element of a span, with its index in the window and its index in the span.
     fn each(
         &self,
         span: &Span,

@@ -1,8 +1,8 @@
-//! A tensor moved between files that memory does not hold: in pieces, each with what it has of both files.
+//! Relayout between files that do not fit in memory, in pieces. A piece reads and writes a part of each file.
 //!
-//! Where both buffers are sums of the same digits that nest in memory, a piece is a box of the logical tensor and has
-//! runs of both ([`Pieces`]). Any other layout is moved in windows of the dense buffer, whose elements are looked up one
-//! by one ([`Indexed`]). Nothing is read or written here.
+//! If both buffers are sums of the same digits, nested in memory, a piece is a box of the logical tensor and consists
+//! of runs in both buffers ([`Pieces`]). Any other layout is processed in windows of the dense buffer, with a computed
+//! position for each element ([`Indexed`]). This module does no I/O.
 
 mod boxes;
 mod carry;
@@ -28,56 +28,56 @@ pub use indexed::{Indexed, Lives, Span};
 pub use piece::Piece;
 pub use runs::{Run, Runs};
 
-/// Which way a tensor goes.
+/// Direction of a relayout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// From the dense buffer into the layout.
+    /// From the dense buffer to the layout.
     Pack,
-    /// Back.
+    /// From the layout to the dense buffer.
     Unpack,
 }
 
-/// How the axes lie in a dense buffer.
+/// Storage order of the axes in a dense buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Row-major.
+    /// Row-major, as in C.
     LastFastest,
-    /// Fortran's.
+    /// Column-major, as in Fortran.
     FirstFastest,
 }
 
-/// How a dense file is written.
+/// Format of a dense file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DenseFile {
-    /// How the axes lie in it.
+    /// Storage order of the axes.
     pub order: Order,
-    /// Bits that an element takes in it: 8 for one that has a byte of its own there.
+    /// Number of bits of an element in the file: 8 for a narrower element that is stored in its own byte.
     pub element_bits: u32,
 }
 
-/// A tensor in pieces.
+/// Partition of a tensor for relayout in pieces.
 #[derive(Debug, Clone)]
 pub enum InPieces {
-    /// Boxes with runs on both sides.
+    /// Boxes of the logical tensor, with runs in both buffers.
     Boxes(Box<Pieces>),
     /// Windows of the dense buffer.
     Indexed(Box<Indexed>),
 }
 
-/// A tensor cut into boxes.
+/// Partition of a tensor into boxes.
 #[derive(Debug, Clone)]
 pub struct Pieces {
     terms: Terms,
     cuts: Vec<Cut>,
     unit: Unit,
-    /// Elements of a unit.
+    /// Number of elements of a unit: the smallest group that is a whole number of bytes in both element types.
     pub unit_elements: usize,
-    /// The chains, those first whose blocks change last.
+    /// Positions of the chains, from the largest to the smallest stride in the destination.
     order: Vec<usize>,
 }
 
 impl InPieces {
-    /// Cuts a tensor into pieces that take no more than about `memory` bytes when two of them are at hand.
+    /// Partitions a tensor into pieces. Double-buffered, they take about `memory` bytes or less.
     ///
     /// # Errors
     /// [`RunError::Plan`], [`RunError::Symbols`], [`RunError::TooLarge`], [`RunError::Domain`].
@@ -92,10 +92,10 @@ impl InPieces {
         }
         let own = tensor.dtype.element_bits();
         let logical = tensor.logical_dtype().element_bits();
-        // A pass of its own makes the elements what memory holds.
+        // A conversion between element types or widths needs further buffers.
         let held = if is_as_in_memory(tensor, file) { 0 } else { logical + own };
         let terms = Terms::of(tensor, symbols, file.order)?;
-        // All are powers of two.
+        // The group sizes are powers of two, so the maximum is a multiple of both.
         let several = [own, logical].map(|bits| byte_group(bits).0).into_iter().max().unwrap_or(1);
         let terms = terms.and_then(|terms| terms.in_units_of(i64::from(several)));
         let Some(terms) = terms else {
@@ -127,13 +127,13 @@ impl InPieces {
 }
 
 impl Pieces {
-    /// How many there are.
+    /// Number of pieces.
     pub fn count(&self) -> u64 {
         let blocks = self.blocks().map(|blocks| u64::try_from(blocks).unwrap_or(1));
         blocks.product()
     }
 
-    /// How many blocks each chain has, in the order in which they change.
+    /// Number of blocks of each chain, slowest chain of the destination first.
     fn blocks(&self) -> impl Iterator<Item = i64> + '_ {
         self.order.iter().filter_map(|chain| {
             let (of, cut) = self.terms.chains.get(*chain).zip(self.cuts.get(*chain))?;
@@ -141,7 +141,7 @@ impl Pieces {
         })
     }
 
-    /// One of them; their numbers follow the destination.
+    /// Piece `number`, counted from 0 in the order of the destination.
     pub fn piece(&self, number: u64) -> Piece {
         let mut rest = i64::try_from(number).unwrap_or(0);
         let mut numbers = vec![0; self.order.len()];
@@ -156,15 +156,15 @@ impl Pieces {
         Piece::new(&self.terms, &blocks, self.unit)
     }
 
-    /// Bytes of a unit in the laid out file.
+    /// Size of a unit in the layout's file, in bytes.
     pub fn unit_bytes(&self) -> usize {
         usize::try_from(self.unit.own).unwrap_or(1)
     }
 
-    /// Moves the elements of a piece from one buffer of its runs to the other.
+    /// Moves the elements of a piece. Each buffer holds the runs of the piece, concatenated.
     ///
     /// # Errors
-    /// [`RunError::Outside`] where a buffer is smaller than the runs.
+    /// [`RunError::Outside`] if a buffer is smaller than its runs.
     pub fn run(
         &self,
         piece: &Piece,
@@ -180,15 +180,17 @@ impl Pieces {
     }
 }
 
-/// Whether the dense file holds elements as the laid out one does.
+/// True if an element of the dense file has the type and the width of an element of the layout, so that no conversion
+/// is needed.
 pub fn is_as_in_memory(tensor: &Tensor, file: DenseFile) -> bool {
     tensor.pack_from.is_none() && tensor.dtype.element_bits() == file.element_bits
 }
 
-/// What padding gets, as bytes that repeat; `None` where that is 0.
+/// Byte pattern that fills the padding, repeated; `None` if all its bytes are 0, the layout has no padding, or padding
+/// is left unchanged.
 ///
 /// # Errors
-/// [`RunError::Unsupported`] where the element type does not hold it.
+/// [`RunError::Unsupported`] if the element type cannot represent the fill value.
 pub fn padding(tensor: &Tensor) -> Result<Option<Vec<u8>>, RunError> {
     if tensor.layout.verdict() == Verdict::Bijective || tensor.fill == Fill::Nothing {
         return Ok(None);
@@ -204,15 +206,15 @@ pub fn padding(tensor: &Tensor) -> Result<Option<Vec<u8>>, RunError> {
     Ok(bytes.iter().any(|byte| *byte != 0).then_some(bytes))
 }
 
-/// Makes elements of the dense side's type those of the tensor, or the other way; `None` where both are one type.
+/// Conversion between the element type of the dense buffer and that of the tensor.
 #[derive(Debug, Clone, Copy)]
 pub struct Recast(super::Dense);
 
 impl Recast {
-    /// What a tensor's elements go through.
+    /// Conversion for a relayout in `direction`; `None` if both element types are the same.
     ///
     /// # Errors
-    /// As [`super::pack`].
+    /// Errors of [`super::pack`].
     pub fn of(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,
@@ -225,10 +227,10 @@ impl Recast {
         Ok(dense_pass(tensor, symbols, side)?.map(Self))
     }
 
-    /// Converts whole bytes of elements.
+    /// Converts `source` to `target`; both hold whole bytes of elements.
     ///
     /// # Errors
-    /// [`RunError::Outside`] where `target` is too small.
+    /// [`RunError::Outside`] if a packed buffer is too short, or both element types are packed.
     pub fn run(&self, source: &[u8], target: &mut [u8]) -> Result<(), RunError> {
         self.0.pass.run(source, target).ok_or(RunError::Outside)
     }

@@ -1,4 +1,4 @@
-//! One piece: what it has of both buffers, and how its elements go from one to the other.
+//! Single piece: its runs in both buffers, and the copy of its elements between them.
 
 use super::boxes::{Values, boxes};
 use super::carry::{Along, carry};
@@ -6,35 +6,35 @@ use super::cut::{Block, Cut, Unit, in_dense, in_slots};
 use super::runs::Runs;
 use super::terms::{Chain, Terms};
 
-/// A piece of a tensor.
+/// Piece of a tensor.
 #[derive(Debug, Clone)]
 pub struct Piece {
-    /// What it has of the dense buffer; no runs where it holds padding alone.
+    /// Runs of the dense buffer; empty if the piece has only padding.
     pub dense: Runs,
-    /// What it has of the laid out buffer.
+    /// Runs of the buffer of the layout.
     pub slots: Runs,
-    /// Padding of the laid out buffer that is this piece's to fill and no part of `slots`.
+    /// Padding in the buffer of the layout, outside `slots`, that this piece fills.
     pub gaps: Vec<Runs>,
-    /// Whether every unit of `slots` is an element.
+    /// True if every unit of `slots` is an element.
     pub is_full: bool,
     chains: Vec<Part>,
 }
 
-/// What a piece has of a chain.
+/// Part of a chain that a piece covers.
 #[derive(Debug, Clone)]
 struct Part {
-    /// The weights of its digits, and what a step of each adds in the piece's part of the laid out buffer.
+    /// Weight of each digit, and its stride in the concatenated runs of the layout, in units.
     digits: Vec<(i64, i64)>,
-    /// The least `m`, and one past the greatest, counted from the block's first.
+    /// First value and exclusive end of `m`, relative to the first `m` of the block.
     m: [i64; 2],
-    /// What a step of `m` adds in the piece's part of the dense buffer, and where `m` of the block's first one is.
+    /// Stride of `m` in the concatenated dense runs, and offset there of the first `m` of the block, in units.
     dense: [i64; 2],
-    /// Where the block's first digits are in the piece's part of the laid out buffer.
+    /// Offset of the first digit values of the block in the concatenated runs of the layout, in units.
     slot: i64,
 }
 
 impl Piece {
-    /// The piece of these blocks, one for each chain.
+    /// Piece that consists of the given blocks, one per chain.
     pub(super) fn new(terms: &Terms, blocks: &[Block], unit: Unit) -> Self {
         let elements = terms.chains.iter().zip(blocks).map(|(chain, block)| {
             [block.m[0].clamp(chain.low, chain.high), block.m[1].clamp(chain.low, chain.high)]
@@ -75,14 +75,15 @@ impl Piece {
         Self { dense, slots: slots.runs, gaps: slots.gaps, is_full, chains }
     }
 
-    /// Moves every element of `dense` to its place in `slots`, the piece's runs one behind the other in both.
+    /// Copies every element from `dense` to its position in `slots`. Each buffer holds the concatenated runs of the
+    /// piece; `bytes` is the size of a unit.
     pub(super) fn pack(&self, dense: &[u8], slots: &mut [u8], bytes: i64) -> Option<()> {
         self.boxes(bytes, &mut |digits, [dense_at, slot_at]| {
             carry(dense, slots, digits, [dense_at, slot_at], bytes)
         })
     }
 
-    /// The same the other way.
+    /// Copies every element from `slots` to its position in `dense`, the inverse of [`Piece::pack`].
     pub(super) fn unpack(&self, slots: &[u8], dense: &mut [u8], bytes: i64) -> Option<()> {
         self.boxes(bytes, &mut |digits, [dense_at, slot_at]| {
             let turned = |a: Along| Along { from: a.to, to: a.from, ..a };
@@ -91,8 +92,8 @@ impl Piece {
         })
     }
 
-    /// Calls `one` with every box of elements: its digits from the dense side to the laid out one, and where its first
-    /// element is.
+    /// Calls `one` for every box of elements, with its digits (source strides are those of the dense side) and the
+    /// offsets of its first element in the dense runs and in the runs of the layout, in bytes.
     fn boxes(
         &self,
         bytes: i64,
@@ -133,14 +134,15 @@ impl Piece {
 }
 
 impl Part {
-    /// Its elements as boxes of values of its digits, each counted from the first that the piece has.
+    /// Boxes of digit values that cover the elements, relative to the first digit values of the block.
     fn boxes(&self) -> Vec<Vec<Values>> {
         let weights: Vec<i64> = self.digits.iter().map(|(weight, _)| *weight).collect();
         boxes(&weights, self.m)
     }
 }
 
-/// How many elements a chain has, and which of them an interval of `m` has, as they lie in the dense buffer.
+/// Number of elements of a chain, and the range of them that `low..high` of `m` covers, in the order of the dense
+/// buffer.
 fn span(chain: &Chain, [low, high]: [i64; 2]) -> (i64, [i64; 2]) {
     let own = if chain.dense < 0 {
         [chain.high - high, chain.high - low]
@@ -150,7 +152,7 @@ fn span(chain: &Chain, [low, high]: [i64; 2]) -> (i64, [i64; 2]) {
     (chain.high - chain.low, own)
 }
 
-/// The blocks of a piece.
+/// Blocks of a piece, given the number of the block of each chain.
 pub(super) fn blocks(terms: &Terms, cuts: &[Cut], numbers: &[i64]) -> Vec<Block> {
     let chains = terms.chains.iter().zip(cuts).zip(numbers);
     chains.map(|((chain, cut), number)| cut.block(chain, *number)).collect()

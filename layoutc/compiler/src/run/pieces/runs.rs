@@ -1,6 +1,7 @@
-//! What a piece has of a buffer: runs of one length, equally apart, and where they lie one behind the other in memory.
+//! Part of a buffer that belongs to a piece: equally long runs in nested strided loops, and their positions when
+//! concatenated.
 
-/// A digit of a buffer's places, and which of its values a piece has, counted as they lie in memory.
+/// Digit of the offsets in a buffer, with the values `first..end` that a piece covers, in memory order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Level {
     pub(super) stride: i64,
@@ -18,19 +19,19 @@ impl Level {
         self.count() == self.extent
     }
 
-    /// Units from its first value to behind its last one.
+    /// Distance that all values of the digit span, in units: `stride * extent`.
     fn block(self) -> i64 {
         self.stride * self.extent
     }
 }
 
-/// A buffer of a whole tensor, in units.
+/// Buffer of a whole tensor, in units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Whole {
-    /// The first unit that digits lead to.
+    /// Smallest offset that the digits address.
     pub(super) first: i64,
     pub(super) units: i64,
-    /// Gaps up to so many units are read and written with what is around them.
+    /// Largest gap that is always read and written along with the data around it.
     pub(super) narrow: i64,
 }
 
@@ -39,40 +40,40 @@ pub(super) struct Whole {
 pub struct Runs {
     start: i64,
     length: i64,
-    /// Count and stride, the innermost first.
+    /// Count and stride of each loop over the runs, innermost first.
     loops: Vec<(i64, i64)>,
-    /// Where the buffer ends: what a run has beyond is not there.
+    /// Size of the buffer. Runs are clipped to it.
     end: i64,
 }
 
-/// A run.
+/// Run of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// Where it begins in the whole buffer.
+    /// Offset in the whole buffer, in bytes.
     pub at: u64,
-    /// Where it begins among the runs, one behind the other.
+    /// Offset in the concatenation of the runs, in bytes.
     pub held: usize,
-    /// How long it is.
+    /// Length, in bytes.
     pub length: usize,
 }
 
 impl Runs {
-    /// How many there are.
+    /// Number of runs.
     pub fn count(&self) -> i64 {
         self.loops.iter().map(|(count, _)| count).product()
     }
 
-    /// How long each is.
+    /// Length of each run before clipping, in units.
     pub(super) fn length(&self) -> i64 {
         self.length
     }
 
-    /// Units of all of them.
+    /// Total length of the runs before clipping, in units.
     pub fn units(&self) -> usize {
         usize::try_from(self.length * self.count()).unwrap_or(0)
     }
 
-    /// Each of them that is in the buffer, in units of `bytes` bytes.
+    /// Nonempty runs, clipped to the end of the buffer and scaled to bytes. `bytes` is the size of a unit.
     pub fn each(&self, bytes: usize) -> impl Iterator<Item = Run> + '_ {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         let mut index = vec![0_i64; self.loops.len()];
@@ -104,21 +105,22 @@ impl Runs {
     }
 }
 
-/// How a piece lies in a buffer.
+/// Placement of a piece in a buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
-    /// What it has of the buffer.
+    /// Runs that hold the data of the piece.
     pub(super) runs: Runs,
-    /// For each level, what a step adds to the place among the runs.
+    /// For each level, distance between consecutive values in the concatenated runs, in units.
     pub(super) steps: Vec<i64>,
-    /// What no digits lead to, and lies behind what this piece has or in front of it.
+    /// Padding before, after or between the values of the levels that is outside `runs` and that this piece fills.
     pub(super) gaps: Vec<Runs>,
-    /// How much longer its runs would be if they went on to the end of their level.
+    /// Length of the gap after the level of the runs, if it is read along but these runs end before it; otherwise 0.
+    /// Runs of the piece at the end of that level include it.
     pub(super) more: i64,
 }
 
-/// Where the piece is that has some values of each level, the fastest level first. Each level steps over all that the
-/// faster ones reach.
+/// Placement of a piece with the values `first..end` of each level. Levels are sorted from fastest to slowest, and the
+/// stride of each is at least the span of the faster ones.
 pub(super) fn place(levels: &[Level], whole: Whole) -> Place {
     let unit = Level { stride: 1, extent: 1, first: 0, end: 1 };
     let all: Vec<Level> = std::iter::once(unit).chain(levels.iter().copied()).collect();
@@ -180,14 +182,15 @@ mod tests {
         Level { stride, extent, first, end }
     }
 
-    /// The units of runs, in their order.
+    /// Unit offsets covered by the runs, in order.
     fn units(runs: &Runs) -> Vec<u64> {
         runs.each(1).flat_map(|run| run.at..run.at + u64::try_from(run.length).unwrap()).collect()
     }
 
     #[test]
     fn chunks_cover_a_padded_buffer_exactly_once() {
-        // Rows of 5 in a pitch of 8, blocks of 3 rows 30 apart, the first at 2, and a last unit more than they reach.
+        // Rows of 5 units with a pitch of 8, 3 rows per block, 4 blocks 30 units apart, first unit at 2, 121 units in
+        // all.
         for narrow in [0, 2, 100] {
             let whole = Whole { first: 2, units: 121, narrow };
             let mut seen = Vec::new();

@@ -1,4 +1,4 @@
-//! Both buffers of a tensor as sums of the same digits, in numbers: symbols have their values.
+//! Offsets in both buffers as sums of the same digits, for given values of the symbols.
 
 use std::collections::BTreeMap;
 
@@ -12,44 +12,45 @@ use crate::plan::lower::PlanError;
 use crate::plan::side::{SideChain, logical_side, physical_side};
 use crate::plan::transfer::{Transfer, transfer};
 
-/// No buffer that is moved in pieces has more slots, so that sums of a few offsets stay within 64 bits.
+/// Exclusive upper limit of the number of slots and elements, so that sums of a few offsets stay within 64 bits.
 const MOST: i64 = 1 << 59;
 
-/// A digit: what one step adds to its chain's `m` and to the place in the laid out buffer, and how many values it has.
+/// Digit: weight in the `m` of its chain, number of values, and stride in the buffer of the layout, in units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Digit {
     pub(super) weight: i64,
     pub(super) extent: i64,
-    /// Not 0; below it where the axis lies backwards.
+    /// Not 0; negative for a reversed axis.
     pub(super) stride: i64,
 }
 
-/// Digits without gaps: `m` is their weighted sum, and there are elements where `low <= m < high`.
+/// Chain of digits, with `m = sum(digit * weight)`. Elements exist where `low <= m < high`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Chain {
     pub(super) low: i64,
     pub(super) high: i64,
-    /// What one step of `m` adds to the place in the dense buffer; not 0.
+    /// Stride of `m` in the dense buffer, in units; not 0.
     pub(super) dense: i64,
-    /// The most significant first, none of one value alone.
+    /// Digits with more than one value, most significant first.
     pub(super) digits: Vec<Digit>,
 }
 
-/// A tensor's places in both buffers, in units.
+/// Offsets of the elements of a tensor in both buffers, in units.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Terms {
-    /// Every element is a value of each.
+    /// Chains; an element has one value of `m` in each.
     pub(super) chains: Vec<Chain>,
-    /// The first slot that any digits lead to.
+    /// Smallest slot that the digits address.
     pub(super) first: i64,
-    /// Units of the dense buffer.
+    /// Size of the dense buffer, in units.
     pub(super) dense: i64,
-    /// Units of the laid out one.
+    /// Size of the buffer of the layout, in units.
     pub(super) slots: i64,
 }
 
 impl Terms {
-    /// Those of a tensor; `None` where its layout is no sum of digits, or where these do not nest in memory.
+    /// Terms of a tensor, in units of one element. `None` if the layout is not a sum of digits, or if these do not nest
+    /// in memory.
     pub(super) fn of(
         tensor: &Tensor,
         symbols: &BTreeMap<String, i128>,
@@ -91,7 +92,8 @@ impl Terms {
         is_possible.then_some(Self { chains, first, dense, slots })
     }
 
-    /// All digits as the laid out buffer has them, the fastest first: chain and digit.
+    /// Digits of all chains, from the smallest to the largest stride in the buffer of the layout: chain, position in
+    /// the chain, digit.
     pub(super) fn by_stride(&self) -> Vec<(usize, usize, Digit)> {
         let mut all = Vec::new();
         for (chain, of) in self.chains.iter().enumerate() {
@@ -101,7 +103,8 @@ impl Terms {
         all
     }
 
-    /// Whether no two digits reach into each other: each steps over all that the faster ones reach.
+    /// True if the stride of each digit is at least the span of the faster ones, and the chains cover the dense buffer
+    /// contiguously.
     fn nests(&self) -> bool {
         let mut end = 1;
         let nests = self.by_stride().iter().all(|(.., digit)| {
@@ -121,7 +124,8 @@ impl Terms {
         nests && is_dense && end == self.dense
     }
 
-    /// The same in units of `several` elements that are neighbours on both sides; `None` where they are not.
+    /// Terms in units of `several` elements; `None` if groups of that many are not contiguous and aligned in both
+    /// buffers.
     pub(super) fn in_units_of(mut self, several: i64) -> Option<Self> {
         if several == 1 {
             return Some(self);
@@ -157,7 +161,8 @@ impl Terms {
     }
 }
 
-/// What one step of a chain's `m` adds to the place in the dense buffer; `None` where its axes are no neighbours there.
+/// Stride of the `m` of a chain in the dense buffer, in elements; `None` if the axes of the chain are not nested there
+/// in order.
 fn dense(chain: &SideChain, extents: &[i128], order: Order) -> Option<i64> {
     let (before, after) = match chain.axes.as_slice() {
         [axis] => (extents.get(..*axis)?, extents.get(axis + 1..)?),

@@ -1,4 +1,5 @@
-//! Blocks of every size of an element against a plain loop: below a tile, around pieces, beside other bytes.
+//! Transposes of elements of every size against a reference loop: blocks smaller than a tile, blocks with partial
+//! pieces, and strides with gaps between rows.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use layoutc_testing::Random;
@@ -6,7 +7,7 @@ use layoutc_testing::Random;
 use super::super::blocks::Block;
 use super::transpose;
 
-/// Transposes by a plain loop.
+/// Transposes a block with a reference loop.
 fn wanted(source: &[u8], target: &mut [u8], bytes: u32, block: &Block) {
     let element = usize::try_from(bytes).unwrap();
     for row in 0..block.rows {
