@@ -58,7 +58,9 @@ fn manifest(random: &mut Random) -> String {
         random.shuffle(&mut axes);
     }
     let value = format!("x[{}]", index[0]);
-    let value = if from == to { value } else { format!("{to}({value})") };
+    // A conversion on the way leaves the relayout only where it changes no value.
+    let value = if random.one_in(4) { format!("{}({value})", random.pick(&types)) } else { value };
+    let value = if from == to && !value.contains('(') { value } else { format!("{to}({value})") };
     writeln!(text, "convert x to=y{}", if from == to { "" } else { " cast=round" }).unwrap();
     writeln!(text, "kernel copied {{ compute \"y[{}] = {value}\" }}", index[1]).unwrap();
     text
@@ -106,8 +108,12 @@ fn kernels_that_copy_are_the_conversions_of_their_operands() {
         let Some(files) = files(&text) else { continue };
         let c = files.iter().find(|file| file.path == "c/m.c").unwrap();
         if c.text.contains("copied_compute(") {
-            // The layouts have no digits in common.
-            assert!(c.text.contains("y[y_offset("), "{text}{}", c.text);
+            // The layouts have no digits in common, or a conversion on the way changes values.
+            assert!(c.text.contains("y[y_offset(") || text.matches('(').count() > 1, "{text}");
+            if ran < cases(RUN, 40) {
+                compile_and_run(&format!("kernel_copies_{ran}"), &files);
+                ran += 1;
+            }
             continue;
         }
         let sources = ["c/m.c", "opencl/m.cl", "cuda/m.cu"];
@@ -119,12 +125,7 @@ fn kernels_that_copy_are_the_conversions_of_their_operands() {
         }
         compared += 1;
         if ran < cases(RUN, 40) {
-            let folder = folder(&format!("kernel_copies_{ran}"));
-            write(&folder, &files);
-            let mut command = std::process::Command::new("gcc");
-            command.args(["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", "program"]);
-            command.args(["m_test.c", "m.c", "-lm"]);
-            build_and_run(&mut command, &folder.join("c"), "program");
+            compile_and_run(&format!("kernel_copies_{ran}"), &files);
             ran += 1;
         }
     }
@@ -141,8 +142,36 @@ fn kernels_without_elements_fill_padding_only() {
                 kernel empty { compute \"z[q, p] = x[p, q] * 2\" }\n\
                 kernel summed { compute \"z[q, p] += x[p, q] * x[p, r]\" }\n";
     let files = files(text).unwrap();
-    let folder = folder("kernel_copies_empty");
-    write(&folder, &files);
+    compile_and_run("kernel_copies_empty", &files);
+}
+
+#[test]
+fn conversions_through_other_types_keep_their_values() {
+    let chains =
+        ["i8 u8 f32", "u32 i32 f64", "u8 i8 f16", "i16 u16 f64", "f64 f16 f32", "f32 i8 f64"];
+    let mut text = String::new();
+    for (number, chain) in chains.iter().enumerate() {
+        let [from, to, through] = chain.split(' ').collect::<Vec<_>>()[..] else { unreachable!() };
+        writeln!(text, "tensor a{number} dtype={from} {{ shape {{ i 40; j 30 }} }}").unwrap();
+        writeln!(text, "tensor b{number} dtype={to} {{ shape {{ j 30; i 40 }} }}").unwrap();
+        let value = format!("{to}({through}(a{number}[i, j]))");
+        writeln!(text, "kernel k{number} {{ compute \"b{number}[j, i] = {value}\" }}").unwrap();
+    }
+    let files = files(&text).unwrap();
+    let c = &files.iter().find(|file| file.path == "c/m.c").unwrap().text;
+    let is_loop = |number: usize| c.contains(&format!("k{number}_compute("));
+    // Integers that become floats on the way saturate; floats that a float type holds on the way do not change.
+    assert_eq!(
+        (0..chains.len()).map(is_loop).collect::<Vec<_>>(),
+        [true, true, true, true, true, false]
+    );
+    compile_and_run("kernel_copies_chains", &files);
+}
+
+/// Compiles the test program of the manifest with sanitizers, and runs it.
+fn compile_and_run(name: &str, files: &[GeneratedFile]) {
+    let folder = folder(name);
+    write(&folder, files);
     let mut command = std::process::Command::new("gcc");
     command.args(["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", "program"]);
     command.args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);

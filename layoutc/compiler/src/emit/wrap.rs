@@ -15,8 +15,10 @@ const BLOCK: usize = 4;
 pub(super) fn wrap(line: &str, is_directive: bool, out: &mut String) {
     let code = line.trim_start();
     let indent = line.len().saturating_sub(code.len());
-    if let Some(text) = code.strip_prefix("//") {
-        let margin = format!("{}// ", " ".repeat(indent));
+    if code.starts_with("//") {
+        let text = code.trim_start_matches('/');
+        let marks = "/".repeat(code.len().saturating_sub(text.len()));
+        let margin = format!("{}{marks} ", " ".repeat(indent));
         return words(text.trim_start(), [&margin, &margin], out);
     }
     if code.starts_with("/*") && code.ends_with("*/") {
@@ -192,6 +194,9 @@ fn place(code: &str, mut depth: usize, width: usize) -> Option<(usize, bool)> {
         };
         let key = [level, binding];
         let is_within = columns(code.get(..at).unwrap_or_default()) <= width;
+        if !is_within && best.is_some() {
+            break;
+        }
         let known = if is_within { &mut best } else { &mut beyond };
         let is_better = known.is_none_or(|(least, _)| key < least || is_within && key == least);
         if at > 0 && is_better {
@@ -255,8 +260,11 @@ impl<'a> Iterator for Tokens<'a> {
             let first = rest.chars().next()?;
             let length = match first {
                 '"' | '\'' => literal_length(rest, first),
+                '/' if rest.starts_with("/*") => {
+                    rest.find("*/").map_or(rest.len(), |end| end.saturating_add(2))
+                }
                 _ => {
-                    let two = ["//", "&&", "||", "+=", "->", "++", "--", "<<", ">>", "=="];
+                    let two = ["//", "&&", "||", "+="];
                     let is_two = two.iter().any(|sign| rest.starts_with(sign));
                     if is_two { 2 } else { first.len_utf8() }
                 }

@@ -4,7 +4,8 @@
 use crate::ir::{Expr, Function, Part, Stmt, Storage, Value};
 
 /// Removes from a function the constants, variables and private arrays that no statement reads, the statements
-/// that update them, and loops and branches without statements, until none is left.
+/// that update them, and loops and branches without statements, until nothing changes. Variables that only read each
+/// other stay.
 pub fn dead_code(function: &mut Function) {
     while sweep(&mut function.body) {}
 }
@@ -62,8 +63,8 @@ fn declared(stmt: &Stmt) -> Option<&str> {
     }
 }
 
-/// True if one of consecutive statements, or one nested in them, reads what `name` means before them. The target of an
-/// update is not read by it.
+/// True if one of consecutive statements, or one nested in them, reads the declaration of `name` in whose scope they
+/// begin; a redeclaration of the name ends that scope. An update does not read its target.
 fn is_read<'s>(stmts: impl Iterator<Item = &'s Stmt>, name: &str) -> bool {
     for stmt in stmts {
         let is_shadowed = matches!(stmt, Stmt::For { name: variable, .. } if variable == name);

@@ -28,7 +28,7 @@ pub fn cpu_kernel(function: &mut Function, ranges: &Ranges, name: &mut dyn FnMut
     half_vectors(function, name);
 }
 
-/// Runs the passes for a kernel in GPU threads. `ranges` holds the value ranges of the function's parameters.
+/// Runs the passes for a kernel in GPU threads, or on a CPU without vectors. `ranges` holds the value ranges of the function's parameters.
 pub fn gpu_kernel(function: &mut Function, ranges: &Ranges) {
     simplify(function, ranges);
     partition(function, ranges);

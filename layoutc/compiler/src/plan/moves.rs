@@ -213,9 +213,14 @@ impl<'a> Parts<'a> {
         let ends = Ends { buffers: names, dtypes, cast };
         let name = from.naming.tensor(&compute.name);
         let other = (source.tensor != target.tensor).then_some(to);
-        let parts = Self::named(from, other, name, ends, documented(compute));
-        let parameters = compute.symbols.len().saturating_add(names.len());
-        (parts.function.params.len() == parameters).then_some(parts)
+        let mut symbols: Vec<&str> = Vec::new();
+        for symbol in from.symbols.iter().chain(&to.symbols) {
+            if !symbols.contains(&&*symbol.facts.name) {
+                symbols.push(&symbol.facts.name);
+            }
+        }
+        let is_equal = symbols.into_iter().eq(compute.symbols.iter().map(|symbol| &*symbol.name));
+        is_equal.then(|| Self::named(from, other, name, ends, documented(compute)))
     }
 
     /// Name of the function.

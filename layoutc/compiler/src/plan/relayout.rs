@@ -15,6 +15,7 @@ use super::{Context, Naming};
 use crate::base::cast::{Cast, CastMode};
 use crate::base::diagnostic::Diagnostic;
 use crate::base::dtype::{Dtype, Scalar};
+use crate::base::fill;
 use crate::model::compute::{
     BufferRef, KernelInstance, LoopSchedule, Reduction, TypedExpr, TypedExprKind,
 };
@@ -43,8 +44,8 @@ pub fn convert(
 }
 
 /// Plans a kernel that only copies one operand to another as a relayout: `NAME(symbols, from, to)`. `None` for every
-/// other kernel: one that computes anything but a conversion of the element type, has a loop schedule, or whose
-/// operands have no digits in common.
+/// other kernel: one that computes anything but a conversion of the element type in one step, has a loop schedule, or
+/// whose operands have no digits in common, are ring buffers or have a domain.
 ///
 /// # Errors
 /// [`PlanError`] if an integer does not fit 64 bits or an expression nests too deep.
@@ -152,7 +153,7 @@ fn read_and_conversions(value: &TypedExpr) -> (&TypedExpr, Vec<Scalar>) {
 }
 
 /// Conversion that has the result of converting elements of type `from` to `types` in order, then to `to`. The inner
-/// option is `None` if no conversion is needed; the outer one if several roundings differ from a single one.
+/// option is `None` if no conversion is needed, the outer one if the chain may round, wrap or saturate differently.
 #[expect(
     clippy::option_option,
     reason = "the inner one is the conversion, the outer one the result"
@@ -160,14 +161,24 @@ fn read_and_conversions(value: &TypedExpr) -> (&TypedExpr, Vec<Scalar>) {
 fn single_cast(from: Dtype, types: &[Scalar], to: Dtype) -> Option<Option<Cast>> {
     let cast = |from, to| Cast::new(from, to, CastMode::Round);
     let is_exact = |from, to| cast(from, to).is_ok_and(|cast| cast.is_none_or(Cast::is_lossless));
-    let mut reached = from;
+    let is_float = |dtype: Dtype| fill::format(dtype.scalar).is_some();
+    // Integers out of range wrap, floats saturate: the conversion to `to` starts from a type of the same kind as `from`.
+    let is_alike = |reached| is_float(reached) == is_float(from) || is_exact(from, to);
+    let (mut reached, mut is_converted) = (from, false);
     for ty in types {
         let dtype = Dtype { scalar: *ty, lanes: 1 };
-        if dtype == to {
-            reached = to;
+        if dtype == to && !is_converted {
+            if !is_alike(reached) {
+                return None;
+            }
+            is_converted = true;
         } else if !is_exact(reached, dtype) {
             return None;
         }
+        reached = dtype;
+    }
+    if !is_converted && !is_alike(reached) {
+        return None;
     }
     cast(from, to).ok()
 }

@@ -6,7 +6,7 @@ use super::super::Naming;
 use super::super::lower::PlanError;
 use super::nest::Nest;
 use super::planned::Planned;
-use super::{Frame, Runs, avoiding, parts, scatter, symbol};
+use super::{Frame, Runs, avoiding, parts, scatter, symbol, writes_nothing};
 use crate::machine::Registers;
 use crate::model::Manifest;
 use crate::model::compute::KernelInstance;
@@ -41,6 +41,10 @@ pub fn kernel_loops(
     let (avoid, runs) = (avoiding(naming), Runs::OnCores(registers));
     let mut all = Vec::new();
     for statement in &compute.statements {
+        if writes_nothing(statement) {
+            all.push(Vec::new());
+            continue;
+        }
         if statement.scatter.is_some() {
             all.push(scatter::loops(statement));
             continue;

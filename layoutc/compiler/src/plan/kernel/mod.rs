@@ -206,7 +206,8 @@ pub fn gpu_kernels(
     Ok(kernels)
 }
 
-/// True if an axis of the elements that a statement writes has extent 0.
+/// True if an axis of the elements that a statement writes has the constant extent 0. On GPUs the statement keeps its
+/// kernel, with an empty launch, for its name and parameters.
 fn writes_nothing(statement: &Statement) -> bool {
     let written = statement.axes.iter().take(statement.written_axes);
     written.filter_map(|axis| axis.extent.as_const()).any(|extent| extent <= 0)
