@@ -102,7 +102,7 @@ fn bodies(text: &str, name: &str) -> Vec<String> {
 fn kernels_that_copy_are_the_conversions_of_their_operands() {
     let mut random = Random::new(campaign::number("LAYOUTC_SEED").unwrap_or(0xC0B1));
     let (mut compared, mut ran) = (0, 0);
-    let total = cases(120, 3000);
+    let total = cases(120, 1000);
     for _ in 0..total {
         let text = manifest(&mut random);
         let Some(files) = files(&text) else { continue };
@@ -110,7 +110,7 @@ fn kernels_that_copy_are_the_conversions_of_their_operands() {
         if c.text.contains("copied_compute(") {
             // The layouts have no digits in common, or a conversion on the way changes values.
             assert!(c.text.contains("y[y_offset(") || text.matches('(').count() > 1, "{text}");
-            if ran < cases(RUN, 40) {
+            if ran < cases(RUN, 20) {
                 compile_and_run(&format!("kernel_copies_{ran}"), &files);
                 ran += 1;
             }
@@ -124,7 +124,7 @@ fn kernels_that_copy_are_the_conversions_of_their_operands() {
             assert_eq!(kernel, conversion, "{path}\n{text}");
         }
         compared += 1;
-        if ran < cases(RUN, 40) {
+        if ran < cases(RUN, 20) {
             compile_and_run(&format!("kernel_copies_{ran}"), &files);
             ran += 1;
         }
@@ -174,6 +174,8 @@ fn compile_and_run(name: &str, files: &[GeneratedFile]) {
     write(&folder, files);
     let mut command = std::process::Command::new("gcc");
     command.args(["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", "program"]);
+    // A widening transposition leaves the variant with streaming stores unused.
+    command.arg("-Wno-unused-function");
     command.args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
     command.args(["m_test.c", "m.c", "-lm"]);
     build_and_run(&mut command, &folder.join("c"), "program");
