@@ -8,20 +8,14 @@ use crate::common::gpu;
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use crate::common::check_text::all_targets;
 use layoutc_compiler::base::diagnostic::Diagnostic;
-use layoutc_compiler::config::{Config, TargetC, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::emit::Templates;
 use layoutc_compiler::{Compiler, MemorySources};
 
 /// Outputs of all three targets by path.
 fn built(manifest: &str) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
-    let target = TargetsConfig {
-        c: Some(TargetC::default()),
-        opencl: Some(TargetOpenCl::default()),
-        cuda: Some(TargetCuda::default()),
-        own: BTreeMap::new(),
-    };
-    let config = Config { target, ..Config::default() };
+    let config = all_targets();
     let sources = MemorySources::of("m.kdl", manifest);
     let compiler = Compiler::new(&sources, &config);
     let checked = compiler.check(&["m.kdl".to_owned()]);

@@ -49,8 +49,13 @@ pub(super) fn of(unit: &Unit) -> Blocks {
     }
     blocks.casts = casts::runs(unit);
     // Conversions transpose tiles in a buffer: the size of tile and relayout is unknown.
-    for cast in blocks.casts.iter().flat_map(|cast| &cast.transposes) {
-        transposes.add(cast.bytes, [None; 2], [&Expr::int(0); 2], None);
+    for cast in &blocks.casts {
+        // A widening conversion transposes into the buffer, with cached stores only.
+        let cached = Expr::int(0);
+        let whole_bytes = (cast.to_bytes > cast.from_bytes).then_some(&cached);
+        for transpose in &cast.transposes {
+            transposes.add(transpose.bytes, [None; 2], [&Expr::int(0); 2], whole_bytes);
+        }
     }
     blocks.transposes = transposes.units();
     blocks

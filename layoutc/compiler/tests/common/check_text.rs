@@ -1,13 +1,26 @@
 //! Helper: checks a manifest given as text.
 #![allow(unreachable_pub, missing_docs, reason = "shared by several tests")]
 
+use std::collections::BTreeMap;
+
 use layoutc_compiler::base::diagnostic::Diagnostic;
-use layoutc_compiler::config::Config;
+use layoutc_compiler::config::{Config, TargetC, TargetCuda, TargetOpenCl, TargetsConfig};
 use layoutc_compiler::model::Tensor;
 use layoutc_compiler::{CheckedProject, Compiler, MemorySources};
 
 /// Path of the manifest.
 pub const FILE: &str = "m.kdl";
+
+/// Configuration with the targets C, OpenCL and CUDA.
+pub fn all_targets() -> Config {
+    let target = TargetsConfig {
+        c: Some(TargetC::default()),
+        opencl: Some(TargetOpenCl::default()),
+        cuda: Some(TargetCuda::default()),
+        own: BTreeMap::new(),
+    };
+    Config { target, ..Config::default() }
+}
 
 pub fn check_text(text: &str) -> CheckedProject {
     check_text_with(text, &Config::default())

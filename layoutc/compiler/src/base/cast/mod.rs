@@ -92,6 +92,11 @@ impl Cast {
         self.mode
     }
 
+    /// True if elements of the destination type have more bits than those of the source type.
+    pub(crate) fn widens(self) -> bool {
+        self.to().element_bits() > self.from().element_bits()
+    }
+
     /// True if the destination type represents every value of the source type.
     pub fn is_lossless(self) -> bool {
         match (fill::format(self.from), fill::format(self.to)) {

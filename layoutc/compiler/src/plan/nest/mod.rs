@@ -198,11 +198,9 @@ fn fence(body: &mut Vec<Stmt>, whole_bytes: &Expr) {
                 Stmt::Primitive(Primitive::Transpose { whole_bytes, blocks: None, .. }) => {
                     !is_near(whole_bytes)
                 }
-                Stmt::Primitive(
-                    Primitive::Transpose { .. }
-                    | Primitive::CopyRuns { .. }
-                    | Primitive::CastTranspose { .. },
-                ) => true,
+                // A widening conversion transposes into a buffer, with cached stores only.
+                Stmt::Primitive(Primitive::CastTranspose { cast, .. }) => !cast.widens(),
+                Stmt::Primitive(Primitive::Transpose { .. } | Primitive::CopyRuns { .. }) => true,
                 _ => false,
             };
         });
