@@ -87,16 +87,12 @@ fn remove_updates(stmts: &mut Vec<Stmt>, name: &str) {
             if target == name)
     };
     let end = stmts.iter().position(|stmt| declared(stmt) == Some(name)).unwrap_or(stmts.len());
-    let mut at = 0;
-    stmts.retain(|stmt| {
-        let is_kept = at >= end || !is_of_name(stmt);
-        at = at.saturating_add(1);
-        is_kept
-    });
-    let end = stmts.iter().position(|stmt| declared(stmt) == Some(name)).unwrap_or(stmts.len());
-    for stmt in stmts.iter_mut().take(end) {
-        stmt.nested_mut().for_each(|nested| remove_updates(nested, name));
+    let shadowed = stmts.split_off(end);
+    stmts.retain(|stmt| !is_of_name(stmt));
+    for nested in stmts.iter_mut().flat_map(Stmt::nested_mut) {
+        remove_updates(nested, name);
     }
+    stmts.extend(shadowed);
 }
 
 /// True if a statement reads `name` in a part of its own, without the statements nested in it.

@@ -54,33 +54,45 @@ pub fn copy_kernel(
     compute: &KernelInstance,
     naming: &Naming<'_>,
 ) -> Result<Option<Move>, PlanError> {
+    let plan = |parts: Parts<'_>, ends: [&Context<'_>; 2], axes: &[usize], linear: &Transfer| {
+        relayout(parts, ends, axes, Some(linear), ConvertSchedule::NONE)
+    };
+    with_copy(manifest, compute, naming, &plan)
+}
+
+/// Result of `plan` for an instance that only copies one operand to another: from its function without statements, the
+/// contexts of source and destination, the position in the destination of each source axis, and the common digits.
+/// `None` for every other instance, as in [`copy_kernel`].
+pub(super) fn with_copy<T>(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+    plan: &dyn Fn(Parts<'_>, [&Context<'_>; 2], &[usize], &Transfer) -> Result<T, PlanError>,
+) -> Result<Option<T>, PlanError> {
     let Some(copy) = OperandCopy::of(manifest, compute)? else { return Ok(None) };
     let source = Context::new(&copy.from, naming);
     let destination = Context::new(&copy.to, naming);
     let ends = [&source, &destination];
     let Some(parts) = Parts::copy_kernel(ends, compute, copy.cast) else { return Ok(None) };
     let Some(linear) = linear(&source, &destination, &copy.axes)? else { return Ok(None) };
-    relayout(parts, ends, &copy.axes, Some(&linear), ConvertSchedule::NONE).map(Some)
+    plan(parts, ends, &copy.axes, &linear).map(Some)
 }
 
 /// Copy of all elements of one operand of a kernel to another, with permuted axes.
-pub(super) struct OperandCopy {
+struct OperandCopy {
     /// Tensor that is read, over the symbols of the instance.
-    pub(super) from: Tensor,
+    from: Tensor,
     /// Tensor that is written, over the symbols of the instance.
-    pub(super) to: Tensor,
+    to: Tensor,
     /// For each axis of the source, its position in the destination.
-    pub(super) axes: Vec<usize>,
+    axes: Vec<usize>,
     /// Conversion of each element; `None` if both tensors have the same element type.
-    pub(super) cast: Option<Cast>,
+    cast: Option<Cast>,
 }
 
 impl OperandCopy {
     /// Copy, if an instance consists of it; `None` if the instance does anything else, or has a loop schedule.
-    pub(super) fn of(
-        manifest: &Manifest,
-        compute: &KernelInstance,
-    ) -> Result<Option<Self>, PlanError> {
+    fn of(manifest: &Manifest, compute: &KernelInstance) -> Result<Option<Self>, PlanError> {
         let ([statement], [source, target], []) =
             (&*compute.statements, &*compute.operands, &*compute.locals)
         else {
@@ -185,7 +197,7 @@ fn single_cast(from: Dtype, types: &[Scalar], to: Dtype) -> Option<Option<Cast>>
 
 /// Common digits of `source` and `destination`, with their strides in both; `None` if the layouts have none. `axes` are
 /// the positions of the source's axes in the destination.
-pub(super) fn linear(
+fn linear(
     source: &Context<'_>,
     destination: &Context<'_>,
     axes: &[usize],

@@ -33,7 +33,8 @@ use crate::plan::image::{self, Image};
 use crate::plan::index::count;
 use crate::plan::lower::{PlanError, lower, range};
 use crate::plan::moves::Parts;
-use crate::plan::relayout::{OperandCopy, ends, linear};
+use crate::plan::relayout::{ends, with_copy};
+use crate::plan::transfer::Transfer;
 use crate::plan::{Context, Naming};
 
 /// Kernel and its launch range (`NDRange`).
@@ -129,20 +130,15 @@ pub fn copy(
     compute: &KernelInstance,
     naming: &Naming<'_>,
 ) -> Result<Option<Vec<Kernel>>, PlanError> {
-    let Some(copy) = OperandCopy::of(manifest, compute)? else { return Ok(None) };
-    if [&copy.from, &copy.to].iter().any(|tensor| image::rank_of(tensor.memory).is_none()) {
+    let mut tensors = compute.operands.iter().filter_map(|o| manifest.tensors.get(o.tensor));
+    if tensors.any(|tensor| image::rank_of(tensor.memory).is_none()) {
         return Ok(None);
     }
-    let source = Context::new(&copy.from, naming);
-    let destination = Context::new(&copy.to, naming);
-    let ends = [&source, &destination];
-    let Some(parts) = Parts::copy_kernel(ends, compute, copy.cast) else { return Ok(None) };
-    if linear(&source, &destination, &copy.axes)?.is_none() {
-        return Ok(None);
-    }
-    let fill = format!("{}_fill", parts.name());
-    let (from, to) = (Home::Layout(&source), Home::Layout(&destination));
-    Move { parts, from, to, axes: &copy.axes }.kernels(&fill).map(Some)
+    let plan = |parts: Parts<'_>, [from, to]: [&Context<'_>; 2], axes: &[usize], _: &Transfer| {
+        let fill = format!("{}_fill", parts.name());
+        Move { parts, from: Home::Layout(from), to: Home::Layout(to), axes }.kernels(&fill)
+    };
+    with_copy(manifest, compute, naming, &plan)
 }
 
 /// Relayout of a whole tensor.
