@@ -57,18 +57,21 @@ pub fn copy_kernel(
     let plan = |parts: Parts<'_>, ends: [&Context<'_>; 2], axes: &[usize], linear: &Transfer| {
         relayout(parts, ends, axes, Some(linear), ConvertSchedule::NONE)
     };
-    with_copy(manifest, compute, naming, &plan)
+    with_copy(manifest, compute, naming, plan)
 }
 
 /// Result of `plan` for an instance that only copies one operand to another: from its function without statements, the
 /// contexts of source and destination, the position in the destination of each source axis, and the common digits.
 /// `None` for every other instance, as in [`copy_kernel`].
-pub(super) fn with_copy<T>(
+pub(super) fn with_copy<T, P>(
     manifest: &Manifest,
     compute: &KernelInstance,
     naming: &Naming<'_>,
-    plan: &dyn Fn(Parts<'_>, [&Context<'_>; 2], &[usize], &Transfer) -> Result<T, PlanError>,
-) -> Result<Option<T>, PlanError> {
+    plan: P,
+) -> Result<Option<T>, PlanError>
+where
+    P: FnOnce(Parts<'_>, [&Context<'_>; 2], &[usize], &Transfer) -> Result<T, PlanError>,
+{
     let Some(copy) = OperandCopy::of(manifest, compute)? else { return Ok(None) };
     let source = Context::new(&copy.from, naming);
     let destination = Context::new(&copy.to, naming);

@@ -138,7 +138,7 @@ pub fn copy(
         let fill = format!("{}_fill", parts.name());
         Move { parts, from: Home::Layout(from), to: Home::Layout(to), axes }.kernels(&fill)
     };
-    with_copy(manifest, compute, naming, &plan)
+    with_copy(manifest, compute, naming, plan)
 }
 
 /// Relayout of a whole tensor.
