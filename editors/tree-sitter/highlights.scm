@@ -42,17 +42,17 @@
     "map" "apply" "order" "split" "fuse" "tile" "pad" "strides" "swizzle" "align" "fill" "padding" "axis-separators"
     "notation"))
 
-; In kernels and instances
+; In kernels, instances and schedules
 
 (node
   (identifier) @_in
   children: (_
     (_
       (identifier) @keyword))
-  (#any-of? @_in "kernel" "instance")
+  (#any-of? @_in "kernel" "instance" "schedule")
   (#any-of? @keyword
-    "operands" "compute" "range" "acc" "accumulate" "local" "loops" "split" "tile" "unroll" "vectorize" "parallel"
-    "cache"))
+    "operands" "compute" "range" "acc" "accumulate" "local" "loops" "split" "fuse" "tile" "unroll" "vectorize"
+    "parallel" "cache" "schedule" "partial-sums" "split-k"))
 
 ; In conversions
 
@@ -154,9 +154,10 @@
       (_
         (value
           (string) @variable.parameter))))
-  (#any-of? @_in "layout" "transform" "convert" "kernel" "instance")
+  (#any-of? @_in "layout" "transform" "convert" "kernel" "instance" "schedule")
   (#any-of? @_word
-    "order" "split" "fuse" "pad" "align" "axis-separators" "range" "loops" "tile" "unroll" "vectorize" "parallel"))
+    "order" "split" "fuse" "pad" "align" "axis-separators" "range" "loops" "tile" "unroll" "vectorize" "parallel"
+    "partial-sums" "split-k"))
 
 (node
   (identifier) @_in

@@ -47,9 +47,10 @@ use config::Config;
 use emit::{Emitter, Templates};
 use env::CompileEnv;
 
-/// Functions of the planner that the check stage calls to validate `schedule` nodes.
+/// Functions of the planner that the check stage calls to validate schedules.
 const PLANNER: PlannerQuestions = PlannerQuestions {
     tile_extents: plan::tile_extents,
+    complete_schedule: plan::complete_schedule,
     schedule_diagnostics: plan::schedule_diagnostics,
 };
 

@@ -1,6 +1,8 @@
 //! Machine model: the constants of CPUs and GPUs that decide the speed of generated code and of in-process relayouts,
 //! one struct for each kind of processor. No other constant of the planners, passes and printers decides speed.
 
+use serde::{Deserialize, Serialize};
+
 /// CPU core with vectors and three levels of caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cpu {
@@ -157,9 +159,34 @@ pub struct Cpu {
     pub gap_bytes: i64,
 }
 
+/// Vector instruction sets for which kernels are planned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum VectorIsa {
+    /// 32 registers of 64 bytes.
+    Avx512,
+    /// 16 registers of 32 bytes.
+    Avx2,
+}
+
+impl VectorIsa {
+    /// Instruction sets by their names in manifests.
+    pub const NAMES: &'static [(&'static str, Self)] =
+        &[("avx512", Self::Avx512), ("avx2", Self::Avx2)];
+
+    /// Name of the instruction set in manifests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Avx512 => "avx512",
+            Self::Avx2 => "avx2",
+        }
+    }
+}
+
 /// Vector registers of a CPU core, and the register tiles that fit them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registers {
+    /// Instruction set of the registers.
+    pub isa: VectorIsa,
     /// Width of a vector register, in bits.
     pub vector_bits: u32,
     /// Maximum number of vectors of accumulators in a register tile; the remaining registers hold operands.
@@ -301,10 +328,12 @@ pub const CPU: Cpu = Cpu {
 };
 
 /// Vector registers of AVX-512: 32 of 64 bytes.
-pub const AVX512: Registers = Registers { vector_bits: 512, tile_vectors: 28, tile_rows: 14 };
+pub const AVX512: Registers =
+    Registers { isa: VectorIsa::Avx512, vector_bits: 512, tile_vectors: 28, tile_rows: 14 };
 
 /// Vector registers of AVX2: 16 of 32 bytes.
-pub const AVX2: Registers = Registers { vector_bits: 256, tile_vectors: 12, tile_rows: 6 };
+pub const AVX2: Registers =
+    Registers { isa: VectorIsa::Avx2, vector_bits: 256, tile_vectors: 12, tile_rows: 6 };
 
 /// Constants of GPUs that are programmed in OpenCL and CUDA.
 pub const GPU: Gpu = Gpu {

@@ -5,8 +5,8 @@ use layoutc_algebra::expr::{Expr, Var};
 use layoutc_compiler::base::dtype::Scalar;
 use layoutc_compiler::config::Config;
 use layoutc_compiler::model::compute::{
-    Arithmetic, BufferRef, ElementRead, KernelInstance, MathFunction, Reduction, Statement,
-    TypedExpr, TypedExprKind,
+    Arithmetic, BufferRef, ElementRead, KernelInstance, LoopStep, MathFunction, Reduction,
+    Statement, TypedExpr, TypedExprKind,
 };
 use layoutc_compiler::{Compiler, MemorySources};
 
@@ -136,9 +136,12 @@ fn matmul_extents_can_be_symbols() {
     let [statement] = compute.statements.as_slice() else { panic!("one statement") };
     assert!(statement.accumulate);
     assert_eq!(statement.axes[2].extent, Expr::var(Var::Symbol(1)));
-    let splits: Vec<_> =
-        compute.schedule.splits.iter().map(|s| (s.axis.value.as_str(), s.by, s.is_tile)).collect();
-    assert_eq!(splits, [("i", 8, true), ("j", 8, true), ("x", 4, false)]);
+    let split = |step: &LoopStep| match step {
+        LoopStep::Split(split) => (split.axis.value.clone(), split.by, split.is_tile),
+        LoopStep::Fuse(_) => panic!("no fusion"),
+    };
+    let splits: Vec<_> = compute.schedule.steps.iter().map(split).collect();
+    assert_eq!(splits, [("i".into(), 8, true), ("j".into(), 8, true), ("x".into(), 4, false)]);
 }
 
 #[test]

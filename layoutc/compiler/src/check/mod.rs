@@ -59,7 +59,7 @@ use crate::base::diagnostic::{CheckResult, Diagnostic, Severity, sort};
 use crate::config::Config;
 use crate::env::{CompileEnv, CompileStage, ResultCache};
 use crate::manifest::syntax::TensorItem;
-use crate::model::compute::{BufferRef, LoopSchedule, Statement};
+use crate::model::compute::{BufferRef, LoopSchedule, Statement, StatementSchedule};
 use crate::model::{Manifest, Spanned, Tensor};
 
 /// Result of a check: models of the valid items, and all diagnostics.
@@ -106,6 +106,8 @@ pub(crate) struct CheckOptions<'a> {
 pub(crate) struct PlannerQuestions {
     /// Function that returns the extents of a cached tile, see [`TileExtents`].
     pub(crate) tile_extents: TileExtents,
+    /// Function that checks a complete schedule, see [`CheckCompleteSchedule`].
+    pub(crate) complete_schedule: CheckCompleteSchedule,
     /// Function that returns errors for conversion schedules that cannot be followed, and warnings for slow kernel
     /// schedules.
     pub(crate) schedule_diagnostics: fn(&Manifest) -> Vec<Diagnostic>,
@@ -121,6 +123,17 @@ pub(crate) type TileExtents = fn(
     (BufferRef, &Spanned<String>),
     &[String],
 ) -> Result<Option<Vec<i128>>, Box<Diagnostic>>;
+
+/// Function that checks a complete schedule without its caches, and returns the extents, by axis, of the tile of each
+/// cache (buffer, name of the loop); `None` for a buffer that the statement does not use. Arguments: target, statement,
+/// symbols, schedule, caches.
+pub(crate) type CheckCompleteSchedule = fn(
+    &Tensor,
+    &Statement,
+    &[Symbol],
+    &StatementSchedule,
+    &[(BufferRef, Spanned<String>)],
+) -> Result<Vec<Option<Vec<i128>>>, Box<Diagnostic>>;
 
 /// Checks the manifests at `paths` and those that they use, and proves their layouts.
 pub(crate) fn check(

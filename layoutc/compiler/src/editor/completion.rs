@@ -191,8 +191,9 @@ impl<'a> CompletionBuilder<'a> {
             | ("require", _) => self.axes(),
             ("align", _) if count == 0 => self.axes(),
             (
-                "loops" | "split" | "tile" | "unroll" | "vectorize" | "parallel",
-                Some("kernel" | "instance"),
+                "loops" | "split" | "fuse" | "tile" | "unroll" | "vectorize" | "parallel"
+                | "partial-sums" | "split-k",
+                Some("kernel" | "instance" | "schedule"),
             ) => self.axes(),
             ("convert", _) if count == 0 => self.names(NameKind::Tensor, ""),
             ("memory", _) => self.names(NameKind::Space, ""),

@@ -17,6 +17,7 @@ const SECTIONS: &[(&str, Option<&str>, Option<&str>)] = &[
     ("In an instance", Some("instance"), None),
     ("In an intermediate", Some("local"), Some("kernel")),
     ("In a cache", Some("cache"), Some("kernel")),
+    ("In a schedule", Some("schedule"), Some("kernel")),
     ("In a backend", Some("backend"), None),
     ("In an operator", Some("op"), Some("backend")),
     ("In an alternative", Some("accepts"), Some("op")),

@@ -1,6 +1,7 @@
 //! Keywords of the language for hover and completion: the nodes and properties allowed in each node, with their usage
 //! and a one-line summary.
 
+use crate::machine::VectorIsa;
 use crate::manifest::read::{ITEMS, MEMORIES, NOTATION_WORDS, NodeScope};
 use crate::manifest::syntax::{ShapeRule, TypeRule};
 
@@ -72,11 +73,15 @@ pub(super) const KERNEL: &[KeywordDoc] = words! {
     "local" "local T dtype=f32 { layout { … } }" "an intermediate tensor with its own storage"
     "loops" "loops n h w k" "the loop order, outermost first"
     "split" "split w by=8" "splits a loop into an outer and an inner loop"
+    "fuse" "fuse h w as=hw" "fuses two loops into one"
     "tile" "tile h w by=\"4 8\"" "tiles loops"
     "unroll" "unroll r s" "unrolls loops"
     "vectorize" "vectorize k_inner" "vectorizes a loop"
     "parallel" "parallel n" "parallelizes loops over threads"
     "cache" "cache A at=k_outer { layout { … }; memory shared }" "stages a tile of a tensor in a buffer inside a loop"
+    "schedule" "schedule machine=avx512 { loops i j k }" "the complete schedule of a statement on CPUs, as `inspect --plan` prints it"
+    "partial-sums" "partial-sums k_inner" "gives each iteration of a reduced loop accumulators of its own"
+    "split-k" "split-k k_outer" "makes the outermost loop one over chunks of the reduction"
 };
 
 pub(super) const CONVERT: &[KeywordDoc] = words! {
@@ -125,6 +130,8 @@ const PROPERTIES: &[KeywordDoc] = words! {
     "unit" "unit=bytes" "the unit of the numbers: bytes or elements"
     "mode" "mode=\"128B\"" "the TMA swizzle mode: 32B, 64B or 128B"
     "at" "at=origin" "for `align`, the first element that is not padding; for `cache`, the loop whose iterations use the tile"
+    "machine" "machine=avx512" "the vector instructions that a schedule is for: avx512 or avx2"
+    "statement" "statement=2" "the number of the statement, from 1"
     "double" "double=#true" "double buffering: copies the next tile while the current one is used"
     "padding-below" "padding-below=0.10" "the maximum padding, as a fraction of the bytes"
     "bytes-below" "bytes-below=\"64 MiB\"" "the maximum number of bytes"
@@ -180,6 +187,7 @@ fn scope(node: &str, around: Option<&str>) -> Option<&'static NodeScope> {
         ("node", _) => &NodeScope::NODE,
         ("input" | "constant", _) | ("out", Some("node")) => &NodeScope::GRAPH_TENSOR,
         ("cache", _) => &NodeScope::CACHE,
+        ("schedule", _) => &NodeScope::SCHEDULE,
         ("local", _) => &NodeScope::LOCAL,
         _ => return None,
     })
@@ -197,7 +205,7 @@ pub(super) fn properties_of(node: &str, around: Option<&str>) -> Vec<&'static st
         }
         ("convert", _) => &["to", "cast", "max-staging"],
         ("layout" | "notation", _) => &NOTATION_WORDS,
-        ("split" | "tile", Some("kernel" | "instance")) => &["by"],
+        ("split" | "tile", Some("kernel" | "instance" | "schedule")) => &["by"],
         ("split", _) => &["by", "into"],
         ("fuse" | "tile", _) => &["as"],
         ("pad", _) => &["multiple", "before", "after"],
@@ -222,6 +230,7 @@ pub(super) fn values_of(node: &str, key: Option<&str>) -> Vec<&'static str> {
         ("inside", None) => vec!["blocks", "runs", "elements"],
         ("stores", None) => vec!["streaming", "cached"],
         ("require", None) => vec!["bijective", "contiguous", "fits"],
+        (_, Some("machine")) => VectorIsa::NAMES.iter().map(|row| row.0).collect(),
         ("nibbles", None) | (_, Some("nibbles")) => vec!["high-first", "low-first"],
         (_, Some("cast")) => vec!["round", "saturate"],
         (_, Some("unit")) => vec!["bytes", "elements"],
@@ -251,7 +260,7 @@ pub(super) fn node(name: &str, around: Option<&str>) -> Option<&'static KeywordD
             TENSOR
         }
         Some("layout" | "transform") => STEPS,
-        Some("kernel" | "instance") => KERNEL,
+        Some("kernel" | "instance" | "schedule") => KERNEL,
         Some("convert") => CONVERT,
         Some("graph" | "node" | "backend" | "op" | "others" | "accepts") => GRAPH,
         Some(_) => return None,
@@ -285,6 +294,7 @@ mod tests {
             (Some("node"), Some("graph")),
             (Some("input"), Some("graph")),
             (Some("cache"), Some("kernel")),
+            (Some("schedule"), Some("kernel")),
             (Some("local"), Some("kernel")),
         ];
         for (name, around) in scopes {

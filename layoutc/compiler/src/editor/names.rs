@@ -322,11 +322,15 @@ impl NameCollector<'_> {
         }
     }
 
-    /// Records the names in one directive of a loop schedule: in the sizes of a `split` or `tile`, and the tensor and
-    /// layout of a `cache`.
+    /// Records the names in one directive of a loop schedule: in the sizes of a `split` or `tile`, the tensor and layout
+    /// of a `cache`, and the directives of a `schedule`.
     fn schedule(&mut self, node: &LenientNode) {
         match node.name(self.text) {
             "split" | "tile" => self.expressions(node.prop(self.text, "by")),
+            "schedule" => {
+                self.expressions(node.prop(self.text, "statement"));
+                node.children.iter().for_each(|child| self.schedule(child));
+            }
             "cache" => {
                 if let Some(tensor) = node.args().next()
                     && !self.refer_own(tensor)

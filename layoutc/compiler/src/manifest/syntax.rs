@@ -26,7 +26,8 @@ pub use graph::{
     ShapeRule, TypeRule,
 };
 pub use kernel::{
-    CacheItem, CacheMemory, InstanceItem, KernelItem, LocalItem, ScheduleItem, ScheduleKind,
+    CacheItem, CacheMemory, CompleteSchedule, InstanceItem, KernelItem, LocalItem, ScheduleItem,
+    ScheduleKind,
 };
 pub use mesh::{MeshItem, ShardItem};
 pub use ring::RingItem;

@@ -11,6 +11,7 @@ use super::{Spanned, Tensor};
 use crate::base::cast::CastMode;
 use crate::base::diagnostic::FileSpan;
 use crate::base::dtype::Scalar;
+use crate::machine::VectorIsa;
 
 /// Kernel whose operands are bound to concrete tensors by an `instance` item: checked statements, tensors and loop
 /// schedule. A kernel without `operands` names tensors directly and is an instance by itself.
@@ -43,13 +44,14 @@ impl KernelInstance {
     /// Copy of the instance with the name `NAME_auto` and without loop schedule and tile caches; `None` if the instance
     /// has neither a schedule nor caches.
     pub(crate) fn unscheduled(&self) -> Option<Self> {
-        let is_cached = self.statements.iter().any(|statement| !statement.caches.is_empty());
-        if self.schedule == LoopSchedule::default() && !is_cached {
+        if self.schedule == LoopSchedule::default()
+            && self.statements.iter().all(|own| own.caches.is_empty() && own.schedules.is_empty())
+        {
             return None;
         }
         let statements = self.statements.iter().cloned();
-        let statements =
-            statements.map(|statement| Statement { caches: Vec::new(), ..statement }).collect();
+        let free = |own| Statement { caches: Vec::new(), schedules: Vec::new(), ..own };
+        let statements = statements.map(free).collect();
         let name = format!("{}_auto", self.name);
         Some(Self { name, statements, ..self.with_schedule(LoopSchedule::default()) })
     }
@@ -110,6 +112,8 @@ pub struct Statement {
     pub value: TypedExpr,
     /// Tiles of operands that are copied to a cache inside the loops, each of a different tensor.
     pub caches: Vec<TileCache>,
+    /// Complete schedules for CPUs, at most one for each instruction set.
+    pub schedules: Vec<StatementSchedule>,
     /// Text of the statement in the manifest, on one line.
     pub text: String,
     /// Span of the statement in the manifest.
@@ -127,6 +131,11 @@ impl Statement {
     pub fn reads(&self, buffer: BufferRef) -> bool {
         let mut all = self.scatter.iter().flatten().map(|index| &index.value);
         all.any(|value| value.uses(buffer)) || self.value.uses(buffer)
+    }
+
+    /// Complete schedule for an instruction set; `None`: the planner chooses.
+    pub fn complete_schedule(&self, isa: VectorIsa) -> Option<&StatementSchedule> {
+        self.schedules.iter().find(|schedule| schedule.isa.is_none_or(|own| own == isa))
     }
 
     /// True if an index of a read or of the write is read from a tensor (gather or scatter).
@@ -419,14 +428,96 @@ impl MathFunction {
 pub struct LoopSchedule {
     /// Names of loops in their required order, outermost first; the planner places the other loops.
     pub loops: Vec<Spanned<String>>,
-    /// Splits of loops into an outer and an inner loop, in the order of application.
-    pub splits: Vec<Split>,
+    /// Splits and fusions of loops, in the order of application.
+    pub steps: Vec<LoopStep>,
     /// Names of the loops to unroll.
     pub unroll: Vec<Spanned<String>>,
     /// Name of the loop to vectorize; `None`: the planner chooses.
     pub vectorize: Option<Spanned<String>>,
     /// Names of the loops to run in parallel on CPU threads.
     pub parallel: Vec<Spanned<String>>,
+}
+
+impl StatementSchedule {
+    /// Schedule without loops and directives.
+    pub fn new(isa: Option<VectorIsa>, place: FileSpan) -> Self {
+        Self {
+            isa,
+            steps: Vec::new(),
+            loops: Vec::new(),
+            partial_sums: None,
+            split_k: None,
+            unroll: Vec::new(),
+            parallel: Vec::new(),
+            caches: Vec::new(),
+            place,
+        }
+    }
+}
+
+/// Change of the loops of a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoopStep {
+    /// `split w by=8`.
+    Split(Split),
+    /// `fuse h w as=hw`.
+    Fuse(Fuse),
+}
+
+impl LoopStep {
+    /// Keyword of the directive in manifests.
+    pub fn keyword(&self) -> &'static str {
+        match self {
+            Self::Split(split) if split.is_tile => "tile",
+            Self::Split(_) => "split",
+            Self::Fuse(_) => "fuse",
+        }
+    }
+
+    /// Name of the first loop that the step replaces.
+    pub fn first_loop(&self) -> &Spanned<String> {
+        match self {
+            Self::Split(split) => &split.axis,
+            Self::Fuse(fuse) => &fuse.outer,
+        }
+    }
+}
+
+/// `fuse h w as=hw`: replaces two loops by one over all pairs of their iterations, in which the inner one varies
+/// fastest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fuse {
+    /// Name of the outer loop.
+    pub outer: Spanned<String>,
+    /// Name of the inner loop.
+    pub inner: Spanned<String>,
+    /// Name of the loop that replaces them.
+    pub name: String,
+}
+
+/// Complete schedule of a statement on CPUs, a `schedule` node: the planner adds nothing to it.
+#[derive(Debug, Clone)]
+pub struct StatementSchedule {
+    /// Instruction set for which the schedule holds; `None`: all.
+    pub isa: Option<VectorIsa>,
+    /// Splits and fusions of loops, in the order of application.
+    pub steps: Vec<LoopStep>,
+    /// Names of all loops with more than one iteration, outermost first. A written loop inside a reduced one belongs to
+    /// the register tile.
+    pub loops: Vec<Spanned<String>>,
+    /// Name of the reduced loop each of whose iterations has accumulators of its own; it is innermost.
+    pub partial_sums: Option<Spanned<String>>,
+    /// Name of the reduced loop, the outermost one, over chunks of the reduction: each chunk continues from the results
+    /// that the previous one has stored.
+    pub split_k: Option<Spanned<String>>,
+    /// Names of the loops to unroll.
+    pub unroll: Vec<Spanned<String>>,
+    /// Names of the loops to run in parallel on CPU threads.
+    pub parallel: Vec<Spanned<String>>,
+    /// Tiles of operands that are copied to a buffer inside the loops, each of a different tensor.
+    pub caches: Vec<TileCache>,
+    /// Span of the `schedule` node.
+    pub place: FileSpan,
 }
 
 /// `split w by=8`: splits `w` into `w_outer` and `w_inner`, which has extent 8.

@@ -340,6 +340,11 @@ impl Tensor {
         Self { layout, ..self.clone() }
     }
 
+    /// Copy of the tensor with the layout `layout`, which the steps `steps` give.
+    pub(crate) fn with_steps(&self, layout: Layout, steps: Vec<String>) -> Self {
+        Self { layout, steps, ..self.clone() }
+    }
+
     /// Copy of the tensor with the kind of memory `memory`.
     pub(crate) fn with_memory(&self, memory: Memory) -> Self {
         Self { memory, ..self.clone() }

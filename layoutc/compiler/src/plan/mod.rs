@@ -37,8 +37,10 @@ use crate::ir::{Expr, Function};
 use crate::model::{Fill, Memory, Tensor};
 
 pub use self::gpu_relayout::Kernel;
-pub(crate) use self::kernel::tile_extents;
-pub use self::kernel::{LoopFacts, Plain, cpu_kernel, gpu_kernels, is_given, kernel_loops, plain};
+pub use self::kernel::{
+    LoopFacts, Plain, cpu_kernel, gpu_kernels, is_given, kernel_loops, plain, statement_schedules,
+};
+pub(crate) use self::kernel::{complete_schedule, tile_extents};
 pub use self::moves::{Move, Padding};
 pub(crate) use self::moves::{past_caches, repeat_in_bytes};
 pub(crate) use self::relayout::schedule_diagnostics;

@@ -106,6 +106,7 @@ impl OperandCopy {
             && statement.scatter.is_none()
             && statement.caches.is_empty()
             && statement.target == BufferRef::Operand(1)
+            && statement.schedules.is_empty()
             && compute.schedule == LoopSchedule::default();
         let (read, types) = read_and_conversions(&statement.value);
         let TypedExprKind::Read(read) = &read.kind else { return Ok(None) };

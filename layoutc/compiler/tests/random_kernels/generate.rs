@@ -163,7 +163,16 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
         }
     };
     writeln!(text, "kernel k{number} {{\n    compute \"{compute}\"").unwrap();
-    let schedule = schedule(random, &schedule_axes);
+    let written = if compute.contains(" = ") {
+        schedule_axes.len()
+    } else {
+        schedule_axes.len().saturating_sub(1)
+    };
+    let schedule = if random.one_in(3) && !schedule_axes.is_empty() {
+        complete(random, &schedule_axes, written)
+    } else {
+        schedule(random, &schedule_axes)
+    };
     Draft { text, schedule }
 }
 
@@ -186,6 +195,56 @@ fn schedule(random: &mut Random, axes: &[&str]) -> String {
     }
 }
 
+/// A random complete schedule. The last of `axes` is reduced if there are more axes than `written`.
+fn complete(random: &mut Random, axes: &[&str], written: usize) -> String {
+    let mut nodes = Vec::new();
+    let (mut outer, mut inner) = (Vec::new(), Vec::new());
+    for (k, axis) in axes.iter().enumerate() {
+        let is_reduced = k >= written;
+        if random.one_in(2) {
+            let by = if is_reduced { 1 << (1 + random.below(3)) } else { 1 + random.below(8) };
+            nodes.push(format!("split {axis} by={by}"));
+            outer.push(format!("{axis}_outer"));
+            inner.push(format!("{axis}_inner"));
+        } else {
+            outer.push((*axis).to_owned());
+        }
+    }
+    let reduced = axes.get(written).map(|axis| [format!("{axis}_outer"), format!("{axis}_inner")]);
+    let is_split = |names: &[String; 2]| inner.contains(&names[1]);
+    let special = random.below(3);
+    match reduced.filter(|names| is_split(names) && special < 2) {
+        Some([around, lanes]) if special == 0 => {
+            outer.retain(|name| *name != around);
+            inner.retain(|name| *name != lanes);
+            random.shuffle(&mut outer);
+            outer.push(around);
+            inner.push(lanes.clone());
+            nodes.push(format!("partial-sums {lanes}"));
+        }
+        Some([around, _]) => {
+            outer.retain(|name| *name != around);
+            random.shuffle(&mut outer);
+            outer.insert(0, around.clone());
+            random.shuffle(&mut inner);
+            nodes.push(format!("split-k {around}"));
+        }
+        None => {
+            outer.append(&mut inner);
+            random.shuffle(&mut outer);
+        }
+    }
+    let loops = [outer, inner].concat();
+    nodes.push(format!("loops {}", loops.join(" ")));
+    if random.one_in(3) {
+        nodes.push(format!("unroll {}", random.pick(&loops)));
+    }
+    if random.one_in(3) {
+        nodes.push(format!("parallel {}", random.pick(&loops)));
+    }
+    format!("schedule {{ {} }}", nodes.join("; "))
+}
+
 /// A random schedule with splits and an order of some or all of the loops.
 fn ordered(random: &mut Random, axes: &[&str]) -> String {
     let mut nodes = Vec::new();
@@ -198,11 +257,15 @@ fn ordered(random: &mut Random, axes: &[&str]) -> String {
             loops.push((*axis).to_owned());
         }
     }
+    if random.one_in(4) {
+        nodes.push(format!("fuse {} {} as=fused", loops[0], loops[1]));
+        loops.splice(0..2, ["fused".to_owned()]);
+    }
     if random.one_in(3) {
         nodes.push(format!("unroll {}", random.pick(&loops)));
     }
     if random.one_in(3) {
-        nodes.push(format!("vectorize {}", loops[1]));
+        nodes.push(format!("vectorize {}", loops[loops.len() - 1]));
     }
     random.shuffle(&mut loops);
     loops.truncate(1 + random.below(loops.len()));

@@ -13,6 +13,7 @@
 
 mod generate;
 mod scan;
+mod schedules;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

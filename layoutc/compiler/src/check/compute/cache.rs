@@ -26,6 +26,11 @@ pub(super) struct CacheDirectives<'a> {
 }
 
 impl<'a> CacheDirectives<'a> {
+    /// Cache directives in the file `file`, which has the index `home`.
+    pub(super) fn new(items: &'a [CacheItem], home: usize, file: &Arc<str>) -> Self {
+        Self { items, home, file: Arc::clone(file) }
+    }
+
     /// Cache directives of `instance` if it has any, otherwise those of the kernel of `program`. `own` is the index of
     /// the instance's manifest, `file` its path.
     pub(super) fn of(
@@ -34,12 +39,8 @@ impl<'a> CacheDirectives<'a> {
         (own, file): (usize, &Arc<str>),
     ) -> Self {
         match instance.filter(|item| !item.caches.is_empty()) {
-            Some(item) => Self { items: &item.caches, home: own, file: Arc::clone(file) },
-            None => {
-                let def = program.def;
-                let file = Arc::clone(&def.file);
-                Self { items: &def.item.caches, home: def.home, file }
-            }
+            Some(item) => Self::new(&item.caches, own, file),
+            None => Self::new(&program.def.item.caches, program.def.home, &program.def.file),
         }
     }
 
@@ -103,7 +104,7 @@ impl<'a> CacheDirectives<'a> {
 
     /// Tensor that a cache directive names: an operand or a stored intermediate with elements of at least one byte. Any
     /// other is an error.
-    fn buffer(
+    pub(super) fn buffer(
         &self,
         program: &KernelLowering<'_>,
         item: &CacheItem,
@@ -146,22 +147,44 @@ impl<'a> CacheDirectives<'a> {
         if statement.scatter.is_some() {
             return Ok(None);
         }
-        let tensors = program.memory(statement.target).zip(program.memory(buffer));
-        let Some((target, tensor)) = tensors else { return Ok(None) };
+        let Some(target) = program.memory(statement.target) else { return Ok(None) };
         let at = Spanned { value: item.at.value.clone(), place: item.at.at(&self.file) };
         let own = (program.symbols.as_slice(), schedule);
         let tile_extents = program.place.planner.tile_extents;
         let extents = tile_extents(target, statement, own, (buffer, &at), cached_loops);
         let Some(extents) = extents.map_err(|fault| vec![*fault])? else { return Ok(None) };
-        if statement.target == buffer && statement.reads(buffer) {
-            let message =
-                format!("cannot cache `{}`: one statement reads and writes it", item.tensor.value);
-            return Err(vec![self.fault(&item.tensor.span, message).help("remove its cache")]);
+        self.is_read_or_written(statement, (item, buffer))?;
+        self.tile(program, (item, buffer), &extents).map(Some)
+    }
+
+    /// Refuses a cache of a tensor that `statement` both reads and writes.
+    pub(super) fn is_read_or_written(
+        &self,
+        statement: &Statement,
+        (item, buffer): (&CacheItem, BufferRef),
+    ) -> CheckResult<()> {
+        if statement.target != buffer || !statement.reads(buffer) {
+            return Ok(());
         }
-        let made = self.block(program, item, (tensor, &extents))?;
+        let message =
+            format!("cannot cache `{}`: one statement reads and writes it", item.tensor.value);
+        Err(vec![self.fault(&item.tensor.span, message).help("remove its cache")])
+    }
+
+    /// Tile cache of the directive `item` on `buffer`, with the extents `extents` by axis, in elements; and warnings
+    /// about the tile's tensor.
+    pub(super) fn tile(
+        &self,
+        program: &KernelLowering<'_>,
+        (item, buffer): (&CacheItem, BufferRef),
+        extents: &[i128],
+    ) -> CheckResult<(TileCache, Vec<Diagnostic>)> {
+        let tensor = program.memory(buffer).ok_or_else(Vec::new)?;
+        let at = Spanned { value: item.at.value.clone(), place: item.at.at(&self.file) };
+        let made = self.block(program, item, (tensor, extents))?;
         let is_shared = item.memory == CacheMemory::Shared;
         let cache = TileCache { buffer, at, block: made.tensor, is_double: item.double, is_shared };
-        Ok(Some((cache, made.warnings)))
+        Ok((cache, made.warnings))
     }
 
     /// Tensor of the cached tile in the layout that `item` gives: its axes have the names of the axes of the cached

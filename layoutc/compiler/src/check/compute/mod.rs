@@ -9,6 +9,7 @@ mod bounds;
 mod bracket_depth;
 mod cache;
 mod call;
+mod complete;
 mod extent_readers;
 mod indexed;
 mod inline;
@@ -167,9 +168,11 @@ fn check_instance(
     let (schedule, loops) = schedule::checked(&program, instance)?;
     let caches = cache::CacheDirectives::of(&program, job.instance, (place.file, &syntax.file));
     let (caches, more) = caches.checked(&program, &schedule, &loops)?;
+    let instance = job.instance.map(|item| (item, &syntax.file, place.file, scope));
+    let of_complete = complete::check(&mut program, instance)?;
     let stated: Vec<_> = program.operands.iter().map(|o| program.stated(&o.name.value)).collect();
     let KernelLowering { operands, symbols, locals, mut statements, mut warnings, .. } = program;
-    warnings.extend(more);
+    warnings.extend(more.into_iter().chain(of_complete));
     for (statement, caches) in statements.iter_mut().zip(caches) {
         statement.caches = caches;
     }

@@ -171,6 +171,7 @@ impl KernelLowering<'_> {
             store: CastMode::Round,
             value,
             caches: Vec::new(),
+            schedules: Vec::new(),
             text: format!("{}[{}] = {identity_text}", line.target.name, names.join(", ")),
             place: place_in(source.text, &span, &self.def.file),
         })

@@ -12,16 +12,16 @@ use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::base::nearest::nearest;
 use crate::check::scope::{ManifestScope, number};
 use crate::manifest::syntax::{Identifier, InstanceItem, IntegerExpr, ScheduleItem, ScheduleKind};
-use crate::model::compute::{LoopSchedule, Split, Statement};
+use crate::model::compute::{Fuse, LoopSchedule, LoopStep, Split, Statement};
 use crate::model::layout_names;
 use crate::model::{Spanned, Tensor};
 
 /// Directive of a schedule, with the file that contains it and the scope that resolves its names.
 #[derive(Clone, Copy)]
-struct ScheduleDirective<'a> {
-    item: &'a ScheduleItem,
-    file: &'a Arc<str>,
-    scope: &'a ManifestScope,
+pub(super) struct ScheduleDirective<'a> {
+    pub(super) item: &'a ScheduleItem,
+    pub(super) file: &'a Arc<str>,
+    pub(super) scope: &'a ManifestScope,
 }
 
 /// Loop of a statement's loop nest, before or after splits: its name, and true if it is over a reduced axis.
@@ -97,12 +97,15 @@ pub(super) fn checked(
         schedule: LoopSchedule::default(),
         errors: Vec::new(),
     };
-    // Splits come first: the other directives name the resulting loops.
+    // Splits and fusions come first: the other directives name the resulting loops.
     for directive in &directives {
         match &directive.item.kind {
             ScheduleKind::Split { axis, by } => maker.split(axis, by, false, *directive),
             ScheduleKind::Tile { axes, by } => {
                 axes.iter().zip(by).for_each(|(axis, by)| maker.split(axis, by, true, *directive));
+            }
+            ScheduleKind::Fuse { outer, inner, name } => {
+                maker.fuse([outer, inner], name, *directive);
             }
             _ => {}
         }
@@ -115,7 +118,11 @@ pub(super) fn checked(
             }
             ScheduleKind::Parallel(names) => maker.parallel(names, *directive),
             ScheduleKind::Vectorize(name) => maker.vectorize(name, *directive),
-            ScheduleKind::Split { .. } | ScheduleKind::Tile { .. } => {}
+            ScheduleKind::Split { .. }
+            | ScheduleKind::Tile { .. }
+            | ScheduleKind::Fuse { .. }
+            | ScheduleKind::PartialSums(_)
+            | ScheduleKind::SplitK(_) => {}
         }
     }
     let loops = maker.loop_summary();
@@ -234,7 +241,7 @@ impl LoopScheduleBuilder<'_> {
         directive: ScheduleDirective<'_>,
     ) -> Vec<Spanned<String>> {
         let known = names.iter().filter(|name| self.is_loop(name, directive));
-        known.map(|name| chosen_name(name, directive)).collect()
+        known.map(|name| chosen_name(name, directive.file)).collect()
     }
 
     fn split(
@@ -247,20 +254,12 @@ impl LoopScheduleBuilder<'_> {
         if !self.is_loop(axis, directive) {
             return;
         }
-        let value = match number(by, directive.scope, directive.file) {
-            Ok(value) => value,
+        let count = match factor(axis, by, directive) {
+            Ok(count) => count,
             Err(found) => {
                 self.errors.extend(found);
                 return;
             }
-        };
-        let place = by.at(directive.file);
-        let Some(count) = i64::try_from(value).ok().filter(|count| *count >= 1) else {
-            let message = format!("expected a split factor of at least 1, found {value}");
-            let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
-            self.errors
-                .push(error.help(format!("use a positive factor: `split {} by=4`", axis.value)));
-            return;
         };
         let (outer, inner) = (format!("{}_outer", axis.value), format!("{}_inner", axis.value));
         for nest in &mut self.nests {
@@ -278,7 +277,7 @@ impl LoopScheduleBuilder<'_> {
                 return;
             }
             let whole = nest.loops.remove(k);
-            let by = Expr::constant(value);
+            let by = Expr::constant(i128::from(count));
             let stride = whole.stride.as_ref().and_then(|stride| {
                 Expr::binary(layoutc_algebra::expr::BinOp::Mul, stride, &by).ok()
             });
@@ -286,8 +285,67 @@ impl LoopScheduleBuilder<'_> {
             let inner = StatementLoop { name: inner.clone(), ..whole };
             nest.loops.splice(k..k, [outer, inner]);
         }
-        let axis = chosen_name(axis, directive);
-        self.schedule.splits.push(Split { axis, by: count, is_tile });
+        let axis = chosen_name(axis, directive.file);
+        self.schedule.steps.push(LoopStep::Split(Split { axis, by: count, is_tile }));
+    }
+
+    /// Checks a `fuse` directive, and stores it: in each statement that has both loops, both must be reduced or neither.
+    fn fuse(
+        &mut self,
+        [outer, inner]: [&Identifier; 2],
+        name: &Identifier,
+        directive: ScheduleDirective<'_>,
+    ) {
+        if ![outer, inner].into_iter().all(|name| self.is_loop(name, directive)) {
+            return;
+        }
+        let mut is_fused = false;
+        for nest in &mut self.nests {
+            let of = |name: &Identifier| nest.loops.iter().position(|l| l.name == name.value);
+            let Some((first, second)) = of(outer).zip(of(inner)) else { continue };
+            let all = listed(nest);
+            let (Some(one), Some(other)) = (nest.loops.get(first), nest.loops.get(second)) else {
+                continue;
+            };
+            let message = if first == second {
+                format!("`fuse` names `{}` twice", outer.value)
+            } else if one.is_reduced != other.is_reduced {
+                let [written, reduced] =
+                    if one.is_reduced { [inner, outer] } else { [outer, inner] };
+                let [written, reduced] = [&written.value, &reduced.value];
+                format!("cannot fuse `{written}` and `{reduced}`: only `{reduced}` is reduced")
+            } else if nest.loops.iter().any(|l| l.name == name.value) {
+                format!("a loop `{}` exists already", name.value)
+            } else {
+                let stride = other.stride.clone();
+                let fused = StatementLoop { name: name.value.clone(), stride, ..other.clone() };
+                nest.loops.insert(first, fused);
+                nest.loops.retain(|l| l.name != outer.value && l.name != inner.value);
+                is_fused = true;
+                continue;
+            };
+            let place = name.at(directive.file);
+            let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
+            let error = error.note(format!("the loops of `{}` are {all}", nest.tensor.name));
+            let help =
+                "fuse two loops of the written tensor, or two reduced ones, under a new name";
+            self.errors.push(error.help(help));
+            return;
+        }
+        if !is_fused {
+            let message =
+                format!("no statement has both loops `{}` and `{}`", outer.value, inner.value);
+            let mut error =
+                Diagnostic::error(Code::KernelSchedule, message, inner.at(directive.file), "");
+            error.notes = self.loop_summary().summaries;
+            self.errors.push(error.help("fuse two loops of one statement"));
+            return;
+        }
+        self.schedule.steps.push(LoopStep::Fuse(Fuse {
+            outer: chosen_name(outer, directive.file),
+            inner: chosen_name(inner, directive.file),
+            name: name.value.clone(),
+        }));
     }
 
     /// Checks a `loops` directive, and stores its loops in the schedule: `names` must be loops of one statement, and
@@ -406,7 +464,7 @@ impl LoopScheduleBuilder<'_> {
                     None => "remove `vectorize`: no loop has unit stride".to_owned(),
                 });
             }
-            None => self.schedule.vectorize = Some(chosen_name(name, directive)),
+            None => self.schedule.vectorize = Some(chosen_name(name, directive.file)),
         }
     }
 }
@@ -423,6 +481,20 @@ fn listed(nest: &StatementNest<'_>) -> String {
     nest.loops.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn chosen_name(name: &Identifier, directive: ScheduleDirective<'_>) -> Spanned<String> {
-    Spanned { value: name.value.clone(), place: name.at(directive.file) }
+/// Factor of a `split` or `tile` directive, at least 1.
+pub(super) fn factor(
+    axis: &Identifier,
+    by: &IntegerExpr,
+    directive: ScheduleDirective<'_>,
+) -> Result<i64, Vec<Diagnostic>> {
+    let value = number(by, directive.scope, directive.file)?;
+    i64::try_from(value).ok().filter(|count| *count >= 1).ok_or_else(|| {
+        let message = format!("expected a split factor of at least 1, found {value}");
+        let error = Diagnostic::error(Code::KernelSchedule, message, by.at(directive.file), "");
+        vec![error.help(format!("use a positive factor: `split {} by=4`", axis.value))]
+    })
+}
+
+pub(super) fn chosen_name(name: &Identifier, file: &Arc<str>) -> Spanned<String> {
+    Spanned { value: name.value.clone(), place: name.at(file) }
 }

@@ -82,6 +82,7 @@ impl KernelLowering<'_> {
             store: CastMode::Round,
             value,
             caches: Vec::new(),
+            schedules: Vec::new(),
             text: source.text.value.trim().to_owned(),
             place: place_in(source.text, &span, &self.def.file),
         };

@@ -64,6 +64,7 @@ impl ManifestReader<'_, '_> {
             "accumulate" => kernel.accumulate = self.accumulate(node),
             "local" => kernel.locals.extend(self.local(node)),
             "cache" => kernel.caches.extend(self.cache(node)),
+            "schedule" => kernel.complete.extend(self.complete_schedule(node)),
             _ => kernel.schedule.extend(self.scheduled(node)),
         }
     }
@@ -156,17 +157,17 @@ impl ManifestReader<'_, '_> {
             let (name, tensor) = (self.key(key), self.name(entry, "a tensor"));
             operands.extend(name.zip(tensor));
         }
-        let (mut schedule, mut caches) = (Vec::new(), Vec::new());
+        let (mut schedule, mut caches, mut complete) = (Vec::new(), Vec::new(), Vec::new());
         for child in self.parts(node, &NodeScope::INSTANCE, is_unique) {
-            if child.name == "cache" {
-                caches.extend(self.cache(child));
-            } else {
-                schedule.extend(self.scheduled(child));
+            match child.name.as_str() {
+                "cache" => caches.extend(self.cache(child)),
+                "schedule" => complete.extend(self.complete_schedule(child)),
+                _ => schedule.extend(self.scheduled(child)),
             }
         }
         self.differ(caches.iter().map(|cache| &cache.tensor), "cache of");
         let name = self.name(node.args.first()?, "an instance's name")?;
         let (of, span) = (of.flatten()?, node.head.clone());
-        Some(InstanceItem { name, of, operands, schedule, caches, span })
+        Some(InstanceItem { name, of, operands, schedule, caches, complete, span })
     }
 }

@@ -89,13 +89,29 @@ impl NodeScope {
             "local",
             "loops",
             "split",
+            "fuse",
             "tile",
             "unroll",
             "vectorize",
             "parallel",
             "cache",
+            "schedule",
         ],
         props: &[],
+    };
+    pub(crate) const SCHEDULE: Self = Self {
+        place: "a schedule",
+        nodes: &[
+            "split",
+            "fuse",
+            "loops",
+            "partial-sums",
+            "split-k",
+            "unroll",
+            "parallel",
+            "cache",
+        ],
+        props: &["machine", "statement"],
     };
     pub(crate) const BACKEND: Self = Self {
         place: "a backend",
@@ -137,7 +153,17 @@ impl NodeScope {
         Self { place: "a local tensor", nodes: &["layout"], props: &["dtype"] };
     pub(crate) const INSTANCE: Self = Self {
         place: "an instance",
-        nodes: &["loops", "split", "tile", "unroll", "vectorize", "parallel", "cache"],
+        nodes: &[
+            "loops",
+            "split",
+            "fuse",
+            "tile",
+            "unroll",
+            "vectorize",
+            "parallel",
+            "cache",
+            "schedule",
+        ],
         props: &["of"],
     };
     pub(crate) const TENSOR: Self = Self {

@@ -1,14 +1,15 @@
-//! Reads the loop schedule of a kernel or an instance.
+//! Reads the loop schedule of a kernel or an instance, and complete schedules: `schedule machine=avx512 { … }`.
 
 use super::ManifestReader;
-use super::node_signature::{BlockRule, NodeSignature};
+use super::node_signature::{BlockRule, NodeScope, NodeSignature};
 use crate::base::codes::Code;
-use crate::manifest::syntax::{Identifier, ScheduleItem, ScheduleKind};
+use crate::machine::VectorIsa;
+use crate::manifest::syntax::{CompleteSchedule, Identifier, ScheduleItem, ScheduleKind};
 use crate::manifest::tree::ManifestNode;
 
-/// True if at most one node called `word` may occur in the schedule of a kernel or an instance.
+/// True if at most one node called `word` may occur in a schedule.
 pub(super) fn is_unique(word: &str) -> bool {
-    ["loops", "unroll", "vectorize", "parallel"].contains(&word)
+    ["loops", "unroll", "vectorize", "parallel", "partial-sums", "split-k"].contains(&word)
 }
 
 impl ManifestReader<'_, '_> {
@@ -18,11 +19,39 @@ impl ManifestReader<'_, '_> {
             "loops" => ScheduleKind::Loops(self.loops(node, "loops LOOP…")?),
             "unroll" => ScheduleKind::Unroll(self.loops(node, "unroll LOOP…")?),
             "parallel" => ScheduleKind::Parallel(self.loops(node, "parallel LOOP…")?),
-            "vectorize" => self.vectorize(node)?,
+            "vectorize" => ScheduleKind::Vectorize(self.one_loop(node, "vectorize LOOP")?),
             "split" => self.split_loop(node)?,
+            "fuse" => self.fuse_loops(node)?,
+            "partial-sums" => ScheduleKind::PartialSums(self.one_loop(node, "partial-sums LOOP")?),
+            "split-k" => ScheduleKind::SplitK(self.one_loop(node, "split-k LOOP")?),
             _ => self.tile_loops(node)?,
         };
         Some(ScheduleItem { kind, span: node.span.clone() })
+    }
+
+    /// Reads a complete schedule. `None` after a reported error in its properties.
+    pub(super) fn complete_schedule(&mut self, node: &ManifestNode) -> Option<CompleteSchedule> {
+        let usage = "schedule machine=avx512 { loops LOOP LOOP }";
+        let (props, block) = (Some(NodeScope::SCHEDULE.props), BlockRule::Always);
+        self.form(node, &NodeSignature { usage, args: 0..=0, props, block })?;
+        let machine = match Self::prop(node, "machine") {
+            Some(entry) => Some(self.keyword("`machine`", entry, VectorIsa::NAMES)?),
+            None => None,
+        };
+        let statement = match Self::prop(node, "statement") {
+            Some(entry) => Some(self.bound(entry, "`statement`", Code::KdlValue)?),
+            None => None,
+        };
+        let (mut directives, mut caches) = (Vec::new(), Vec::new());
+        for child in self.parts(node, &NodeScope::SCHEDULE, is_unique) {
+            if child.name == "cache" {
+                caches.extend(self.cache(child));
+            } else {
+                directives.extend(self.scheduled(child));
+            }
+        }
+        self.differ(caches.iter().map(|cache| &cache.tensor), "cache of");
+        Some(CompleteSchedule { machine, statement, directives, caches, span: node.head.clone() })
     }
 
     fn loops(&mut self, node: &ManifestNode, usage: &'static str) -> Option<Vec<Identifier>> {
@@ -32,9 +61,21 @@ impl ManifestReader<'_, '_> {
         Some(names)
     }
 
-    fn vectorize(&mut self, node: &ManifestNode) -> Option<ScheduleKind> {
-        let entry = self.argument(node, "vectorize LOOP")?;
-        self.name(entry, "a loop").map(ScheduleKind::Vectorize)
+    fn one_loop(&mut self, node: &ManifestNode, usage: &'static str) -> Option<Identifier> {
+        let entry = self.argument(node, usage)?;
+        self.name(entry, "a loop")
+    }
+
+    fn fuse_loops(&mut self, node: &ManifestNode) -> Option<ScheduleKind> {
+        let usage = "fuse LOOP LOOP as=NAME";
+        let form =
+            NodeSignature { usage, args: 2..=2, props: Some(&["as"]), block: BlockRule::Never };
+        self.form(node, &form)?;
+        let names = self.all_names(&node.args, "a loop");
+        let Some(entry) = Self::prop(node, "as") else { return self.lacks(node, "`as=`", usage) };
+        let name = self.name(entry, "a loop's name");
+        let mut names = names?.into_iter();
+        Some(ScheduleKind::Fuse { outer: names.next()?, inner: names.next()?, name: name? })
     }
 
     fn split_loop(&mut self, node: &ManifestNode) -> Option<ScheduleKind> {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::{Identifier, IntegerExpr, LayoutItem, SpannedText};
+use crate::machine::VectorIsa;
 
 /// `kernel` item, a computation on logical axes: `kernel conv { operands A W B; compute "…" }`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -31,6 +32,8 @@ pub struct KernelItem {
     pub schedule: Vec<ScheduleItem>,
     /// Operand tiles that are copied to caches; the tensors are distinct.
     pub caches: Vec<CacheItem>,
+    /// Complete schedules of statements.
+    pub complete: Vec<CompleteSchedule>,
     /// Byte range of the `kernel` node in the file.
     pub span: Range<usize>,
 }
@@ -63,7 +66,24 @@ pub struct InstanceItem {
     pub schedule: Vec<ScheduleItem>,
     /// Operand tiles that are copied to caches; if the instance has any, they replace all caches of the kernel.
     pub caches: Vec<CacheItem>,
+    /// Complete schedules of statements; if the instance has any, they replace all those of the kernel.
+    pub complete: Vec<CompleteSchedule>,
     /// Byte range in the file of the `instance` node without its block.
+    pub span: Range<usize>,
+}
+
+/// Complete schedule of a statement on CPUs: `schedule machine=avx512 statement=2 { split k by=8; loops i k_outer … }`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CompleteSchedule {
+    /// Instruction set for which the schedule holds; `None`: all.
+    pub machine: Option<VectorIsa>,
+    /// Number of the statement, from 1; `None`: the only one.
+    pub statement: Option<IntegerExpr>,
+    /// Directives in the order of the text.
+    pub directives: Vec<ScheduleItem>,
+    /// Operand tiles that are copied to caches; the tensors are distinct.
+    pub caches: Vec<CacheItem>,
+    /// Byte range in the file of the `schedule` node without its block.
     pub span: Range<usize>,
 }
 
@@ -111,6 +131,12 @@ pub enum ScheduleKind {
     Loops(Vec<Identifier>),
     /// `split w by=8`: splits the loop `w` into `w_outer` and `w_inner`, which has extent 8.
     Split { axis: Identifier, by: IntegerExpr },
+    /// `fuse h w as=hw`: replaces two loops by one, in which `inner` varies fastest.
+    Fuse { outer: Identifier, inner: Identifier, name: Identifier },
+    /// `partial-sums k_inner`: the iterations of the loop have accumulators of their own.
+    PartialSums(Identifier),
+    /// `split-k k_outer`: the outermost loop is over chunks of the reduction.
+    SplitK(Identifier),
     /// `tile h w by="4 8"`: splits several loops; `by` has the extent of each inner loop, in the order of `axes`.
     Tile { axes: Vec<Identifier>, by: Vec<IntegerExpr> },
     /// `unroll a b`: loops that are unrolled.
@@ -127,6 +153,9 @@ impl ScheduleKind {
         match self {
             Self::Loops(_) => "loops",
             Self::Split { .. } => "split",
+            Self::Fuse { .. } => "fuse",
+            Self::PartialSums(_) => "partial-sums",
+            Self::SplitK(_) => "split-k",
             Self::Tile { .. } => "tile",
             Self::Unroll(_) => "unroll",
             Self::Vectorize(_) => "vectorize",

@@ -55,7 +55,7 @@ fn block_extents(
     let target = renumbered(target, symbols)?;
     let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
     let mut domain = Domain::new(&target.layout, symbols, reduced, kept)?;
-    domain.split_by(&schedule.splits)?;
+    domain.apply(&schedule.steps)?;
     let no_reads = |_: &Domain| Ok(Seen { steps: Vec::new(), guarded: Vec::new() });
     let order = Order::new(&mut domain, schedule, &no_reads, AtOnce::One, &statement.place)?;
     let block = Block::new(&domain, &order, statement, (buffer, at))?;

@@ -98,24 +98,21 @@ struct Directive<'s> {
 
 /// Directives in a schedule, one entry per kind.
 fn directives(schedule: &LoopSchedule) -> Vec<Directive<'_>> {
-    let LoopSchedule { loops, splits, unroll, vectorize, parallel } = schedule;
-    let is_kept = |is_tile: bool| {
-        splits.iter().filter(move |split| split.is_tile != is_tile).cloned().collect()
-    };
-    let split = |is_tile: bool| {
-        let first = splits.iter().find(|split| split.is_tile == is_tile);
-        first.map(|split| (&split.axis.place, is_kept(is_tile)))
-    };
+    let LoopSchedule { loops, steps, unroll, vectorize, parallel } = schedule;
     let own = || schedule.clone();
     let directive = |name, place, without| Directive { name, place, without };
+    let step = |keyword: &'static str| {
+        let first = steps.iter().find(|step| step.keyword() == keyword)?;
+        let steps = steps.iter().filter(|step| step.keyword() != keyword).cloned().collect();
+        Some(directive(keyword, &first.first_loop().place, LoopSchedule { steps, ..own() }))
+    };
     let all = [
         loops.first().map(|first| {
             directive("loops", &first.place, LoopSchedule { loops: Vec::new(), ..own() })
         }),
-        split(true)
-            .map(|(place, splits)| directive("tile", place, LoopSchedule { splits, ..own() })),
-        split(false)
-            .map(|(place, splits)| directive("split", place, LoopSchedule { splits, ..own() })),
+        step("tile"),
+        step("split"),
+        step("fuse"),
         unroll.first().map(|first| {
             directive("unroll", &first.place, LoopSchedule { unroll: Vec::new(), ..own() })
         }),

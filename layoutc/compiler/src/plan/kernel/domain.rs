@@ -10,7 +10,7 @@ use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::super::arith::{ceil_div, product, scale, sum};
 use crate::model::Spanned;
-use crate::model::compute::Split;
+use crate::model::compute::{Fuse, LoopStep};
 
 /// Loop of the iteration domain.
 #[derive(Debug, Clone)]
@@ -23,6 +23,13 @@ pub(super) struct Loop {
     pub(super) is_reduced: bool,
 }
 
+/// Split or fusion that was applied to the loops, by the names of the loops.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    Split { name: String, by: i64 },
+    Fuse { outer: String, inner: String, name: String },
+}
+
 /// Loops of a statement, with the statement's axes, offset and guards over these loops.
 #[derive(Debug, Clone)]
 pub(super) struct Domain {
@@ -30,6 +37,8 @@ pub(super) struct Domain {
     pub(super) facts: Facts,
     /// All loops by number, including loops that were split or fused.
     pub(super) loops: Vec<Loop>,
+    /// Splits and fusions, in the order of application.
+    pub(super) steps: Vec<Step>,
     /// Numbers of the live loops: no split or fused loops, and none of trip count 1 unless its name is kept.
     pub(super) live: Vec<usize>,
     /// Axes of the statement as expressions over the loops: the written axes, then the reduced ones.
@@ -87,6 +96,7 @@ impl Domain {
         Self {
             facts: Facts::new(symbols),
             loops: Vec::new(),
+            steps: Vec::new(),
             live: Vec::new(),
             axes: Vec::new(),
             offset: Expr::constant(0),
@@ -250,11 +260,14 @@ impl Domain {
     /// As [`Domain::new`].
     pub(super) fn split(&mut self, number: usize, by: i64) -> Result<[usize; 2], ExprError> {
         let Some(cut) = self.loops.get(number).cloned() else { return Ok([number, number]) };
+        let step = Step::Split { name: cut.name.clone(), by };
         let by = i128::from(by.max(1));
         let rounds = self.facts.simplify(&ceil_div(&cut.extent, by)?)?;
-        let outer = self.add(&format!("{}_outer", cut.name), &rounds, cut.is_reduced)?;
-        let inner =
-            self.add(&format!("{}_inner", cut.name), &Expr::constant(by), cut.is_reduced)?;
+        let [first, second] =
+            ["outer", "inner"].map(|part| self.free(format!("{}_{part}", cut.name)));
+        let outer = self.add(&first, &rounds, cut.is_reduced)?;
+        let inner = self.add(&second, &Expr::constant(by), cut.is_reduced)?;
+        self.steps.push(step);
         let value = sum(&scale(&digit(outer)?, by)?, &digit(inner)?)?;
         let value = self.facts.simplify(&value)?;
         let place = self.live.iter().position(|k| *k == number);
@@ -270,12 +283,31 @@ impl Domain {
         Ok([outer, inner])
     }
 
-    /// Applies the splits of a schedule. A factor above a constant extent is reduced to the next power of two.
+    /// `name`, with underscores appended until no live loop has the name.
+    fn free(&self, mut name: String) -> String {
+        while self.find(&name).is_some() {
+            name.push('_');
+        }
+        name
+    }
+
+    /// Applies the splits and fusions of a schedule. A factor above a constant extent is reduced to the next power of
+    /// two. A step whose loops the statement does not have is skipped.
     ///
     /// # Errors
     /// As [`Domain::new`].
-    pub(super) fn split_by(&mut self, splits: &[Split]) -> Result<(), ExprError> {
-        for split in splits {
+    pub(super) fn apply(&mut self, steps: &[LoopStep]) -> Result<(), ExprError> {
+        for step in steps {
+            let split = match step {
+                LoopStep::Split(split) => split,
+                LoopStep::Fuse(Fuse { outer, inner, name }) => {
+                    let loops = self.find(&outer.value).zip(self.find(&inner.value));
+                    if let Some((outer, inner)) = loops {
+                        self.fuse([outer, inner], name)?;
+                    }
+                    continue;
+                }
+            };
             let Some(number) = self.find(&split.axis.value) else { continue };
             let rounds = self.rounds(number).and_then(|rounds| u64::try_from(rounds).ok());
             let most = rounds.and_then(u64::checked_next_power_of_two);
@@ -289,8 +321,8 @@ impl Domain {
         Ok(())
     }
 
-    /// Fuses two loops into one called `name`, in which the index of `inner` varies fastest, and returns its number;
-    /// `None` if a trip count is not constant.
+    /// Fuses two loops into one called `name`, in which the index of `inner` varies fastest, at the position of `outer`.
+    /// Returns the number of the fused loop; `None` if a trip count is not constant.
     ///
     /// # Errors
     /// As [`Domain::new`].
@@ -301,9 +333,19 @@ impl Domain {
     ) -> Result<Option<usize>, ExprError> {
         let Some((many, few)) = self.rounds(outer).zip(self.rounds(inner)) else { return Ok(None) };
         let is_reduced = self.is_reduced(inner);
-        let fused = self.add(name, &Expr::constant(many.saturating_mul(few)), is_reduced)?;
-        self.live.retain(|k| ![outer, inner, fused].contains(k));
-        self.live.push(fused);
+        let place = self.live.iter().position(|k| *k == outer);
+        let names = [outer, inner].map(|k| self.loops.get(k).map(|found| found.name.clone()));
+        self.live.retain(|k| ![outer, inner].contains(k));
+        let name = self.free(name.to_owned());
+        let fused = self.add(&name, &Expr::constant(many.saturating_mul(few)), is_reduced)?;
+        if self.is_live(fused) {
+            self.live.retain(|k| *k != fused);
+            let place = place.unwrap_or(self.live.len()).min(self.live.len());
+            self.live.insert(place, fused);
+        }
+        if let [Some(outer), Some(inner)] = names {
+            self.steps.push(Step::Fuse { outer, inner, name });
+        }
         let by = Expr::constant(few);
         let of = |op| Expr::binary(op, &digit(fused)?, &by);
         self.replace(&[(outer, of(BinOp::FloorDiv)?), (inner, of(BinOp::Mod)?)])?;

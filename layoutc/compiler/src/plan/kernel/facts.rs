@@ -59,7 +59,6 @@ pub fn kernel_loops(
         let at_once: Vec<usize> = nest.order.at_once(&nest.domain).collect();
         let facts = |number: &usize| {
             let found = nest.domain.loops.get(*number)?;
-            let parallel = &compute.schedule.parallel;
             let own = nest.staged.iter().filter(|staged| staged.at == *number);
             let blocks = own.map(|one| (one.part.name.clone(), one.block.extents.clone()));
             Some(LoopFacts {
@@ -68,7 +67,7 @@ pub fn kernel_loops(
                 is_reduced: found.is_reduced
                     || nest.order.lanes.is_some_and(|lanes| lanes.number == *number),
                 is_at_once: at_once.contains(number),
-                is_parallel: nest.domain.is_among(*number, parallel),
+                is_parallel: nest.domain.is_among(*number, &nest.parallel),
                 blocks: blocks.collect(),
             })
         };

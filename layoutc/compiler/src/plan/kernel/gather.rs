@@ -82,6 +82,7 @@ pub(super) fn before_any(statement: &Statement) -> Statement {
         op: Reduction::Assign,
         value: TypedExpr { ty, kind },
         caches: Vec::new(),
+        schedules: Vec::new(),
         ..statement.clone()
     }
 }

@@ -6,6 +6,7 @@
 mod access;
 mod block;
 mod bounds;
+mod complete;
 mod copy;
 mod cost;
 mod domain;
@@ -32,6 +33,8 @@ use layoutc_algebra::expr::Var;
 use layoutc_algebra::symbol::Symbol;
 
 pub(crate) use self::block::tile_extents;
+pub(crate) use self::complete::complete_schedule;
+pub use self::complete::statement_schedules;
 pub(crate) use self::cost::slow_schedules;
 pub use self::facts::{LoopFacts, kernel_loops};
 use self::nest::Nest;
@@ -51,9 +54,9 @@ use crate::ir::{
     Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Storage, Value,
 };
 use crate::machine::{CPU, GPU, Registers};
-use crate::model::compute::{BufferRef, KernelInstance, Statement, TileCache};
+use crate::model::compute::{BufferRef, KernelInstance, LoopSchedule, Statement, TileCache};
 use crate::model::layout_names;
-use crate::model::{Manifest, Tensor};
+use crate::model::{Manifest, Spanned, Tensor};
 use crate::passes::{self, Ranges};
 
 /// Functions of the C math library; the names of a kernel's variables avoid them.
@@ -113,8 +116,10 @@ pub fn cpu_kernel(
         let planned = Planned::new(compute, statement, &buffers, runs)?;
         if planned.order.parts.is_some() && !statement.accumulate {
             let first = gather::before_any(statement);
-            let planned = Planned::new(compute, &first, &buffers, runs)?;
-            body.extend(loops(compute, &first, planned, &buffers, (&scope, &mut namer), runs)?);
+            let parallel = planned.parallel.iter().flat_map(with_wholes).collect();
+            let compute = compute.with_schedule(LoopSchedule { parallel, ..Default::default() });
+            let planned = Planned::new(&compute, &first, &buffers, runs)?;
+            body.extend(loops(&compute, &first, planned, &buffers, (&scope, &mut namer), runs)?);
         }
         body.extend(loops(compute, statement, planned, &buffers, (&scope, &mut namer), runs)?);
     }
@@ -127,6 +132,13 @@ pub fn cpu_kernel(
         Moves::Elements => passes::gpu_kernel(&mut function, &ranges),
     }
     Ok(function)
+}
+
+/// Name of a loop, and the names of the loops of which it may be the outer part: `i_outer_outer`, `i_outer`, `i`.
+fn with_wholes(name: &Spanned<String>) -> Vec<Spanned<String>> {
+    let names =
+        std::iter::successors(Some(name.value.as_str()), |value| value.strip_suffix("_outer"));
+    names.map(|value| Spanned { value: value.to_owned(), place: name.place.clone() }).collect()
 }
 
 /// Loop nest of one statement on a CPU.

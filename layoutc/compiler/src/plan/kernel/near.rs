@@ -19,7 +19,9 @@ use super::vectors::{Seen, along};
 use crate::env::NoCache;
 use crate::env::executor::RayonExecutor;
 use crate::machine::{CPU, Registers};
-use crate::model::compute::{BufferRef, ElementRead, KernelInstance, Statement, TileCache};
+use crate::model::compute::{
+    BufferRef, ElementRead, KernelInstance, LoopSchedule, Statement, TileCache,
+};
 use crate::model::{Spanned, Tensor};
 use crate::plan::lower::PlanError;
 
@@ -250,7 +252,11 @@ fn with_block<'a>(
     let bytes = elements.saturating_mul(i128::from(tensor.dtype.element_bits() / 8));
     let buffer = candidate.read.buffer;
     let cache = TileCache { buffer, at, block, is_double: false, is_shared: false };
-    Ok(Some(Found { planned: Planned { domain, order, caches: vec![cache] }, bytes }))
+    let LoopSchedule { unroll, parallel, .. } = compute.schedule.clone();
+    Ok(Some(Found {
+        planned: Planned { domain, order, caches: vec![cache], unroll, parallel },
+        bytes,
+    }))
 }
 
 /// Moves the outer loops that the block depends on before those that reuse it. Returns the name of the innermost of the
@@ -289,10 +295,12 @@ fn laid_out(tensor: &Tensor, extents: &[Algebra], last: usize) -> Option<Tensor>
     let last = axes.get(last)?.name.clone();
     let mut builder =
         LayoutBuilder::new(layout.symbols(), &axes, tensor.dtype.element_bits()).ok()?;
-    if axes.len() > 1 {
+    let mut steps = Vec::new();
+    if axes.last().is_some_and(|axis| axis.name != last) {
+        steps.push(format!("order ... {last}"));
         let words = [Word::Others, Word::Axis(last)];
         builder.apply(&ordered(builder.axes(), &words).ok()?).ok()?;
     }
     let layout = builder.finish(1, &RayonExecutor(&NoCache)).ok()?;
-    Some(tensor.with_layout(layout))
+    Some(tensor.with_steps(layout, steps))
 }

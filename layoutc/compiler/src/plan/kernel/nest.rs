@@ -14,6 +14,7 @@ use super::stage::{Staged, staged};
 use super::value::{Here, Indexed, condition, convert, fetched, inside, load, scalar};
 use super::{Bound, Runs, bound, gather};
 use crate::ir::{Expr, Stmt, Storage, Update, Value};
+use crate::model::Spanned;
 use crate::model::compute::{
     BufferRef, ElementRead, Gather, KernelInstance, Statement, TypedExpr, TypedExprKind,
 };
@@ -41,6 +42,10 @@ pub(super) struct Nest<'a> {
     buffers: &'a [Bound],
     pub(super) domain: Domain,
     pub(super) order: Order,
+    /// Names of the loops that the manifest unrolls.
+    pub(super) unroll: Vec<Spanned<String>>,
+    /// Names of the loops whose iterations run in parallel on CPU threads.
+    pub(super) parallel: Vec<Spanned<String>>,
     pub(super) namer: Namer<'a>,
     /// Variable names of the loops, by loop number; empty for a loop that is not in `order`.
     pub(super) names: Vec<String>,
@@ -109,7 +114,7 @@ impl<'a> Nest<'a> {
         runs: Runs,
     ) -> Result<Self, PlanError> {
         let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
-        let Planned { mut domain, order, caches } = planned;
+        let Planned { mut domain, order, caches, unroll, parallel } = planned;
         let is_image = target.image.is_some();
         let whole = |buffer| bound(buffers, compute, buffer);
         let sight = Sight::of(statement, &whole);
@@ -129,6 +134,8 @@ impl<'a> Nest<'a> {
             array_extents: Vec::new(),
             namer: namer.clone(),
             order,
+            unroll,
+            parallel,
             domain,
             runs,
             is_grouped,
@@ -516,10 +523,10 @@ pub(super) fn no_image(target: &Bound, place: &crate::base::diagnostic::FileSpan
 pub(super) fn at_once_in_a_byte(
     compute: &KernelInstance,
     target: &Bound,
-    runs: Runs,
+    (parallel, runs): (&[Spanned<String>], Runs),
 ) -> Option<PlanError> {
     target.store.as_ref()?;
-    let place = match (compute.schedule.parallel.first(), runs) {
+    let place = match (parallel.first(), runs) {
         (Some(chosen), _) => &chosen.place,
         (None, Runs::OnItems) => &compute.place,
         (None, Runs::OnCores(_)) => return None,

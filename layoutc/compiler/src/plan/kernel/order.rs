@@ -93,7 +93,7 @@ impl Order {
         let first = loops.iter().position(|k| domain.is_reduced(*k));
         let first_reduced = first.unwrap_or(loops.len());
         let order = Self { first_reduced, loops, lanes, parts: None };
-        order.check(domain, schedule, place)?;
+        order.check(domain, [&schedule.loops, &schedule.parallel], place)?;
         Ok(order)
     }
 
@@ -234,16 +234,21 @@ impl Order {
         inside.iter().copied().filter(|k| !domain.is_reduced(*k))
     }
 
-    fn check(
+    /// Checks the size of the register tile, and that the `parallel` loops are outside the reduction. Errors are
+    /// located at the name in `loops`, the loops that the manifest orders, or else at `place`.
+    ///
+    /// # Errors
+    /// [`PlanError::Choice`].
+    pub(super) fn check(
         &self,
         domain: &Domain,
-        schedule: &LoopSchedule,
+        [loops, parallel]: [&[Spanned<String>]; 2],
         place: &FileSpan,
     ) -> Result<(), PlanError> {
         let mut elements = 1_i128;
         for number in self.at_once(domain) {
             let name = domain.loops.get(number).map_or("", |found| &found.name);
-            let chosen = schedule.loops.iter().find(|chosen| chosen.value == name);
+            let chosen = loops.iter().find(|chosen| chosen.value == name);
             let place = chosen.map_or(place, |chosen| &chosen.place);
             let Some(rounds) = domain.rounds(number) else {
                 let message =
@@ -260,7 +265,7 @@ impl Order {
                 return Err(refused(message, help, place));
             }
         }
-        for Spanned { value, place } in &schedule.parallel {
+        for Spanned { value, place } in parallel {
             let at = domain.find(value).and_then(|k| self.loops.iter().position(|l| *l == k));
             if at.is_some_and(|at| at >= self.first_reduced) {
                 let message = format!(
@@ -286,6 +291,6 @@ fn follow(domain: &Domain, names: &[Spanned<String>], loops: &mut [usize]) {
     }
 }
 
-fn refused(message: String, help: String, place: &FileSpan) -> PlanError {
+pub(super) fn refused(message: String, help: String, place: &FileSpan) -> PlanError {
     PlanError::Choice { message, help, place: place.clone() }
 }

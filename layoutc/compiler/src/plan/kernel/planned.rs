@@ -1,5 +1,6 @@
 //! Loops of a statement in their order, and its staged blocks.
 
+use super::complete;
 use super::domain::Domain;
 use super::lanes::may_have_lanes;
 use super::near;
@@ -8,6 +9,7 @@ use super::order::{AtOnce, Order};
 use super::sight::Sight;
 use super::value::scalar;
 use super::{Bound, Runs, bound};
+use crate::model::Spanned;
 use crate::model::compute::{KernelInstance, Statement, TileCache};
 use crate::plan::lower::PlanError;
 
@@ -18,10 +20,15 @@ pub(super) struct Planned {
     pub(super) order: Order,
     /// Staged blocks: those of the manifest, or of the planner (operand packing).
     pub(super) caches: Vec<TileCache>,
+    /// Names of the loops to unroll.
+    pub(super) unroll: Vec<Spanned<String>>,
+    /// Names of the loops to run in parallel on CPU threads.
+    pub(super) parallel: Vec<Spanned<String>>,
 }
 
 impl Planned {
-    /// Schedule of the manifest; the planner chooses the rest.
+    /// Complete schedule of the manifest for this processor; without one, the planner chooses what the manifest leaves
+    /// open.
     ///
     /// # Errors
     /// [`PlanError`] if an expression grows too large, or the schedule cannot be followed.
@@ -32,8 +39,16 @@ impl Planned {
         runs: Runs,
     ) -> Result<Self, PlanError> {
         let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
-        if let Some(error) = at_once_in_a_byte(compute, target, runs) {
+        let complete = match runs {
+            Runs::OnCores(registers) => statement.complete_schedule(registers.isa),
+            Runs::OnItems => None,
+        };
+        let parallel = complete.map_or(&compute.schedule.parallel, |own| &own.parallel);
+        if let Some(error) = at_once_in_a_byte(compute, target, (parallel, runs)) {
             return Err(error);
+        }
+        if let Some(schedule) = complete {
+            return complete::planned(&target.tensor.layout, &compute.symbols, statement, schedule);
         }
         let is_image = target.image.is_some();
         if let Some(cache) = statement.caches.first().filter(|_| is_image) {
@@ -52,7 +67,7 @@ impl Planned {
             statement.caches.iter().map(|cache| cache.at.value.clone()).collect();
         let layout = &target.tensor.layout;
         let mut domain = Domain::new(layout, &compute.symbols, reduced, &kept)?;
-        domain.split_by(&compute.schedule.splits)?;
+        domain.apply(&compute.schedule.steps)?;
         let whole = |buffer| bound(buffers, compute, buffer);
         let sight = Sight::of(statement, &whole);
         let planned = |mut domain: Domain| {
@@ -62,7 +77,13 @@ impl Planned {
             }
             let (reads, schedule) = (|domain: &Domain| sight.seen(domain), &compute.schedule);
             let order = Order::new(&mut domain, schedule, &reads, at_once, &statement.place)?;
-            Ok::<_, PlanError>(Self { domain, order, caches: statement.caches.clone() })
+            Ok::<_, PlanError>(Self {
+                domain,
+                order,
+                caches: statement.caches.clone(),
+                unroll: schedule.unroll.clone(),
+                parallel: schedule.parallel.clone(),
+            })
         };
         domain.lead = lead(&domain, compute, at_once);
         if domain.lead.is_some() {

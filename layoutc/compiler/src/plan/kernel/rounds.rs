@@ -54,8 +54,7 @@ impl Nest<'_> {
             if let Some(condition) = within {
                 body = vec![Stmt::If { condition, likely: false, body, otherwise: Vec::new() }];
             }
-            let schedule = &nest.compute.schedule;
-            let is_among = |number: usize| nest.domain.is_among(number, &schedule.parallel);
+            let is_among = |number: usize| nest.domain.is_among(number, &nest.parallel);
             // Only the outermost parallel loop is distributed over threads.
             let is_nested = at.open.iter().any(|other| is_among(*other));
             let parallel = what == Inside::All && is_among(number) && !is_nested;
@@ -134,8 +133,8 @@ impl Nest<'_> {
         let rounds = self.domain.rounds(number)?;
         let is_at_once = self.order.at_once(&self.domain).any(|other| other == number);
         let unasked = is_at_once && rounds <= CPU.unrolled_iterations;
-        let is_asked = self.is_chosen(number, &self.compute.schedule.unroll)
-            && !self.domain.is_among(number, &self.compute.schedule.parallel);
+        let is_asked =
+            self.is_chosen(number, &self.unroll) && !self.domain.is_among(number, &self.parallel);
         if is_at_once && is_innermost && !is_asked && self.runs != Runs::OnItems {
             return Self::vector(rounds, what);
         }

@@ -136,7 +136,8 @@ impl<'a> Scatter<'a> {
     ) -> Result<Self, PlanError> {
         let target = bound(buffers, compute, statement.target).ok_or(PlanError::Scope)?;
         if runs == Runs::OnItems
-            && let Some(error) = at_once_in_a_byte(compute, target, runs)
+            && let Some(error) =
+                at_once_in_a_byte(compute, target, (&compute.schedule.parallel, runs))
         {
             return Err(error);
         }

@@ -3,10 +3,10 @@
 use layoutc_algebra::expr::Expr;
 use serde_json::{Value, json};
 
-use super::{RelayoutReport, labelled, lines_text, number, pseudo_code};
+use super::{RelayoutReport, labelled, lines_text, number, pseudo_code, schedule_text};
 use crate::base::diagnostic::Diagnostic;
 use crate::emit::plan_fault;
-use crate::machine::AVX512;
+use crate::machine::{AVX2, AVX512};
 use crate::model::Manifest;
 use crate::model::compute::KernelInstance;
 use crate::model::layout_names;
@@ -17,17 +17,28 @@ use crate::plan::{self, LoopFacts, Naming};
 /// Plan of a kernel.
 #[derive(Debug)]
 pub enum KernelReport {
-    /// Planned loops of each statement, and the pseudo-code of the function.
-    Loops(Vec<Vec<LoopFacts>>, Vec<String>),
+    /// Loops of the statements.
+    Loops(KernelLoops),
     /// Relayout that copies one operand to the other.
     Relayout(RelayoutReport),
+}
+
+/// Loops of a kernel for C with AVX-512.
+#[derive(Debug)]
+pub struct KernelLoops {
+    /// Planned loops of each statement, outermost first.
+    loops: Vec<Vec<LoopFacts>>,
+    /// `schedule` nodes that give the plan for AVX-512 and AVX2, by lines.
+    schedule: Vec<String>,
+    /// Pseudo-code of the function, by lines.
+    code: Vec<String>,
 }
 
 impl KernelReport {
     /// Loops of the statement at this position, outermost first; `None` for a relayout.
     fn loops(&self, statement: usize) -> Option<&Vec<LoopFacts>> {
         match self {
-            Self::Loops(loops, _) => loops.get(statement),
+            Self::Loops(plan) => plan.loops.get(statement),
             Self::Relayout(_) => None,
         }
     }
@@ -53,7 +64,11 @@ pub fn kernel_plan(
     }
     let loops = plan::kernel_loops(manifest, compute, &naming, AVX512).map_err(fault)?;
     let function = plan::cpu_kernel(manifest, compute, &naming, AVX512).map_err(fault)?;
-    Ok(KernelReport::Loops(loops, pseudo_code::lines(function.body)))
+    let schedules = |registers| plan::statement_schedules(manifest, compute, &naming, registers);
+    let [long, short] = [schedules(AVX512).map_err(fault)?, schedules(AVX2).map_err(fault)?];
+    let schedule = schedule_text::lines(compute, [&long, &short]);
+    let code = pseudo_code::lines(function.body);
+    Ok(KernelReport::Loops(KernelLoops { loops, schedule, code }))
 }
 
 /// Object of `inspect --format json` for a kernel instance in `file`. Loops and code are present only with a `plan`.
@@ -87,7 +102,10 @@ pub fn kernel_json(
         "statements": statements,
     });
     match plan {
-        Some(KernelReport::Loops(_, code)) => object["code"] = code.clone().into(),
+        Some(KernelReport::Loops(plan)) => {
+            object["schedule"] = plan.schedule.clone().into();
+            object["code"] = plan.code.clone().into();
+        }
         Some(KernelReport::Relayout(relayout)) => object["relayout"] = relayout.json(),
         None => {}
     }
@@ -141,7 +159,10 @@ pub fn kernel_text(
         }
     }
     match plan {
-        Some(KernelReport::Loops(_, code)) => lines.extend(labelled("code", code.iter().cloned())),
+        Some(KernelReport::Loops(plan)) => {
+            lines.extend(labelled("schedule", plan.schedule.iter().cloned()));
+            lines.extend(labelled("code", plan.code.iter().cloned()));
+        }
         Some(KernelReport::Relayout(relayout)) => lines.extend(relayout.lines()),
         None => {}
     }

@@ -1,0 +1,183 @@
+//! Checks complete schedules, `schedule machine=avx512 { … }`: each becomes a [`StatementSchedule`] of the statement that
+//! it names, and the planner verifies that it can be followed.
+
+use std::sync::Arc;
+
+use super::cache::CacheDirectives;
+use super::program::KernelLowering;
+use super::schedule::{ScheduleDirective, chosen_name, factor};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
+use crate::check::scope::{ManifestScope, number};
+use crate::manifest::syntax::{CompleteSchedule, Identifier, InstanceItem, ScheduleKind};
+use crate::model::compute::{Fuse, LoopStep, Split, Statement, StatementSchedule};
+
+/// Checks the complete schedules of an instance, or those of its kernel if the instance has none, and adds them to the
+/// statements of `program`. `instance` has the item, the path and index of its file, and the scope of its names.
+/// Returns warnings.
+///
+/// # Errors
+/// All faults of the schedules.
+pub(super) fn check(
+    program: &mut KernelLowering<'_>,
+    instance: Option<(&InstanceItem, &Arc<str>, usize, &ManifestScope)>,
+) -> CheckResult<Vec<Diagnostic>> {
+    let def = program.def;
+    let (items, block) = match instance.filter(|(item, ..)| !item.complete.is_empty()) {
+        Some((item, file, home, scope)) => (&item.complete, Block { file, home, scope }),
+        None => {
+            let (file, home, scope) = (&def.file, def.home, program.scope);
+            (&def.item.complete, Block { file, home, scope })
+        }
+    };
+    let (mut errors, mut warnings) = (Vec::new(), Vec::new());
+    for item in items {
+        let checked = block.position(program, item).and_then(|position| {
+            let (schedule, found) = block.schedule(program, item, position)?;
+            Ok((position, schedule, found))
+        });
+        match checked {
+            Ok((position, schedule, found)) => {
+                warnings.extend(found);
+                if let Some(statement) = program.statements.get_mut(position) {
+                    statement.schedules.push(schedule);
+                }
+            }
+            Err(found) => errors.extend(found),
+        }
+    }
+    if errors.is_empty() { Ok(warnings) } else { Err(errors) }
+}
+
+/// File of the complete schedules of a kernel or an instance.
+#[derive(Clone, Copy)]
+struct Block<'a> {
+    file: &'a Arc<str>,
+    /// Index of the file.
+    home: usize,
+    scope: &'a ManifestScope,
+}
+
+impl Block<'_> {
+    fn fault(&self, item: &CompleteSchedule, message: String, help: &str) -> Vec<Diagnostic> {
+        let place = FileSpan::new(self.file, item.span.clone());
+        vec![Diagnostic::error(Code::KernelSchedule, message, place, "").help(help)]
+    }
+
+    /// Position of the statement that a schedule names.
+    fn position(
+        &self,
+        program: &KernelLowering<'_>,
+        item: &CompleteSchedule,
+    ) -> CheckResult<usize> {
+        let count = program.statements.len();
+        let position = match &item.statement {
+            None if count == 1 => 0,
+            None => {
+                let message = format!("the kernel has {count} statements");
+                return Err(self.fault(item, message, "name one: `schedule statement=1`"));
+            }
+            Some(wanted) => {
+                let value = number(wanted, self.scope, self.file)?;
+                let position = usize::try_from(value).ok().and_then(|value| value.checked_sub(1));
+                position.filter(|position| *position < count).ok_or_else(|| {
+                    let place = wanted.at(self.file);
+                    let message = format!("there is no statement {value}: the kernel has {count}");
+                    let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
+                    vec![error.help("statements are numbered from 1, in the order of the text")]
+                })?
+            }
+        };
+        let statement = program.statements.get(position);
+        if let Some(statement) = statement.filter(|statement| statement.scatter.is_some()) {
+            let message = format!(
+                "cannot schedule `{}`: it writes through an index tensor, and its loops are serial",
+                statement.text
+            );
+            return Err(self.fault(item, message, "remove the schedule"));
+        }
+        let schedules = statement.map_or(&[][..], |statement| &statement.schedules);
+        let overlaps = |own: &StatementSchedule| {
+            own.isa.is_none() || item.machine.is_none() || own.isa == item.machine
+        };
+        if let Some(first) = schedules.iter().find(|own| overlaps(own)) {
+            let place = FileSpan::new(self.file, item.span.clone());
+            let message = "the statement has a schedule for this machine already".to_owned();
+            let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
+            let mut error = error.help("remove one of them, or give each its own `machine`");
+            error.add_label(first.place.clone(), "first here");
+            return Err(vec![error]);
+        }
+        Ok(position)
+    }
+
+    /// Checks one schedule of the statement at `position`. Returns the schedule, and warnings about its tiles.
+    fn schedule(
+        &self,
+        program: &KernelLowering<'_>,
+        item: &CompleteSchedule,
+        position: usize,
+    ) -> CheckResult<(StatementSchedule, Vec<Diagnostic>)> {
+        let statement = program.statements.get(position).ok_or_else(Vec::new)?;
+        let target = program.memory(statement.target).ok_or_else(Vec::new)?;
+        let mut schedule = self.directives(item)?;
+        let caches = CacheDirectives::new(&item.caches, self.home, self.file);
+        let mut tiles = Vec::new();
+        for cache in &item.caches {
+            let buffer = caches.buffer(program, cache).map_err(|error| vec![error])?;
+            caches.is_read_or_written(statement, (cache, buffer))?;
+            tiles.push((buffer, chosen_name(&cache.at, self.file)));
+        }
+        let check = program.place.planner.complete_schedule;
+        let extents = check(target, statement, &program.symbols, &schedule, &tiles);
+        let extents = extents.map_err(|error| vec![*error])?;
+        let mut warnings = Vec::new();
+        for ((cache, (buffer, _)), extents) in item.caches.iter().zip(tiles).zip(extents) {
+            let Some(extents) = extents else { return Err(self.unused(cache, statement)) };
+            let (tile, found) = caches.tile(program, (cache, buffer), &extents)?;
+            schedule.caches.push(tile);
+            warnings.extend(found);
+        }
+        Ok((schedule, warnings))
+    }
+
+    fn unused(
+        &self,
+        cache: &crate::manifest::syntax::CacheItem,
+        statement: &Statement,
+    ) -> Vec<Diagnostic> {
+        let message = format!("`{}` does not use `{}`", statement.text, cache.tensor.value);
+        let place = cache.tensor.at(self.file);
+        vec![Diagnostic::error(Code::KernelCache, message, place, "").help("remove the cache")]
+    }
+
+    /// Schedule that the directives of a `schedule` node give, without caches.
+    fn directives(&self, item: &CompleteSchedule) -> CheckResult<StatementSchedule> {
+        let place = FileSpan::new(self.file, item.span.clone());
+        let mut schedule = StatementSchedule::new(item.machine, place);
+        let named = |name: &Identifier| chosen_name(name, self.file);
+        let all = |names: &[Identifier]| names.iter().map(named).collect();
+        for item in &item.directives {
+            match &item.kind {
+                ScheduleKind::Split { axis, by } => {
+                    let (file, scope) = (self.file, self.scope);
+                    let by = factor(axis, by, ScheduleDirective { item, file, scope })?;
+                    let axis = named(axis);
+                    schedule.steps.push(LoopStep::Split(Split { axis, by, is_tile: false }));
+                }
+                ScheduleKind::Fuse { outer, inner, name } => {
+                    let (outer, inner, name) = (named(outer), named(inner), name.value.clone());
+                    schedule.steps.push(LoopStep::Fuse(Fuse { outer, inner, name }));
+                }
+                ScheduleKind::Loops(names) => schedule.loops = all(names),
+                ScheduleKind::Unroll(names) => schedule.unroll = all(names),
+                ScheduleKind::Parallel(names) => schedule.parallel = all(names),
+                ScheduleKind::PartialSums(name) => schedule.partial_sums = Some(named(name)),
+                ScheduleKind::SplitK(name) => schedule.split_k = Some(named(name)),
+                // The reader admits neither in a `schedule`.
+                ScheduleKind::Tile { .. } | ScheduleKind::Vectorize(_) => {}
+            }
+        }
+        Ok(schedule)
+    }
+}

@@ -1,0 +1,282 @@
+//! Complete schedules: the loops of a `schedule` node, and the `schedule` node of planned loops.
+
+use layoutc_algebra::layout::Layout;
+use layoutc_algebra::symbol::Symbol;
+
+use super::block::Block;
+use super::domain::{Domain, Step};
+use super::lanes::OwnLanes;
+use super::order::{Order, refused};
+use super::planned::Planned;
+use super::value::scalar;
+use super::{Frame, Runs, avoiding, gather, writes_nothing};
+use crate::base::codes::Code;
+use crate::base::diagnostic::{Diagnostic, FileSpan};
+use crate::machine::Registers;
+use crate::model::compute::{
+    BufferRef, Fuse, KernelInstance, LoopStep, Split, Statement, StatementSchedule,
+};
+use crate::model::{Manifest, Spanned, Tensor};
+use crate::plan::Naming;
+use crate::plan::lower::PlanError;
+use crate::plan::relayout::renumbered;
+
+/// Plan that a complete schedule gives; `layout` is that of the tensor that the statement writes.
+///
+/// # Errors
+/// [`PlanError::Choice`] if the statement has not the loops that the schedule names, or others, or the schedule cannot
+/// be followed; other errors if an expression grows too large.
+pub(super) fn planned(
+    layout: &Layout,
+    symbols: &[Symbol],
+    statement: &Statement,
+    schedule: &StatementSchedule,
+) -> Result<Planned, PlanError> {
+    let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
+    let kept: Vec<String> = schedule.loops.iter().map(|name| name.value.clone()).collect();
+    let mut domain = Domain::new(layout, symbols, reduced, &kept)?;
+    for step in &schedule.steps {
+        apply(&mut domain, step)?;
+    }
+    let order = ordered(&mut domain, statement, schedule)?;
+    let StatementSchedule { caches, unroll, parallel, .. } = schedule.clone();
+    Ok(Planned { domain, order, caches, unroll, parallel })
+}
+
+/// Applies one split or fusion of a complete schedule.
+fn apply(domain: &mut Domain, step: &LoopStep) -> Result<(), PlanError> {
+    match step {
+        LoopStep::Split(Split { axis, by, .. }) => {
+            let number = find(domain, axis)?;
+            domain.split(number, *by)?;
+        }
+        LoopStep::Fuse(Fuse { outer, inner, name }) => {
+            let loops = [find(domain, outer)?, find(domain, inner)?];
+            let [first, second] = loops.map(|number| domain.is_reduced(number));
+            let (reason, help) = if outer.value == inner.value {
+                ("they are one loop", "name two loops")
+            } else if first != second {
+                ("only one of them is reduced", "fuse two loops of the output, or two reduced ones")
+            } else if domain.fuse(loops, name)?.is_none() {
+                ("a trip count is not constant", "split the loop, and fuse its inner part")
+            } else {
+                return Ok(());
+            };
+            let message = format!("cannot fuse `{}` and `{}`: {reason}", outer.value, inner.value);
+            return Err(refused(message, help.to_owned(), &inner.place));
+        }
+    }
+    Ok(())
+}
+
+/// Number of a loop that a schedule names.
+fn find(domain: &Domain, name: &Spanned<String>) -> Result<usize, PlanError> {
+    domain.find(&name.value).ok_or_else(|| {
+        let message = format!("there is no loop `{}` here", name.value);
+        refused(
+            message,
+            format!("the loops here are {}", listed(domain, &domain.live)),
+            &name.place,
+        )
+    })
+}
+
+/// Names of loops in backquotes, separated by commas.
+fn listed(domain: &Domain, loops: &[usize]) -> String {
+    let names = loops.iter().filter_map(|number| domain.loops.get(*number));
+    let names: Vec<String> = names.map(|found| format!("`{}`", found.name)).collect();
+    names.join(", ")
+}
+
+/// Order of the loops that a complete schedule gives.
+fn ordered(
+    domain: &mut Domain,
+    statement: &Statement,
+    schedule: &StatementSchedule,
+) -> Result<Order, PlanError> {
+    let mut loops = Vec::new();
+    for name in &schedule.loops {
+        loops.push(find(domain, name)?);
+    }
+    let is_long = |number: &usize| domain.rounds(*number) != Some(1);
+    let missing: Vec<usize> = domain.live.iter().copied().filter(|k| !loops.contains(k)).collect();
+    let missing: Vec<usize> = missing.into_iter().filter(is_long).collect();
+    if !missing.is_empty() {
+        let message = format!("`loops` does not name {}", listed(domain, &missing));
+        let help = "a `schedule` names all loops, outermost first".to_owned();
+        return Err(refused(message, help, &schedule.place));
+    }
+    domain.live.retain(|number| loops.contains(number));
+    let parts = match &schedule.split_k {
+        Some(name) => Some(split_k(domain, statement, &loops, (name, &schedule.parallel))?),
+        None => None,
+    };
+    let lanes = match &schedule.partial_sums {
+        Some(name) => Some(partial_sums(domain, statement, &loops, name)?),
+        None => None,
+    };
+    let first = loops.iter().position(|number| domain.is_reduced(*number));
+    let first_reduced = first.unwrap_or(loops.len());
+    let order = Order { loops, first_reduced, lanes, parts };
+    for name in schedule.parallel.iter().chain(&schedule.unroll) {
+        find(domain, name)?;
+    }
+    order.check(domain, [&schedule.loops, &schedule.parallel], &schedule.place)?;
+    Ok(order)
+}
+
+/// Number of the loop of `split-k`, which is no longer a reduced one.
+fn split_k(
+    domain: &mut Domain,
+    statement: &Statement,
+    loops: &[usize],
+    (name, parallel): (&Spanned<String>, &[Spanned<String>]),
+) -> Result<usize, PlanError> {
+    let number = find(domain, name)?;
+    let reason = if !domain.is_reduced(number) || loops.first() != Some(&number) {
+        "`split-k` takes the outermost loop, over a reduced axis"
+    } else if gather::operator(statement.op).is_none() || statement.reads(statement.target) {
+        "the statement cannot continue from the results that it has stored"
+    } else if domain.is_among(number, parallel) {
+        "its iterations continue from the results of the previous one, and cannot run in parallel"
+    } else {
+        domain.put_together_later(number);
+        return Ok(number);
+    };
+    let message = format!("cannot split the reduction at `{}`: {reason}", name.value);
+    let help = format!("order `{}` first and serial, or remove `split-k`", name.value);
+    Err(refused(message, help, &name.place))
+}
+
+/// Loops of partial sums along the loop `name`, which is no longer a reduced one: its iterations have accumulators of
+/// their own.
+fn partial_sums(
+    domain: &mut Domain,
+    statement: &Statement,
+    loops: &[usize],
+    name: &Spanned<String>,
+) -> Result<OwnLanes, PlanError> {
+    let number = find(domain, name)?;
+    let around = name.value.strip_suffix("_inner").and_then(|whole| {
+        let around = domain.find(&format!("{whole}_outer"))?;
+        let (outer, inner) = loops.split_at(loops.iter().position(|own| *own == around)? + 1);
+        let (last, rows) = inner.split_last()?;
+        let mut rows_and_outer = rows.iter().filter(|own| domain.is_reduced(**own));
+        let is_innermost = *last == number && rows_and_outer.next().is_none();
+        (is_innermost && !outer.is_empty() && domain.is_reduced(around)).then_some(around)
+    });
+    let rounds = domain.rounds(number).and_then(|rounds| u64::try_from(rounds).ok());
+    let reason = match around {
+        _ if !domain.is_reduced(number) => "it is not a reduced loop",
+        _ if gather::operator(statement.op).is_none() => "the statement is no reduction",
+        _ if !rounds.is_some_and(|rounds| rounds > 1 && rounds.is_power_of_two()) => {
+            "its trip count is no power of 2"
+        }
+        None => "it must be the inner part of a split and innermost, inside the outer part",
+        Some(around) => {
+            domain.put_together_later(number);
+            return Ok(OwnLanes { number, around });
+        }
+    };
+    let message = format!("cannot compute partial sums along `{}`: {reason}", name.value);
+    let help = "split a reduced loop by a power of 2, and order its inner part last".to_owned();
+    Err(refused(message, help, &name.place))
+}
+
+/// Checks a complete schedule without caches. Returns the extents of the box of each of `caches` (buffer, loop) that
+/// one iteration of the loop accesses, by axis; `None` for a tensor that the statement does not use.
+///
+/// # Errors
+/// `kernel::schedule` or `kernel::cache` if the schedule cannot be followed.
+pub(crate) fn complete_schedule(
+    target: &Tensor,
+    statement: &Statement,
+    symbols: &[Symbol],
+    schedule: &StatementSchedule,
+    caches: &[(BufferRef, Spanned<String>)],
+) -> Result<Vec<Option<Vec<i128>>>, Box<Diagnostic>> {
+    let fault = |code: Code, error: PlanError| {
+        let PlanError::Choice { message, help, place } = error else {
+            let error = Diagnostic::error(code, error.to_string(), schedule.place.clone(), "");
+            return Box::new(error.help("remove the schedule"));
+        };
+        Box::new(Diagnostic::error(code, message, place, "").help(help))
+    };
+    if schedule.split_k.is_some()
+        && (target.dtype != scalar(statement.accumulator) || target.dtype.element_bits() < 8)
+    {
+        let place = schedule.split_k.as_ref().map_or(&schedule.place, |name| &name.place);
+        let message = format!("`{}` cannot hold partial results", target.name);
+        let help = format!("give it the accumulator's type, {}", scalar(statement.accumulator));
+        return Err(fault(Code::KernelSchedule, refused(message, help, place)));
+    }
+    let of_schedule = |error| fault(Code::KernelSchedule, error);
+    let target = renumbered(target, symbols).map_err(of_schedule)?;
+    let Planned { domain, order, .. } =
+        planned(&target.layout, symbols, statement, schedule).map_err(of_schedule)?;
+    let mut all = Vec::new();
+    for (buffer, at) in caches {
+        let of_cache = |error| fault(Code::KernelCache, error);
+        find(&domain, at).map_err(of_cache)?;
+        let block = Block::new(&domain, &order, statement, (*buffer, at)).map_err(of_cache)?;
+        all.push(block.map(|block| block.extents));
+    }
+    Ok(all)
+}
+
+impl Planned {
+    /// The plan of `statement` as a complete schedule for all instruction sets: planned again, it gives the same plan.
+    fn schedule(&self, place: &FileSpan) -> StatementSchedule {
+        let spanned = |name: &str| Spanned { value: name.to_owned(), place: place.clone() };
+        let step = |step: &Step| match step {
+            Step::Split { name, by } => {
+                LoopStep::Split(Split { axis: spanned(name), by: *by, is_tile: false })
+            }
+            Step::Fuse { outer, inner, name } => LoopStep::Fuse(Fuse {
+                outer: spanned(outer),
+                inner: spanned(inner),
+                name: name.clone(),
+            }),
+        };
+        let domain = &self.domain;
+        let name = |number: usize| domain.loops.get(number).map(|found| spanned(&found.name));
+        let loops: Vec<usize> = self.order.loops.clone();
+        let is_unrolled =
+            |own: &Spanned<String>| self.unroll.iter().any(|chosen| chosen.value == own.value);
+        let parallel = loops.iter().filter(|number| domain.is_among(**number, &self.parallel));
+        StatementSchedule {
+            isa: None,
+            steps: domain.steps.iter().map(step).collect(),
+            partial_sums: self.order.lanes.and_then(|lanes| name(lanes.number)),
+            split_k: self.order.parts.and_then(name),
+            unroll: loops.iter().filter_map(|number| name(*number)).filter(is_unrolled).collect(),
+            parallel: parallel.filter_map(|number| name(*number)).collect(),
+            loops: loops.iter().filter_map(|number| name(*number)).collect(),
+            caches: self.caches.clone(),
+            place: place.clone(),
+        }
+    }
+}
+
+/// Complete schedule of each statement of an instance on a CPU with these vector registers; `None` for a statement
+/// without loops, and for a scatter.
+///
+/// # Errors
+/// As [`super::cpu_kernel`].
+pub fn statement_schedules(
+    manifest: &Manifest,
+    compute: &KernelInstance,
+    naming: &Naming<'_>,
+    registers: Registers,
+) -> Result<Vec<Option<StatementSchedule>>, PlanError> {
+    let (avoid, runs) = (avoiding(naming), Runs::OnCores(registers));
+    let frame = Frame::new(manifest, compute, naming, &avoid, runs)?;
+    let schedule = |statement: &Statement| {
+        if writes_nothing(statement) || statement.scatter.is_some() {
+            return Ok(None);
+        }
+        let planned = Planned::new(compute, statement, &frame.buffers, runs)?;
+        Ok(Some(planned.schedule(&statement.place)).filter(|own| !own.loops.is_empty()))
+    };
+    compute.statements.iter().map(schedule).collect()
+}
