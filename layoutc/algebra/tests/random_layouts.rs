@@ -338,7 +338,7 @@ fn check(case: &Case, plain: bool, what: &str, tally: &mut Tally) {
 #[test]
 fn random_layouts_agree_with_the_oracle() {
     let mut tally = Tally::default();
-    let total = cases(1500, 5_000);
+    let total = cases(1500, 3_500);
     each_seed(total, |seed| {
         let mut random = Random::new(seed);
         let element_bits = *random.pick(&[1, 4, 8, 16, 24, 32, 64, 128]);
@@ -369,7 +369,7 @@ fn random_layouts_agree_with_the_oracle() {
 #[test]
 fn random_layouts_with_symbolic_batch_hold_at_every_size() {
     let mut tally = Tally::default();
-    let total = cases(300, 500);
+    let total = cases(300, 350);
     each_seed(total, |seed| {
         let mut random = Random::new(seed + 1_000_000);
         let element_bits = *random.pick(&[8, 16, 32]);

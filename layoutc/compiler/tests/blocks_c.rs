@@ -128,7 +128,7 @@ fn vector(bytes: &str) -> &'static str {
 fn block_routines_agree_with_reference_loops() {
     let root = written("blocks", "blocks", "");
     std::fs::write(root.join("harness.c"), include_str!("blocks.c")).unwrap();
-    let rounds = cases("-DROUNDS=400", "-DROUNDS=1500");
+    let rounds = cases("-DROUNDS=400", "-DROUNDS=900");
     let address = ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     // Last: vector lengths in the short run.
     let modes: [(&str, &[&str], &[&str]); 4] = [

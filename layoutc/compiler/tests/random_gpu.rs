@@ -186,7 +186,7 @@ fn campaign(seeds: impl Iterator<Item = usize>, types: &[&'static str]) {
 
 /// Number of manifests; two tests share them, so that two run in parallel.
 fn manifests() -> usize {
-    cases(8, 16)
+    cases(8, 12)
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn follow(tensor: &Tensor, checked: &(model::Tensor, Vec<StepRecord>), size: Opt
 
 #[test]
 fn random_layouts_trace_to_the_oracle_slot() {
-    let seeds = cases(30, 300);
+    let seeds = cases(30, 200);
     let mut followed = 0;
     for seed in 0..seeds {
         let mut random = Random::new(5_000_000 + seed);

@@ -111,7 +111,7 @@ fn read_symbolic(notation: Notation, foreign: &Foreign, multiple: i128) -> Optio
 #[test]
 fn symbolic_exports_hold_at_every_size() {
     let mut counts: BTreeMap<Notation, u64> = BTreeMap::new();
-    let total = cases(40, 80);
+    let total = cases(40, 50);
     for from in [Notation::Tvm, Notation::Onednn, Notation::Xla, Notation::Glow, Notation::Mlir] {
         each_seed(total, |seed| {
             let mut random = Random::new(seed + 7_000_000);

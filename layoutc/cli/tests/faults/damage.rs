@@ -45,7 +45,7 @@ fn each_damage(bytes: &[u8], full: usize, mut check: impl FnMut(&[u8], &str)) {
 #[test]
 fn damaged_state_never_hides_an_edit() {
     let (scene, older, newer) = history();
-    for (name, full) in [(".layoutc/log", 5), (".layoutc/memo", 13)] {
+    for (name, full) in [(".layoutc/log", 11), (".layoutc/memo", 29)] {
         let original = fs::read(scene.path(name)).expect("there");
         each_damage(&original, full, |damaged, what| {
             let what = format!("{name} {what}");

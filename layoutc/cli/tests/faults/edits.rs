@@ -29,7 +29,7 @@ const OUTPUTS: [&str; 7] = [
 ];
 
 /// No script is started after this time.
-const PATIENCE: Duration = Duration::from_mins(3);
+const PATIENCE: Duration = Duration::from_secs(100);
 
 /// A step of a script; the meaning of its numbers depends on the state of the project.
 #[derive(Debug, Clone, Copy)]

@@ -141,14 +141,14 @@ pub(crate) fn temporary(scene: &Scene) -> Vec<PathBuf> {
 }
 
 /// Calls `attempt` with the numbers of calls from 1 on until it returns false; returns the number of hits. Samples by
-/// `salt` unless all points are requested.
+/// `salt`: every second call in a full run.
 pub(crate) fn each_point(salt: u32, mut attempt: impl FnMut(u32) -> bool) -> u32 {
-    let (mut number, mut hits) = (if is_full() { 1 } else { 1 + salt % 4 }, 0);
+    let (mut number, mut hits) = (1 + salt % if is_full() { 2 } else { 4 }, 0);
     while attempt(number) {
         hits += 1;
         number += match () {
             () if is_large() => 1 + number / 3,
-            () if is_full() => 1,
+            () if is_full() => 2,
             () => 13,
         };
     }
