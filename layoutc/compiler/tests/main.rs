@@ -22,6 +22,7 @@ mod import_shapes;
 mod inverse_c;
 mod kernel_caches;
 mod kernel_copies;
+mod kernel_epilogues;
 mod kernel_faults;
 mod kernel_indexed;
 mod kernel_programs;

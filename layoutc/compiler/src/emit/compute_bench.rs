@@ -11,7 +11,7 @@ use super::model::{ComputeBenchUnit, ComputeMemoryUnit};
 use crate::base::fill;
 use crate::emit::syntax::Spelling;
 use crate::model::compute::{
-    Arithmetic, BufferRef, KernelInstance, Reduction, Statement, TypedExprKind,
+    Arithmetic, BufferRef, KernelInstance, Reduction, Statement, TypedExpr, TypedExprKind,
 };
 use crate::model::{Fill, FillValue, Manifest, Tensor};
 use crate::plan::index::buffer_bytes;
@@ -97,18 +97,23 @@ fn memory_of(
 fn operations(compute: &KernelInstance, values: &[i64]) -> Result<i128, PlanError> {
     let mut all = 0_i128;
     for statement in &compute.statements {
-        let rounds = rounds(statement, 0, values)?;
-        all = all.saturating_add(rounds.saturating_mul(operations_of(statement)));
+        let is_reduced = statement.axes.len() > statement.written_axes;
+        let reduces = statement.op != Reduction::Assign && (is_reduced || statement.accumulate);
+        let each = i128::from(reduces).saturating_add(operations_of(&statement.value));
+        all = all.saturating_add(rounds(statement, 0, values)?.saturating_mul(each));
+        if let Some(epilogue) = &statement.epilogue {
+            let written = Statement { axes: axes_written(statement), ..statement.clone() };
+            let each = operations_of(epilogue);
+            all = all.saturating_add(rounds(&written, 0, values)?.saturating_mul(each));
+        }
     }
     Ok(all)
 }
 
-/// Number of element operations in one iteration of a statement.
-fn operations_of(statement: &Statement) -> i128 {
-    let is_reduced = statement.axes.len() > statement.written_axes;
-    let puts_together = statement.op != Reduction::Assign && (is_reduced || statement.accumulate);
-    let mut count = i128::from(puts_together);
-    statement.value.walk(&mut |value| {
+/// Number of element operations in a value.
+fn operations_of(value: &TypedExpr) -> i128 {
+    let mut count = 0_i128;
+    value.walk(&mut |value| {
         let is_one = match &value.kind {
             TypedExprKind::Binary(op, ..) => !matches!(op, Arithmetic::And | Arithmetic::Or),
             TypedExprKind::Negate(_) | TypedExprKind::Call(..) => true,

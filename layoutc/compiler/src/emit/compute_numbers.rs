@@ -44,7 +44,7 @@ pub(super) fn numbers_for(compute: &KernelInstance, buffer: BufferRef) -> Number
     }
     let mut found = Numbers::All;
     for statement in &compute.statements {
-        statement.value.walk(&mut |value| {
+        statement.walk(&mut |value| {
             if let TypedExprKind::Call(
                 MathFunction::Log | MathFunction::Sqrt | MathFunction::Rsqrt | MathFunction::Pow,
                 _,

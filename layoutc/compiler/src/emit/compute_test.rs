@@ -175,7 +175,7 @@ fn tolerance(compute: &KernelInstance, values: &[i64]) -> Result<f64, PlanError>
     let mut all = 0.0_f64;
     for statement in &compute.statements {
         let mut computed = 0.0_f64;
-        statement.value.walk(&mut |value| computed = computed.max(epsilon(value.ty)));
+        statement.walk(&mut |value| computed = computed.max(epsilon(value.ty)));
         let target = match statement.target {
             BufferRef::Operand(_) => 0.0,
             BufferRef::Local(k) => {

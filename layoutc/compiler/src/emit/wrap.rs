@@ -207,11 +207,14 @@ fn place(code: &str, mut depth: usize, width: usize) -> Option<(usize, bool)> {
     best.or(beyond).map(|(_, at)| (at, false))
 }
 
-/// Number of brackets around the code after a token, from the number before the token.
+/// Number of brackets around the code after a token, from the number before the token. A subscript counts twice: a
+/// break after the `=` that follows it is better than one inside.
 fn nested(depth: usize, token: &str) -> usize {
     match token {
-        "(" | "[" | "{" => depth.saturating_add(1),
-        ")" | "]" | "}" => depth.saturating_sub(1),
+        "(" | "{" => depth.saturating_add(1),
+        "[" => depth.saturating_add(2),
+        ")" | "}" => depth.saturating_sub(1),
+        "]" => depth.saturating_sub(2),
         _ => depth,
     }
 }

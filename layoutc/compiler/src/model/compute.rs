@@ -4,7 +4,7 @@
 //! In an [`Expr`], `Var::Axis(k)` is axis `k` of the statement and `Var::Symbol(k)` is symbol `k` of the
 //! [`KernelInstance`]. A value has one of the compute types (see [`TypedExpr::ty`]).
 
-use layoutc_algebra::expr::Expr;
+use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::{Spanned, Tensor};
@@ -110,12 +110,19 @@ pub struct Statement {
     pub store: CastMode,
     /// Right side of the statement: the value at one point of the iteration domain.
     pub value: TypedExpr,
+    /// Value that is stored in place of the reduced one, over the written axes: the right side of the statement that
+    /// follows the reduction and is fused with it. [`TypedExprKind::Reduced`] is the reduced value. `None`: the reduced
+    /// value is stored.
+    pub epilogue: Option<TypedExpr>,
     /// Tiles of operands that are copied to a cache inside the loops, each of a different tensor.
     pub caches: Vec<TileCache>,
     /// Complete schedules for CPUs, at most one for each instruction set.
     pub schedules: Vec<StatementSchedule>,
-    /// Text of the statement in the manifest, on one line.
+    /// Text of the statement in the manifest, on one line; of two fused statements, separated by `; `.
     pub text: String,
+    /// Numbers of the first and the last of the kernel's `compute` nodes that the statement executes, from 1; 0 for a
+    /// statement that initializes the target of a scatter.
+    pub numbers: [usize; 2],
     /// Span of the statement in the manifest.
     pub place: FileSpan,
 }
@@ -129,8 +136,18 @@ impl Statement {
 
     /// True if the statement reads an element of the buffer, for the value or for an index.
     pub fn reads(&self, buffer: BufferRef) -> bool {
-        let mut all = self.scatter.iter().flatten().map(|index| &index.value);
-        all.any(|value| value.uses(buffer)) || self.value.uses(buffer)
+        self.values().any(|value| value.uses(buffer))
+    }
+
+    /// Scatter indices, value and epilogue.
+    fn values(&self) -> impl Iterator<Item = &TypedExpr> {
+        let indices = self.scatter.iter().flatten().map(|index| &index.value);
+        indices.chain([&self.value]).chain(&self.epilogue)
+    }
+
+    /// Type of the value that is stored.
+    pub fn stored_type(&self) -> Scalar {
+        self.epilogue.as_ref().map_or(self.accumulator, |epilogue| epilogue.ty)
     }
 
     /// Complete schedule for an instruction set; `None`: the planner chooses.
@@ -143,10 +160,9 @@ impl Statement {
         self.scatter.is_some() || self.value.gathers()
     }
 
-    /// Calls `visit` on the scatter indices and then on the value, each before all its subexpressions.
+    /// Calls `visit` on the scatter indices, the value and the epilogue, each before all its subexpressions.
     pub fn walk<'s>(&'s self, visit: &mut dyn FnMut(&'s TypedExpr)) {
-        self.scatter.iter().flatten().for_each(|index| index.value.walk(visit));
-        self.value.walk(visit);
+        self.values().for_each(|value| value.walk(visit));
     }
 }
 
@@ -216,7 +232,8 @@ impl TypedExpr {
             TypedExprKind::Integer(_)
             | TypedExprKind::Float(_)
             | TypedExprKind::Bool(_)
-            | TypedExprKind::Index(_) => Vec::new(),
+            | TypedExprKind::Index(_)
+            | TypedExprKind::Reduced => Vec::new(),
         }
     }
 
@@ -290,6 +307,8 @@ pub enum TypedExprKind {
     Read(Box<ElementRead>),
     /// Element at a data-dependent index, converted to its compute type as by `Read`.
     Gather(Box<Gather>),
+    /// Reduced value of the statement, in the accumulator's type; only in an epilogue.
+    Reduced,
     /// `-a`, of a number.
     Negate(Box<TypedExpr>),
     /// `not a`, of a `bool`.
@@ -307,6 +326,39 @@ pub enum TypedExprKind {
     Convert(Box<TypedExpr>),
 }
 
+impl TypedExprKind {
+    /// Copy of an operation in which `operand` gives each operand. Reads, and their indices and boundary values, are
+    /// copied unchanged.
+    ///
+    /// # Errors
+    /// The first error of `operand`.
+    pub fn with_operands<E>(
+        &self,
+        operand: &mut dyn FnMut(&TypedExpr) -> Result<TypedExpr, E>,
+    ) -> Result<Self, E> {
+        let mut of = |value: &TypedExpr| operand(value).map(Box::new);
+        Ok(match self {
+            Self::Negate(a) => Self::Negate(of(a)?),
+            Self::Not(a) => Self::Not(of(a)?),
+            Self::Convert(a) => Self::Convert(of(a)?),
+            Self::Binary(op, a, b) => Self::Binary(*op, of(a)?, of(b)?),
+            Self::Compare(op, a, b) => Self::Compare(*op, of(a)?, of(b)?),
+            Self::Select(c, a, b) => Self::Select(of(c)?, of(a)?, of(b)?),
+            Self::Call(function, arguments) => {
+                let all = arguments.iter().map(operand);
+                Self::Call(*function, all.collect::<Result<_, _>>()?)
+            }
+            Self::Integer(_)
+            | Self::Float(_)
+            | Self::Bool(_)
+            | Self::Index(_)
+            | Self::Read(_)
+            | Self::Gather(_)
+            | Self::Reduced => self.clone(),
+        })
+    }
+}
+
 /// Read of an element of a tensor at an affine index: `A[n, h + r, 2 * w]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ElementRead {
@@ -316,6 +368,38 @@ pub struct ElementRead {
     pub index: Vec<Expr>,
     /// Value that replaces the element at out-of-bounds indices; `None` if all indices are proven in bounds.
     pub outside: Option<BoundaryCondition>,
+}
+
+impl ElementRead {
+    /// Position in `written` of each axis in `read`, the axes of the tensor, if the indices of the read are the axes of
+    /// `written` in some order, with equal extents. The index of an axis of extent 1 may be 0.
+    pub(crate) fn permutation(&self, read: &[Axis], written: &[Axis]) -> Option<Vec<usize>> {
+        let mut left: Vec<usize> = (0..written.len()).collect();
+        let named = |index: &Expr| match index.as_var()? {
+            Var::Axis(axis) => usize::try_from(axis).ok(),
+            _ => None,
+        };
+        let mut take = |wanted: &dyn Fn(usize) -> bool, axis: &Axis| {
+            let equal =
+                |number: usize| written.get(number).is_some_and(|own| own.extent == axis.extent);
+            let place = left.iter().position(|number| wanted(*number) && equal(*number))?;
+            Some(left.remove(place))
+        };
+        let mut axes = vec![None; read.len()];
+        for ((index, axis), place) in self.index.iter().zip(read).zip(&mut axes) {
+            if let Some(number) = named(index) {
+                *place = Some(take(&|other| other == number, axis)?);
+            }
+        }
+        for ((index, axis), place) in self.index.iter().zip(read).zip(&mut axes) {
+            if place.is_none() {
+                let is_only = index.as_const() == Some(0) && axis.extent.as_const() == Some(1);
+                *place = is_only.then(|| take(&|_| true, axis)).flatten();
+            }
+        }
+        let axes: Option<Vec<usize>> = axes.into_iter().collect();
+        axes.filter(|_| left.is_empty())
+    }
 }
 
 /// Read of an element of a tensor at an index that is itself read from a tensor: `table[ids[t], d]`.

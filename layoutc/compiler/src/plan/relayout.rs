@@ -1,8 +1,7 @@
 //! Functions that convert a tensor from one layout to another.
 
-use layoutc_algebra::expr::{Expr, Var};
 use layoutc_algebra::layout::Layout;
-use layoutc_algebra::symbol::{Axis, Symbol};
+use layoutc_algebra::symbol::Symbol;
 
 use super::cores::Cores;
 use super::lower::PlanError;
@@ -122,39 +121,9 @@ impl OperandCopy {
         let Some(cast) = single_cast(from.dtype, &types, to.dtype) else { return Ok(None) };
         let from = renumbered(from, &compute.symbols)?;
         let to = renumbered(to, &compute.symbols)?;
-        let axes = permutation(&read.index, from.layout.logical(), to.layout.logical());
+        let axes = read.permutation(from.layout.logical(), to.layout.logical());
         Ok(axes.map(|axes| Self { from, to, axes, cast }))
     }
-}
-
-/// Position in `written` of each axis in `read`, if the indices `index` of a read, one per axis of `read`, are the
-/// axes of `written` in some order, with equal extents. The index of an axis of extent 1 may be 0.
-fn permutation(index: &[Expr], read: &[Axis], written: &[Axis]) -> Option<Vec<usize>> {
-    let mut left: Vec<usize> = (0..written.len()).collect();
-    let named = |index: &Expr| match index.as_var()? {
-        Var::Axis(axis) => usize::try_from(axis).ok(),
-        _ => None,
-    };
-    let mut take = |wanted: &dyn Fn(usize) -> bool, axis: &Axis| {
-        let equal =
-            |number: usize| written.get(number).is_some_and(|own| own.extent == axis.extent);
-        let place = left.iter().position(|number| wanted(*number) && equal(*number))?;
-        Some(left.remove(place))
-    };
-    let mut axes = vec![None; read.len()];
-    for ((index, axis), place) in index.iter().zip(read).zip(&mut axes) {
-        if let Some(number) = named(index) {
-            *place = Some(take(&|other| other == number, axis)?);
-        }
-    }
-    for ((index, axis), place) in index.iter().zip(read).zip(&mut axes) {
-        if place.is_none() {
-            let is_only = index.as_const() == Some(0) && axis.extent.as_const() == Some(1);
-            *place = is_only.then(|| take(&|_| true, axis)).flatten();
-        }
-    }
-    let axes: Option<Vec<usize>> = axes.into_iter().collect();
-    axes.filter(|_| left.is_empty())
 }
 
 /// Expression without its outermost conversions, and the types that these convert to, in the order of execution.

@@ -132,14 +132,17 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
             tensor(&mut text, random, (&o, ty), [("i", i), ("k", axes.k)]);
             let op = *random.pick(&["+=", "min=", "max="]);
             schedule_axes = vec!["i", "k", "j"];
-            format!("{o}[i, k] {op} {a}[i, j] * {b}[j, k]")
+            let reduced = format!("{op} {a}[i, j] * {b}[j, k]");
+            let leaf = format!("{b}[0, k]");
+            reduction(random, (&format!("{o}[i, k]"), &reduced), leaf, is_float)
         }
         2 => {
             line(&mut text, (&o, ty), ("i", i));
             let op = *random.pick(&["+=", "min=", "max="]);
             let leaves = [format!("{a}[i, j]")];
             schedule_axes = vec!["i", "j"];
-            format!("{o}[i] {op} {}", value(random, &leaves, is_float, 2))
+            let reduced = format!("{op} {}", value(random, &leaves, is_float, 2));
+            reduction(random, (&format!("{o}[i]"), &reduced), format!("{w}[0]"), is_float)
         }
         3 => {
             tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
@@ -162,12 +165,13 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
             format!("{o}[{s}[i], j] {op} {}", value(random, &leaves, is_float, 1))
         }
     };
-    writeln!(text, "kernel k{number} {{\n    compute \"{compute}\"").unwrap();
-    let written = if compute.contains(" = ") {
-        schedule_axes.len()
-    } else {
-        schedule_axes.len().saturating_sub(1)
-    };
+    writeln!(text, "kernel k{number} {{").unwrap();
+    for statement in compute.lines() {
+        writeln!(text, "    compute \"{statement}\"").unwrap();
+    }
+    let first = compute.lines().next().unwrap_or_default();
+    let count = schedule_axes.len();
+    let written = if first.contains(" = ") { count } else { count.saturating_sub(1) };
     let schedule = if random.one_in(3) && !schedule_axes.is_empty() {
         complete(random, &schedule_axes, written)
     } else {
@@ -193,6 +197,22 @@ fn schedule(random: &mut Random, axes: &[&str]) -> String {
         5 => format!("parallel {first}; vectorize {last}"),
         _ => String::new(),
     }
+}
+
+/// A reduction that writes `target`, or an intermediate from which a second statement computes `target`; `leaf` is a
+/// read that it may use.
+fn reduction(
+    random: &mut Random,
+    (target, reduced): (&str, &str),
+    leaf: String,
+    is_float: bool,
+) -> String {
+    if random.one_in(2) {
+        return format!("{target} {reduced}");
+    }
+    let index = target.split_once('[').unwrap_or_default().1;
+    let leaves = [format!("sums[{index}"), leaf];
+    format!("sums[{index} {reduced}\n{target} = {}", value(random, &leaves, is_float, 2))
 }
 
 /// A random complete schedule. The last of `axes` is reduced if there are more axes than `written`.

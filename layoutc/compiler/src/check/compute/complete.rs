@@ -75,16 +75,22 @@ impl Block<'_> {
             None if count == 1 => 0,
             None => {
                 let message = format!("the kernel has {count} statements");
-                return Err(self.fault(item, message, "name one: `schedule statement=1`"));
+                let first = program.statements.first().map_or(1, |statement| statement.numbers[1]);
+                let help = format!("name one: `schedule statement={first}`");
+                return Err(self.fault(item, message, &help));
             }
             Some(wanted) => {
                 let value = number(wanted, self.scope, self.file)?;
-                let position = usize::try_from(value).ok().and_then(|value| value.checked_sub(1));
-                position.filter(|position| *position < count).ok_or_else(|| {
+                let is_it = |statement: &Statement| {
+                    let [first, last] = statement.numbers;
+                    usize::try_from(value).is_ok_and(|value| (first..=last).contains(&value))
+                };
+                program.statements.iter().rposition(is_it).ok_or_else(|| {
                     let place = wanted.at(self.file);
-                    let message = format!("there is no statement {value}: the kernel has {count}");
+                    let message = format!("no loops compute statement {value}");
                     let error = Diagnostic::error(Code::KernelSchedule, message, place, "");
-                    vec![error.help("statements are numbered from 1, in the order of the text")]
+                    let help = "number a `compute` from 1, in the order of the text; an intermediate without storage has no loops";
+                    vec![error.help(help)]
                 })?
             }
         };

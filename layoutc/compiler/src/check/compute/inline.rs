@@ -75,26 +75,13 @@ impl<'a> ValueInliner<'a> {
         if depth > MAX_DEPTH {
             return Err(InlineError::Size);
         }
-        let of = |a: &TypedExpr| self.at_depth(a, depth + 1).map(Box::new);
         let kind = match &value.kind {
-            TypedExprKind::Integer(_) | TypedExprKind::Float(_) | TypedExprKind::Bool(_) => {
-                value.kind.clone()
-            }
             TypedExprKind::Index(expr) => TypedExprKind::Index(self.expr(expr)?),
             TypedExprKind::Read(read) => TypedExprKind::Read(Box::new(self.read(read, depth)?)),
             TypedExprKind::Gather(gather) => {
                 TypedExprKind::Gather(Box::new(self.gather(gather, depth)?))
             }
-            TypedExprKind::Negate(a) => TypedExprKind::Negate(of(a)?),
-            TypedExprKind::Not(a) => TypedExprKind::Not(of(a)?),
-            TypedExprKind::Convert(a) => TypedExprKind::Convert(of(a)?),
-            TypedExprKind::Binary(op, a, b) => TypedExprKind::Binary(*op, of(a)?, of(b)?),
-            TypedExprKind::Compare(op, a, b) => TypedExprKind::Compare(*op, of(a)?, of(b)?),
-            TypedExprKind::Select(c, a, b) => TypedExprKind::Select(of(c)?, of(a)?, of(b)?),
-            TypedExprKind::Call(function, arguments) => {
-                let all = arguments.iter().map(|value| self.at_depth(value, depth + 1));
-                TypedExprKind::Call(*function, all.collect::<Result<_, _>>()?)
-            }
+            kind => kind.with_operands(&mut |operand| self.at_depth(operand, depth + 1))?,
         };
         Ok(TypedExpr { ty: value.ty, kind })
     }

@@ -52,6 +52,7 @@ impl ValueBuilder<'_> {
                 [low.max(0).max(high.checked_neg()?), high.max(low.checked_neg()?)]
             }
             TypedExprKind::Float(_)
+            | TypedExprKind::Reduced
             | TypedExprKind::Bool(_)
             | TypedExprKind::Not(_)
             | TypedExprKind::Compare(..)

@@ -57,6 +57,13 @@ pub(super) struct StatementSource<'a> {
     pub(super) later: &'a [StatementAst],
 }
 
+impl StatementSource<'_> {
+    /// Number of the statement in its kernel `def`, from 1.
+    pub(super) fn number(&self, def: &KernelDef) -> usize {
+        def.lines.len().saturating_sub(self.later.len())
+    }
+}
+
 impl<'a> KernelLowering<'a> {
     /// Creates the lowering of the kernel `def`, with no statement lowered yet. `scope` resolves names in the kernel's
     /// text, `tensors` are the valid tensors of the manifest, and `operands` bind names to positions in `tensors`.

@@ -170,9 +170,11 @@ impl KernelLowering<'_> {
             accumulator: ty,
             store: CastMode::Round,
             value,
+            epilogue: None,
             caches: Vec::new(),
             schedules: Vec::new(),
             text: format!("{}[{}] = {identity_text}", line.target.name, names.join(", ")),
+            numbers: [0; 2],
             place: place_in(source.text, &span, &self.def.file),
         })
     }

@@ -81,9 +81,11 @@ impl KernelLowering<'_> {
             accumulator,
             store: CastMode::Round,
             value,
+            epilogue: None,
             caches: Vec::new(),
             schedules: Vec::new(),
             text: source.text.value.trim().to_owned(),
+            numbers: [source.number(self.def); 2],
             place: place_in(source.text, &span, &self.def.file),
         };
         if statement.scatter.is_some() {

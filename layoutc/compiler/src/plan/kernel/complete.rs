@@ -135,7 +135,10 @@ fn split_k(
     let number = find(domain, name)?;
     let reason = if !domain.is_reduced(number) || loops.first() != Some(&number) {
         "`split-k` takes the outermost loop, over a reduced axis"
-    } else if gather::operator(statement.op).is_none() || statement.reads(statement.target) {
+    } else if gather::operator(statement.op).is_none()
+        || statement.epilogue.is_some()
+        || statement.reads(statement.target)
+    {
         "the statement cannot continue from the results that it has stored"
     } else if domain.is_among(number, parallel) {
         "its iterations continue from the results of the previous one, and cannot run in parallel"

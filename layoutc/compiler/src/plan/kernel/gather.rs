@@ -81,6 +81,7 @@ pub(super) fn before_any(statement: &Statement) -> Statement {
         axes: statement.axes.iter().take(statement.written_axes).cloned().collect(),
         op: Reduction::Assign,
         value: TypedExpr { ty, kind },
+        epilogue: None,
         caches: Vec::new(),
         schedules: Vec::new(),
         ..statement.clone()

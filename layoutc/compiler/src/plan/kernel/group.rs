@@ -191,8 +191,8 @@ impl Nest<'_> {
             }
             let reduced = shares.reduced.clone();
             body.extend(self.reduced_by_items(shares, &reduced, at)?);
-            let store = self.store(&self.at_item(shares, at)?, self.held_by(shares));
-            self.shared(shares, &written, vec![store])?
+            let store = self.store(&self.at_item(shares, at)?, self.held_by(shares))?;
+            self.shared(shares, &written, store)?
         };
         body.push(store);
         let out: Vec<usize> = near

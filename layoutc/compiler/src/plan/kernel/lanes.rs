@@ -124,7 +124,7 @@ impl Nest<'_> {
                 value = Value::binary(op, ty, self.held(at)?, value);
             }
         }
-        all.push(self.store(at, value));
+        all.extend(self.store(at, value)?);
         Ok(all)
     }
 }

@@ -86,7 +86,9 @@ pub(super) fn planned<'a>(
 
 /// True if the target can hold partial results of a split-K reduction: whole bytes, of the accumulator's type.
 fn keeps_sums(statement: &Statement, target: &Bound) -> bool {
-    target.store.is_none() && target.tensor.dtype == scalar(statement.accumulator)
+    statement.epilogue.is_none()
+        && target.store.is_none()
+        && target.tensor.dtype == scalar(statement.accumulator)
 }
 
 /// Longest reduced loop that the block depends on, and the iterations per chunk (a power of 2) with which a block has

@@ -19,10 +19,23 @@ use crate::model::compute::{
     BufferRef, ElementRead, Gather, KernelInstance, Statement, TypedExpr, TypedExprKind,
 };
 
+/// Part of a statement that uses an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The target, which is written.
+    Target,
+    /// The value of an iteration.
+    Value,
+    /// The epilogue, which is computed where a reduced value is stored.
+    Epilogue,
+}
+
 /// Element of a buffer that a statement reads or writes.
 pub(super) struct Access<'a> {
     /// The read; `None` for the target.
     pub(super) read: Option<&'a ElementRead>,
+    /// Part of the statement that uses the element.
+    pub(super) part: Part,
     pub(super) bound: &'a Bound,
     /// Offset in elements, as a stride for each loop and a remainder.
     pub(super) steps: Steps,
@@ -158,6 +171,7 @@ impl<'a> Nest<'a> {
         let inside_of = Vec::new();
         nest.accesses.push(Access {
             read: None,
+            part: Part::Target,
             bound: target,
             steps,
             place,
@@ -167,8 +181,11 @@ impl<'a> Nest<'a> {
         let left_out = gather::may_leave_out(statement.op, &statement.value);
         let left_out = left_out.filter(|_| nest.order.first_reduced < nest.order.loops.len());
         let left_out = left_out.and_then(read_of);
-        for (read, _) in &sight.reads {
-            let read = *read;
+        let epilogue = Sight::of_epilogue(statement, &whole);
+        let reads = sight.reads.iter().map(|(read, _)| (&sight, *read, Part::Value));
+        let reads =
+            reads.chain(epilogue.reads.iter().map(|(read, _)| (&epilogue, *read, Part::Epilogue)));
+        for (sight, read, part) in reads {
             let Some(found) = bound(buffers, compute, read.buffer) else { continue };
             let index = index(read, &nest.domain)?;
             let axes = found.tensor.layout.logical();
@@ -179,8 +196,10 @@ impl<'a> Nest<'a> {
                     conditions.push(condition);
                 }
             }
+            // An epilogue reads its operands in place.
+            let block = nest.block_of(read.buffer).filter(|_| part == Part::Value);
             // The staging buffer holds the boundary value for elements outside the tensor.
-            if nest.block_of(read.buffer).is_some_and(|staged| staged.outside.is_some()) {
+            if block.is_some_and(|staged| staged.outside.is_some()) {
                 conditions.clear();
             }
             if left_out.is_some_and(|left_out| std::ptr::eq(left_out, read)) {
@@ -189,15 +208,16 @@ impl<'a> Nest<'a> {
                 nest.gathered.extend(rounds);
                 conditions = others;
             }
-            let (found, offset_there) = match nest.block_of(read.buffer) {
-                Some(staged) => (staged.part, staged.offset(&index, &nest.domain)?),
-                None => (found, sight.offset(read, &nest.domain)?),
-            };
+            let (found, offset_there) =
+                match nest.block_of(read.buffer).filter(|_| part == Part::Value) {
+                    Some(staged) => (staged.part, staged.offset(&index, &nest.domain)?),
+                    None => (found, sight.offset(read, &nest.domain)?),
+                };
             let steps = Steps::of(&offset_there, &nest.domain)?;
             let prefix = partial(&found.name);
             let place = if found.image.is_some() { nest.place(found, &index)? } else { Vec::new() };
-            let (read, bound) = (Some(read), found);
-            nest.accesses.push(Access { read, bound, steps, place, prefix, inside: conditions });
+            let (read, bound, inside) = (Some(read), found, conditions);
+            nest.accesses.push(Access { read, part, bound, steps, place, prefix, inside });
         }
         nest.accumulator = namer.name(gather::word(statement.op));
         nest.namer = namer;
@@ -285,7 +305,7 @@ impl<'a> Nest<'a> {
                     }
                     _ => value,
                 };
-                body.push(self.store(at, value));
+                body.extend(self.store(at, value)?);
                 Ok(body)
             }
             Inside::First => {
@@ -302,7 +322,7 @@ impl<'a> Nest<'a> {
             }
             Inside::Store => match self.order.lanes {
                 Some(lanes) => self.lanes_together(lanes.number, at),
-                None => Ok(vec![self.store(at, self.item()?)]),
+                None => self.store(at, self.item()?),
             },
         }
     }
@@ -389,7 +409,9 @@ impl<'a> Nest<'a> {
             let moves = |number: &usize| {
                 left.contains(number) || access.steps.strides.iter().any(|step| step.0 == *number)
             };
-            access.read.is_some() && !is_near && (!access.place.is_empty() || all.iter().any(moves))
+            access.part == Part::Value
+                && !is_near
+                && (!access.place.is_empty() || all.iter().any(moves))
         };
         all.iter().any(|number| self.domain.is_reduced(*number))
             || self.statement.value.divides()
@@ -444,28 +466,42 @@ impl<'a> Nest<'a> {
         Ok(gather::as_first(self.statement, held))
     }
 
-    pub(super) fn store(&self, at: &At, value: Value) -> Stmt {
-        let Some(target) = self.accesses.first() else {
-            return Stmt::Comment { text: String::new() };
-        };
+    /// Store of a value, of the accumulator's type: the value itself or, if the statement has an epilogue, that of the
+    /// epilogue.
+    pub(super) fn store(&self, at: &At, value: Value) -> Result<Vec<Stmt>, PlanError> {
+        let target = self.accesses.first().ok_or(PlanError::Scope)?;
+        let (mut body, mut value) = (Vec::new(), value);
+        if let Some(epilogue) = &self.statement.epilogue {
+            let named = Named::new(self.namer.clone());
+            if !matches!(value, Value::Name { .. } | Value::Item { .. }) {
+                let (name, dtype) = (named.name("reduced"), scalar(self.statement.accumulator));
+                body.push(Stmt::Variable { name: name.clone(), dtype, value });
+                value = Value::Name { name };
+            }
+            let reduced = Some(&value);
+            let stored = self.with(at, &named, reduced, &|here| here.number(epilogue))?;
+            body.extend(named.into_stmts());
+            value = stored;
+        }
         let index = at.offsets.first().cloned().unwrap_or(Expr::int(0));
-        let value = convert(value, scalar(self.statement.accumulator), target.bound.tensor.dtype);
+        let value = convert(value, scalar(self.statement.stored_type()), target.bound.tensor.dtype);
         let (buffer, through) = (target.bound.name.clone(), target.bound.store.clone());
-        Stmt::Store { buffer, index, value, through }
+        body.push(Stmt::Store { buffer, index, value, through });
+        Ok(body)
     }
 
     /// Value in the accumulator's type, preceded by the declarations of the named indices that it uses.
     pub(super) fn gathered_value(&self, at: &At) -> Result<(Vec<Stmt>, Value), PlanError> {
         let (from, to) = (self.statement.value.ty, self.statement.accumulator);
         let named = Named::new(self.namer.clone());
-        let value = self.with(at, &named, &|here| here.number(&self.statement.value))?;
+        let value = self.with(at, &named, None, &|here| here.number(&self.statement.value))?;
         Ok((named.into_stmts(), convert(value, scalar(from), scalar(to))))
     }
 
     /// Element at an index read from another tensor, and its bounds check; `None` if no check is needed.
     fn indexed(&self, at: &At, named: &Named<'_>, gather: &Gather) -> Result<Indexed, PlanError> {
         let found = bound(self.buffers, self.compute, gather.buffer).ok_or(PlanError::Scope)?;
-        let place = self.with(at, named, &|here| {
+        let place = self.with(at, named, None, &|here| {
             let number = |value: &TypedExpr| here.number(value);
             let (index, symbol, compute, runs) = (here.index, self.symbol, self.compute, self.runs);
             let lowering = Lowering { number: &number, index, symbol, compute, runs };
@@ -474,14 +510,17 @@ impl<'a> Nest<'a> {
         Ok((element(found, &place.index, self.symbol)?, place.is_inside))
     }
 
+    /// Result of `run` in the context of the value, or of the epilogue if there is a `reduced` value.
     fn with<T>(
         &self,
         at: &At,
         named: &Named<'_>,
+        reduced: Option<&Value>,
         run: &dyn Fn(&Here<'_>) -> Result<T, PlanError>,
     ) -> Result<T, PlanError> {
         let read = |read: &ElementRead| {
-            let is_it = |access: &Access<'_>| access.read == Some(read);
+            let part = if reduced.is_some() { Part::Epilogue } else { Part::Value };
+            let is_it = |access: &Access<'_>| access.read == Some(read) && access.part == part;
             let k = self.accesses.iter().position(is_it).ok_or(PlanError::Scope)?;
             let access = self.accesses.get(k).ok_or(PlanError::Scope)?;
             let number = match &access.bound.image {
@@ -503,7 +542,7 @@ impl<'a> Nest<'a> {
         };
         let condition = |all: &Predicate| condition(&all.all, &|var| self.scope(var));
         let gather = |gather: &Gather| self.indexed(at, named, gather);
-        run(&Here { read: &read, gather: &gather, index: &index, condition: &condition })
+        run(&Here { read: &read, gather: &gather, reduced, index: &index, condition: &condition })
     }
 }
 

@@ -101,7 +101,13 @@ impl Definition<'_> {
             let mut body = vec![first];
             body.extend(here.rounds(reduced, inner, inside)?);
             let index = here.written()?;
-            body.push(here.store(into, &index)?);
+            let named = Named::new(here.namer.clone());
+            let stored = match &statement.epilogue {
+                Some(epilogue) => here.with(&named, Some(&into), &|here| here.number(epilogue))?,
+                None => into,
+            };
+            body.extend(named.into_stmts());
+            body.push(here.store(stored, &index)?);
             body
         };
         let body = match &self.every {
@@ -270,7 +276,7 @@ impl At<'_> {
 
     fn store(&self, value: Value, index: &[Expr]) -> Result<Stmt, PlanError> {
         let (target, index) = self.target(index)?;
-        let value = convert(value, scalar(self.statement.accumulator), target.tensor.dtype);
+        let value = convert(value, scalar(self.statement.stored_type()), target.tensor.dtype);
         let (buffer, through) = (target.name.clone(), target.store.clone());
         Ok(Stmt::Store { buffer, index, value, through })
     }
@@ -283,7 +289,7 @@ impl At<'_> {
     }
 
     fn number(&self, named: &Named<'_>) -> Result<Value, PlanError> {
-        let value = self.with(named, &|here| here.number(&self.statement.value))?;
+        let value = self.with(named, None, &|here| here.number(&self.statement.value))?;
         let (from, to) = (self.statement.value.ty, self.statement.accumulator);
         Ok(convert(value, scalar(from), scalar(to)))
     }
@@ -296,7 +302,7 @@ impl At<'_> {
         indices: &[DataIndex],
     ) -> Result<Place, PlanError> {
         let found = self.bound(buffer)?;
-        self.with(named, &|here| {
+        self.with(named, None, &|here| {
             let number = |value: &TypedExpr| here.number(value);
             let index = |expr: &Algebra| self.lower(expr);
             let symbol = |var| symbol(&self.of.symbols, var);
@@ -308,9 +314,11 @@ impl At<'_> {
         })
     }
 
+    /// Result of `run` in the context of the value, or of the epilogue if there is a `reduced` value.
     fn with<T>(
         &self,
         named: &Named<'_>,
+        reduced: Option<&Value>,
         run: &dyn Fn(&Here<'_>) -> Result<T, PlanError>,
     ) -> Result<T, PlanError> {
         let read = |read: &ElementRead| {
@@ -329,6 +337,6 @@ impl At<'_> {
         };
         let index = |expr: &Algebra| self.lower(expr);
         let condition = |all: &Predicate| condition(&all.all, &|var| self.named(var));
-        run(&Here { read: &read, gather: &gather, index: &index, condition: &condition })
+        run(&Here { read: &read, gather: &gather, reduced, index: &index, condition: &condition })
     }
 }

@@ -7,8 +7,8 @@ use layoutc_algebra::expr::{Expr as Algebra, ExprComparison};
 use super::super::lower::{PlanError, add, multiply};
 use super::Runs;
 use super::bounds::{Bounds, at_worst};
-use super::nest::{At, Inside, Nest};
-use super::value::condition;
+use super::nest::{At, Inside, Nest, Part};
+use super::value::{condition, scalar};
 use crate::ir::{Compare, Expr, LoopKind, Stmt};
 use crate::machine::CPU;
 use crate::model::Spanned;
@@ -136,17 +136,23 @@ impl Nest<'_> {
         let is_asked =
             self.is_chosen(number, &self.unroll) && !self.domain.is_among(number, &self.parallel);
         if is_at_once && is_innermost && !is_asked && self.runs != Runs::OnItems {
-            return Self::vector(rounds, what);
+            return self.vector(rounds, what);
         }
         let rounds = i64::try_from(rounds).ok().filter(|_| unasked || is_asked)?;
         Some(rounds.min(CPU.requested_unrolling))
     }
 
     /// Unroll factor of the loop over the lanes of a vector. 1 keeps compilers from unrolling the loop before they
-    /// vectorize it; unrolled stores keep the lanes in registers, where a loop would become a call of `memcpy`.
-    fn vector(rounds: i128, what: Inside) -> Option<i64> {
+    /// vectorize it; unrolled stores keep the lanes in registers, where a loop that only copies would become a call of
+    /// `memcpy`.
+    fn vector(&self, rounds: i128, what: Inside) -> Option<i64> {
+        let copies = self.accesses.first().is_some_and(|target| {
+            let dtype = scalar(self.statement.accumulator);
+            self.statement.epilogue.is_none() && target.bound.tensor.dtype == dtype
+        });
         match what {
             Inside::Gather => Some(1),
+            Inside::Store if !copies => Some(1),
             Inside::Store if rounds <= CPU.unrolled_iterations => i64::try_from(rounds).ok(),
             Inside::Store | Inside::First | Inside::All => None,
         }
@@ -460,12 +466,12 @@ impl Nest<'_> {
         let mut lets = Vec::new();
         for k in 0..self.accesses.len() {
             let Some(access) = self.accesses.get(k) else { continue };
-            let is_target = access.read.is_none();
+            let (part, is_target) = (access.part, access.part == Part::Target);
             let is_used = match what {
                 Inside::All => true,
-                Inside::Gather => !is_target,
+                Inside::Gather => part == Part::Value,
                 Inside::First => is_target && self.goes_on,
-                Inside::Store => is_target,
+                Inside::Store => part != Part::Value,
             };
             let is_used = is_used && access.bound.image.is_none();
             let Some(before) = at.offsets.get(k).cloned().filter(|_| is_used) else { continue };

@@ -283,7 +283,8 @@ impl<'a> Scatter<'a> {
         };
         let index = |expr: &Algebra| self.lower(expr);
         let condition = |all: &Predicate| condition(&all.all, &|var| self.scope(var));
-        run(&Here { read: &read, gather: &gather, index: &index, condition: &condition })
+        let reduced = None;
+        run(&Here { read: &read, gather: &gather, reduced, index: &index, condition: &condition })
     }
 
     fn store(&self, value: Value, index: &[Expr]) -> Result<Stmt, PlanError> {

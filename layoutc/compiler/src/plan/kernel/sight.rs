@@ -6,7 +6,7 @@ use super::Bound;
 use super::access::Steps;
 use super::domain::Domain;
 use super::vectors::Seen;
-use crate::model::compute::{BufferRef, ElementRead, Statement};
+use crate::model::compute::{BufferRef, ElementRead, Statement, TypedExpr};
 
 /// Reads of a statement, without duplicates.
 #[derive(Debug, Clone)]
@@ -16,16 +16,32 @@ pub(super) struct Sight<'a> {
 }
 
 impl<'a> Sight<'a> {
-    /// Reads of a statement. Reads of a buffer that `bound` does not have get offset 0.
+    /// Reads of a statement's value. Reads of a buffer that `bound` does not have get offset 0.
     pub(super) fn of(
         statement: &'a Statement,
+        bound: &dyn Fn(BufferRef) -> Option<&'a Bound>,
+    ) -> Self {
+        Self::of_reads(statement.value.reads(), bound)
+    }
+
+    /// Reads of a statement's epilogue; none without an epilogue.
+    pub(super) fn of_epilogue(
+        statement: &'a Statement,
+        bound: &dyn Fn(BufferRef) -> Option<&'a Bound>,
+    ) -> Self {
+        let reads = statement.epilogue.as_ref().map(TypedExpr::reads);
+        Self::of_reads(reads.unwrap_or_default(), bound)
+    }
+
+    fn of_reads(
+        reads: Vec<&'a ElementRead>,
         bound: &dyn Fn(BufferRef) -> Option<&'a Bound>,
     ) -> Self {
         let offset = |read: &ElementRead| match bound(read.buffer) {
             Some(found) => found.tensor.layout.offset().clone(),
             None => Algebra::constant(0),
         };
-        Self { reads: statement.value.reads().into_iter().map(|r| (r, offset(r))).collect() }
+        Self { reads: reads.into_iter().map(|read| (read, offset(read))).collect() }
     }
 
     /// Offset of a read, over the loops; 0 if the statement does not have the read.

@@ -24,6 +24,8 @@ pub(super) struct Here<'a> {
     pub(super) read: &'a dyn Fn(&ElementRead) -> Result<Place, PlanError>,
     /// Element at an index read from another tensor.
     pub(super) gather: &'a dyn Fn(&Gather) -> Result<Indexed, PlanError>,
+    /// Reduced value, in an epilogue.
+    pub(super) reduced: Option<&'a Value>,
     /// Index expression over the axes of the statement.
     pub(super) index: &'a dyn Fn(&Algebra) -> Result<Expr, PlanError>,
     /// Condition over the loops or axes in scope.
@@ -63,6 +65,7 @@ impl Here<'_> {
                     otherwise: part(&gather.outside)?,
                 },
             },
+            TypedExprKind::Reduced => self.reduced.cloned().ok_or(PlanError::Scope)?,
             TypedExprKind::Negate(a) => Value::Negate { dtype, a: part(a)? },
             TypedExprKind::Not(a) => Value::Not { a: part(a)? },
             TypedExprKind::Binary(op, a, b) => {

@@ -14,8 +14,11 @@ pub(super) fn lines(
 ) -> Vec<String> {
     let mut all = Vec::new();
     let is_only = compute.statements.len() == 1;
-    for (k, schedules) in long.iter().zip(short).enumerate() {
+    for (statement, schedules) in compute.statements.iter().zip(long.iter().zip(short)) {
         let (Some(long), Some(short)) = schedules else { continue };
+        if statement.numbers[1] == 0 {
+            continue;
+        }
         let [of_long, of_short] = [long, short].map(|schedule| directives(compute, schedule));
         let nodes = if of_long == of_short {
             vec![(None, of_long)]
@@ -28,7 +31,7 @@ pub(super) fn lines(
                 head.push_str(&format!(" machine={}", isa.name()));
             }
             if !is_only {
-                head.push_str(&format!(" statement={}", k + 1));
+                head.push_str(&format!(" statement={}", statement.numbers[1]));
             }
             all.push(format!("{head} {{"));
             all.extend(directives.into_iter().map(|line| format!("    {line}")));
