@@ -25,6 +25,7 @@ mod kernel_copies;
 mod kernel_epilogues;
 mod kernel_faults;
 mod kernel_indexed;
+mod kernel_outer_fusion;
 mod kernel_programs;
 mod kernel_values;
 mod kernels;

@@ -119,7 +119,7 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
     };
     let window = random.below(axes.r + 1);
     let schedule_axes;
-    let compute = match random.below(6) {
+    let compute = match random.below(7) {
         0 => {
             tensor(&mut text, random, (&b, ty), [("j", j), ("i", i)]);
             tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
@@ -146,12 +146,17 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
         }
         3 => {
             tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
+            schedule_axes = Vec::new();
+            rows(random, [&a, &o, &w], is_float)
+        }
+        4 => {
+            tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
             let op = *random.pick(&["+=", "max="]);
             let outside = *random.pick(&["0", "1"]);
             schedule_axes = vec!["i", "j", "r"];
             format!("{o}[i, j] {op} ({a}[i, j + r - {window}] ?? {outside}) * {w}[r]")
         }
-        4 => {
+        5 => {
             tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
             let leaves = [leaf_of_table, format!("{a}[i, j]")];
             schedule_axes = vec!["i", "j"];
@@ -197,6 +202,31 @@ fn schedule(random: &mut Random, axes: &[&str]) -> String {
         5 => format!("parallel {first}; vectorize {last}"),
         _ => String::new(),
     }
+}
+
+/// Statements that compute rows of `o` from rows of `a` by reductions of rows, such as a softmax, some of which read
+/// other rows, or write a row that a later one reads.
+fn rows(random: &mut Random, [a, o, w]: [&str; 3], is_float: bool) -> String {
+    let other = *random.pick(&["i", "i", "i", "0", "i - 1"]);
+    let read = |name: &str, row: &str| match row {
+        "i - 1" => format!("({name}[i - 1] ?? 1)"),
+        row => format!("{name}[{row}]"),
+    };
+    let op = *random.pick(&["+=", "max=", "min="]);
+    let mut lines = vec![format!("m[i] {op} {a}[i, j]")];
+    if random.one_in(2) {
+        lines.push(format!("s[i] += {a}[i, j] * {}", read("m", other)));
+    } else {
+        lines.push(format!("s[i] = {} + {w}[0]", read("m", other)));
+    }
+    let leaves = [format!("{a}[i, j]"), "m[i]".to_owned(), read("s", other)];
+    lines.push(format!("{o}[i, j] = {}", value(random, &leaves, is_float, 2)));
+    if random.one_in(3) {
+        let row = *random.pick(&["i", "i - 1"]);
+        let extent = if row == "i" { "i, j]" } else { "i, j - 1] ?? 2" };
+        lines.push(format!("{o}[i, j] = ({o}[i, j] + ({a}[{extent}))"));
+    }
+    lines.join("\n")
 }
 
 /// A reduction that writes `target`, or an intermediate from which a second statement computes `target`; `leaf` is a

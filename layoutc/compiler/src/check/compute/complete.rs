@@ -24,10 +24,10 @@ pub(super) fn check(
 ) -> CheckResult<Vec<Diagnostic>> {
     let def = program.def;
     let (items, block) = match instance.filter(|(item, ..)| !item.complete.is_empty()) {
-        Some((item, file, home, scope)) => (&item.complete, Block { file, home, scope }),
+        Some((item, file, home, scope)) => (&item.complete, ScheduleBlock { file, home, scope }),
         None => {
             let (file, home, scope) = (&def.file, def.home, program.scope);
-            (&def.item.complete, Block { file, home, scope })
+            (&def.item.complete, ScheduleBlock { file, home, scope })
         }
     };
     let (mut errors, mut warnings) = (Vec::new(), Vec::new());
@@ -51,14 +51,14 @@ pub(super) fn check(
 
 /// File of the complete schedules of a kernel or an instance.
 #[derive(Clone, Copy)]
-struct Block<'a> {
+struct ScheduleBlock<'a> {
     file: &'a Arc<str>,
     /// Index of the file.
     home: usize,
     scope: &'a ManifestScope,
 }
 
-impl Block<'_> {
+impl ScheduleBlock<'_> {
     fn fault(&self, item: &CompleteSchedule, message: String, help: &str) -> Vec<Diagnostic> {
         let place = FileSpan::new(self.file, item.span.clone());
         vec![Diagnostic::error(Code::KernelSchedule, message, place, "").help(help)]

@@ -83,9 +83,9 @@ fn fused(
     };
     // Renaming axes does not enlarge an expression.
     let index = |expr: &Expr| expr.substitute(&moved).unwrap_or_else(|_| expr.clone());
-    let value = Rewriter { index: &index, read: &|_| None, buffer: &|buffer| buffer };
+    let value = ValueRewriter { index: &index, read: &|_| None, buffer: &|buffer| buffer };
     let is_it = |other: &ElementRead| (other == read).then_some(TypedExprKind::Reduced);
-    let epilogue = Rewriter { index: &Expr::clone, read: &is_it, buffer: &|buffer| buffer };
+    let epilogue = ValueRewriter { index: &Expr::clone, read: &is_it, buffer: &|buffer| buffer };
     let statement = Statement {
         target: user.target,
         axes: written.iter().chain(reduced).cloned().collect(),
@@ -108,7 +108,7 @@ fn remove(program: &mut KernelLowering<'_>, local: usize) {
         BufferRef::Local(k) if k > local => BufferRef::Local(k - 1),
         other => other,
     };
-    let rewriter = Rewriter { index: &Expr::clone, read: &|_| None, buffer: &buffer };
+    let rewriter = ValueRewriter { index: &Expr::clone, read: &|_| None, buffer: &buffer };
     for statement in &mut program.statements {
         statement.target = buffer(statement.target);
         statement.value = rewriter.value(&statement.value);
@@ -120,7 +120,7 @@ fn remove(program: &mut KernelLowering<'_>, local: usize) {
 }
 
 /// Rewriter of values.
-struct Rewriter<'a> {
+struct ValueRewriter<'a> {
     /// Index expression that replaces another.
     index: &'a dyn Fn(&Expr) -> Expr,
     /// Operation that replaces a read; `None`: the read stays.
@@ -129,7 +129,7 @@ struct Rewriter<'a> {
     buffer: &'a dyn Fn(BufferRef) -> BufferRef,
 }
 
-impl Rewriter<'_> {
+impl ValueRewriter<'_> {
     fn value(&self, value: &TypedExpr) -> TypedExpr {
         let kind = match &value.kind {
             TypedExprKind::Index(expr) => TypedExprKind::Index((self.index)(expr)),

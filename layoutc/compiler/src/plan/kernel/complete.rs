@@ -4,7 +4,7 @@ use layoutc_algebra::layout::Layout;
 use layoutc_algebra::symbol::Symbol;
 
 use super::block::Block;
-use super::domain::{Domain, Step};
+use super::domain::{Domain, DomainStep};
 use super::lanes::OwnLanes;
 use super::order::{Order, refused};
 use super::planned::Planned;
@@ -231,11 +231,11 @@ impl Planned {
     /// The plan of `statement` as a complete schedule for all instruction sets: planned again, it gives the same plan.
     fn schedule(&self, place: &FileSpan) -> StatementSchedule {
         let spanned = |name: &str| Spanned { value: name.to_owned(), place: place.clone() };
-        let step = |step: &Step| match step {
-            Step::Split { name, by } => {
+        let step = |step: &DomainStep| match step {
+            DomainStep::Split { name, by } => {
                 LoopStep::Split(Split { axis: spanned(name), by: *by, is_tile: false })
             }
-            Step::Fuse { outer, inner, name } => LoopStep::Fuse(Fuse {
+            DomainStep::Fuse { outer, inner, name } => LoopStep::Fuse(Fuse {
                 outer: spanned(outer),
                 inner: spanned(inner),
                 name: name.clone(),

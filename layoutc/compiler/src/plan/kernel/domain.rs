@@ -25,7 +25,7 @@ pub(super) struct Loop {
 
 /// Split or fusion that was applied to the loops, by the names of the loops.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum DomainStep {
     Split { name: String, by: i64 },
     Fuse { outer: String, inner: String, name: String },
 }
@@ -38,7 +38,7 @@ pub(super) struct Domain {
     /// All loops by number, including loops that were split or fused.
     pub(super) loops: Vec<Loop>,
     /// Splits and fusions, in the order of application.
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<DomainStep>,
     /// Numbers of the live loops: no split or fused loops, and none of trip count 1 unless its name is kept.
     pub(super) live: Vec<usize>,
     /// Axes of the statement as expressions over the loops: the written axes, then the reduced ones.
@@ -260,7 +260,7 @@ impl Domain {
     /// As [`Domain::new`].
     pub(super) fn split(&mut self, number: usize, by: i64) -> Result<[usize; 2], ExprError> {
         let Some(cut) = self.loops.get(number).cloned() else { return Ok([number, number]) };
-        let step = Step::Split { name: cut.name.clone(), by };
+        let step = DomainStep::Split { name: cut.name.clone(), by };
         let by = i128::from(by.max(1));
         let rounds = self.facts.simplify(&ceil_div(&cut.extent, by)?)?;
         let [first, second] =
@@ -344,7 +344,7 @@ impl Domain {
             self.live.insert(place, fused);
         }
         if let [Some(outer), Some(inner)] = names {
-            self.steps.push(Step::Fuse { outer, inner, name });
+            self.steps.push(DomainStep::Fuse { outer, inner, name });
         }
         let by = Expr::constant(few);
         let of = |op| Expr::binary(op, &digit(fused)?, &by);

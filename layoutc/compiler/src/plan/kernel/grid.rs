@@ -2,7 +2,7 @@
 //! block's output tile, and a thread reads each operand element once for all its elements that use it.
 
 use super::super::lower::PlanError;
-use super::nest::{Nest, Part};
+use super::nest::{AccessUse, Nest};
 use crate::ir::{Expr, Stmt};
 use crate::machine::GPU;
 
@@ -37,7 +37,7 @@ impl Nest<'_> {
             extents.get(k)?.checked_div(*items.get(k)?)
         };
         let mut all = 0_i64;
-        for access in self.accesses.iter().filter(|access| access.part == Part::Value) {
+        for access in self.accesses.iter().filter(|access| access.part == AccessUse::Value) {
             let mut mentioned = self.domain.mentioned(&access.steps.rest);
             mentioned.extend(access.steps.strides.iter().map(|(number, _)| *number));
             mentioned.sort_unstable();

@@ -20,6 +20,7 @@ mod lanes;
 mod near;
 mod nest;
 mod order;
+mod outer_fusion;
 mod plain;
 mod planned;
 mod rounds;
@@ -38,6 +39,7 @@ pub use self::complete::statement_schedules;
 pub(crate) use self::cost::slow_schedules;
 pub use self::facts::{LoopFacts, kernel_loops};
 use self::nest::Nest;
+use self::outer_fusion::{Group, Member};
 pub use self::plain::{Plain, plain};
 use self::planned::Planned;
 use super::Context;
@@ -97,32 +99,7 @@ pub fn cpu_kernel(
     for bound in buffers.iter().filter(|bound| bound.is_local) {
         body.extend(on_the_stack(bound));
     }
-    let mut filled: Vec<BufferRef> = Vec::new();
-    for statement in &compute.statements {
-        body.push(Stmt::Comment { text: statement.text.clone() });
-        let Some(target) = bound(&buffers, compute, statement.target) else { continue };
-        if !filled.contains(&statement.target) && !statement.keeps() {
-            body.extend(padding(target, naming, &mut namer, &scope)?);
-        }
-        filled.push(statement.target);
-        if writes_nothing(statement) {
-            continue;
-        }
-        if statement.scatter.is_some() {
-            let names = (&scope as &Scope<'_>, &mut namer);
-            body.extend(scatter::on_cores(compute, statement, &buffers, names, runs)?);
-            continue;
-        }
-        let planned = Planned::new(compute, statement, &buffers, runs)?;
-        if planned.order.parts.is_some() && !statement.accumulate {
-            let first = gather::before_any(statement);
-            let parallel = planned.parallel.iter().flat_map(with_wholes).collect();
-            let compute = compute.with_schedule(LoopSchedule { parallel, ..Default::default() });
-            let planned = Planned::new(&compute, &first, &buffers, runs)?;
-            body.extend(loops(&compute, &first, planned, &buffers, (&scope, &mut namer), runs)?);
-        }
-        body.extend(loops(compute, statement, planned, &buffers, (&scope, &mut namer), runs)?);
-    }
+    body.extend(statements(compute, &buffers, naming, (&scope, &mut namer), runs)?);
     let doc = with_no_overlap(documented(compute));
     let name = naming.tensor(&compute.name);
     let mut function = Function { name, doc, returns: Returns::Nothing, params, body };
@@ -132,6 +109,83 @@ pub fn cpu_kernel(
         Moves::Elements => passes::gpu_kernel(&mut function, &ranges),
     }
     Ok(function)
+}
+
+/// Loop nests of all statements of an instance on a CPU, in order. Outermost loops of consecutive statements are fused
+/// where that is legal.
+fn statements(
+    compute: &KernelInstance,
+    buffers: &[Bound],
+    naming: &Naming<'_>,
+    (scope, namer): (&Scope<'_>, &mut Namer<'_>),
+    runs: Runs,
+) -> Result<Vec<Stmt>, PlanError> {
+    let mut body = Vec::new();
+    let mut filled: Vec<BufferRef> = Vec::new();
+    let mut group: Option<Group<'_>> = None;
+    for statement in &compute.statements {
+        let Some(target) = bound(buffers, compute, statement.target) else { continue };
+        let mut before = Vec::new();
+        if !filled.contains(&statement.target) && !statement.keeps() {
+            before = padding(target, naming, namer, scope)?;
+        }
+        filled.push(statement.target);
+        let is_scheduled = !writes_nothing(statement) && statement.scatter.is_none();
+        let planned = if is_scheduled {
+            Some(Planned::new(compute, statement, buffers, runs)?)
+        } else {
+            None
+        };
+        let member = || planned.as_ref().and_then(|planned| Member::new(statement, planned));
+        if let (Some(group), Some(planned), Some(member)) = (&mut group, &planned, member())
+            && (before.is_empty() || !group.uses(statement.target))
+            && group.admits(&member)?
+        {
+            let mut namer = namer.clone();
+            group.bodies().for_each(|body| reserve(body, &mut namer));
+            let names = (scope, &mut namer);
+            let loops = loops(compute, statement, planned.clone(), buffers, names, runs)?;
+            if group.add(member, before.clone(), &loops) {
+                continue;
+            }
+        }
+        body.extend(group.take().into_iter().flat_map(Group::into_stmts));
+        let nest = match &planned {
+            Some(planned) => nest(compute, statement, planned, buffers, (scope, namer), runs)?,
+            None if statement.scatter.is_some() && !writes_nothing(statement) => {
+                scatter::on_cores(compute, statement, buffers, (scope, namer), runs)?
+            }
+            None => Vec::new(),
+        };
+        group = member().and_then(|member| Group::new(member, before.clone(), &nest));
+        if group.is_none() {
+            body.push(Stmt::Comment { text: statement.text.clone() });
+            body.extend(before.into_iter().chain(nest));
+        }
+    }
+    body.extend(group.into_iter().flat_map(Group::into_stmts));
+    Ok(body)
+}
+
+/// Loop nest of a statement; for split-K preceded by that of the initial values.
+fn nest(
+    compute: &KernelInstance,
+    statement: &Statement,
+    planned: &Planned,
+    buffers: &[Bound],
+    (scope, namer): (&Scope<'_>, &mut Namer<'_>),
+    runs: Runs,
+) -> Result<Vec<Stmt>, PlanError> {
+    let mut body = Vec::new();
+    if planned.order.parts.is_some() && !statement.accumulate {
+        let first = gather::before_any(statement);
+        let parallel = planned.parallel.iter().flat_map(with_wholes).collect();
+        let compute = compute.with_schedule(LoopSchedule { parallel, ..Default::default() });
+        let planned = Planned::new(&compute, &first, buffers, runs)?;
+        body.extend(loops(&compute, &first, planned, buffers, (scope, namer), runs)?);
+    }
+    body.extend(loops(compute, statement, planned.clone(), buffers, (scope, namer), runs)?);
+    Ok(body)
 }
 
 /// Name of a loop, and the names of the loops of which it may be the outer part: `i_outer_outer`, `i_outer`, `i`.

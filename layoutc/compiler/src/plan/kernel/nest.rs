@@ -21,7 +21,7 @@ use crate::model::compute::{
 
 /// Part of a statement that uses an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum AccessUse {
     /// The target, which is written.
     Target,
     /// The value of an iteration.
@@ -35,7 +35,7 @@ pub(super) struct Access<'a> {
     /// The read; `None` for the target.
     pub(super) read: Option<&'a ElementRead>,
     /// Part of the statement that uses the element.
-    pub(super) part: Part,
+    pub(super) part: AccessUse,
     pub(super) bound: &'a Bound,
     /// Offset in elements, as a stride for each loop and a remainder.
     pub(super) steps: Steps,
@@ -171,7 +171,7 @@ impl<'a> Nest<'a> {
         let inside_of = Vec::new();
         nest.accesses.push(Access {
             read: None,
-            part: Part::Target,
+            part: AccessUse::Target,
             bound: target,
             steps,
             place,
@@ -182,9 +182,9 @@ impl<'a> Nest<'a> {
         let left_out = left_out.filter(|_| nest.order.first_reduced < nest.order.loops.len());
         let left_out = left_out.and_then(read_of);
         let epilogue = Sight::of_epilogue(statement, &whole);
-        let reads = sight.reads.iter().map(|(read, _)| (&sight, *read, Part::Value));
-        let reads =
-            reads.chain(epilogue.reads.iter().map(|(read, _)| (&epilogue, *read, Part::Epilogue)));
+        let reads = sight.reads.iter().map(|(read, _)| (&sight, *read, AccessUse::Value));
+        let reads = reads
+            .chain(epilogue.reads.iter().map(|(read, _)| (&epilogue, *read, AccessUse::Epilogue)));
         for (sight, read, part) in reads {
             let Some(found) = bound(buffers, compute, read.buffer) else { continue };
             let index = index(read, &nest.domain)?;
@@ -197,7 +197,7 @@ impl<'a> Nest<'a> {
                 }
             }
             // An epilogue reads its operands in place.
-            let block = nest.block_of(read.buffer).filter(|_| part == Part::Value);
+            let block = nest.block_of(read.buffer).filter(|_| part == AccessUse::Value);
             // The staging buffer holds the boundary value for elements outside the tensor.
             if block.is_some_and(|staged| staged.outside.is_some()) {
                 conditions.clear();
@@ -209,7 +209,7 @@ impl<'a> Nest<'a> {
                 conditions = others;
             }
             let (found, offset_there) =
-                match nest.block_of(read.buffer).filter(|_| part == Part::Value) {
+                match nest.block_of(read.buffer).filter(|_| part == AccessUse::Value) {
                     Some(staged) => (staged.part, staged.offset(&index, &nest.domain)?),
                     None => (found, sight.offset(read, &nest.domain)?),
                 };
@@ -409,7 +409,7 @@ impl<'a> Nest<'a> {
             let moves = |number: &usize| {
                 left.contains(number) || access.steps.strides.iter().any(|step| step.0 == *number)
             };
-            access.part == Part::Value
+            access.part == AccessUse::Value
                 && !is_near
                 && (!access.place.is_empty() || all.iter().any(moves))
         };
@@ -519,7 +519,7 @@ impl<'a> Nest<'a> {
         run: &dyn Fn(&Here<'_>) -> Result<T, PlanError>,
     ) -> Result<T, PlanError> {
         let read = |read: &ElementRead| {
-            let part = if reduced.is_some() { Part::Epilogue } else { Part::Value };
+            let part = if reduced.is_some() { AccessUse::Epilogue } else { AccessUse::Value };
             let is_it = |access: &Access<'_>| access.read == Some(read) && access.part == part;
             let k = self.accesses.iter().position(is_it).ok_or(PlanError::Scope)?;
             let access = self.accesses.get(k).ok_or(PlanError::Scope)?;

@@ -7,7 +7,7 @@ use layoutc_algebra::expr::{Expr as Algebra, ExprComparison};
 use super::super::lower::{PlanError, add, multiply};
 use super::Runs;
 use super::bounds::{Bounds, at_worst};
-use super::nest::{At, Inside, Nest, Part};
+use super::nest::{AccessUse, At, Inside, Nest};
 use super::value::{condition, scalar};
 use crate::ir::{Compare, Expr, LoopKind, Stmt};
 use crate::machine::CPU;
@@ -466,12 +466,12 @@ impl Nest<'_> {
         let mut lets = Vec::new();
         for k in 0..self.accesses.len() {
             let Some(access) = self.accesses.get(k) else { continue };
-            let (part, is_target) = (access.part, access.part == Part::Target);
+            let (part, is_target) = (access.part, access.part == AccessUse::Target);
             let is_used = match what {
                 Inside::All => true,
-                Inside::Gather => part == Part::Value,
+                Inside::Gather => part == AccessUse::Value,
                 Inside::First => is_target && self.goes_on,
-                Inside::Store => part != Part::Value,
+                Inside::Store => part != AccessUse::Value,
             };
             let is_used = is_used && access.bound.image.is_none();
             let Some(before) = at.offsets.get(k).cloned().filter(|_| is_used) else { continue };

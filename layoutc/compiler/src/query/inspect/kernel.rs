@@ -18,14 +18,14 @@ use crate::plan::{self, LoopFacts, Naming};
 #[derive(Debug)]
 pub enum KernelReport {
     /// Loops of the statements.
-    Loops(KernelLoops),
+    Loops(LoopsReport),
     /// Relayout that copies one operand to the other.
     Relayout(RelayoutReport),
 }
 
 /// Loops of a kernel for C with AVX-512.
 #[derive(Debug)]
-pub struct KernelLoops {
+pub struct LoopsReport {
     /// Planned loops of each statement, outermost first.
     loops: Vec<Vec<LoopFacts>>,
     /// `schedule` nodes that give the plan for AVX-512 and AVX2, by lines.
@@ -68,7 +68,7 @@ pub fn kernel_plan(
     let [long, short] = [schedules(AVX512).map_err(fault)?, schedules(AVX2).map_err(fault)?];
     let schedule = schedule_text::lines(compute, [&long, &short]);
     let code = pseudo_code::lines(function.body);
-    Ok(KernelReport::Loops(KernelLoops { loops, schedule, code }))
+    Ok(KernelReport::Loops(LoopsReport { loops, schedule, code }))
 }
 
 /// Object of `inspect --format json` for a kernel instance in `file`. Loops and code are present only with a `plan`.

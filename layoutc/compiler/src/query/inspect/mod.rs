@@ -13,7 +13,7 @@ use layoutc_algebra::symbol::Axis;
 use serde_json::{Value, json};
 
 pub use self::graph::{dot, solution_json, solution_text};
-pub use self::kernel::{KernelLoops, KernelReport, kernel_json, kernel_plan, kernel_text};
+pub use self::kernel::{KernelReport, LoopsReport, kernel_json, kernel_plan, kernel_text};
 pub use self::relayout_report::{RelayoutReport, plans};
 pub use self::sharding::{ReshardReport, exchanges};
 

@@ -1,0 +1,151 @@
+//! Fusion of the outermost loops of consecutive statements, such as the three of a softmax: one loop computes all of them
+//! for each row, which stays in the caches. It is legal if each iteration uses only the elements that it writes itself
+//! of the tensors that one of the statements writes.
+
+use layoutc_algebra::expr::ExprError;
+
+use super::domain::{Domain, digit};
+use super::planned::Planned;
+use crate::ir::{Expr, LoopKind, Stmt};
+use crate::model::compute::{BufferRef, ElementRead, Statement, TypedExpr};
+
+/// Statement with the outermost loop of its plan.
+pub(super) struct Member<'a> {
+    statement: &'a Statement,
+    domain: Domain,
+    /// Number of the outermost loop.
+    number: usize,
+    /// Axis of the target that has the index of the loop.
+    axis: usize,
+    /// True if the statement has other loops.
+    has_inner: bool,
+}
+
+impl<'a> Member<'a> {
+    /// Member for a planned statement; `None` if its outermost loop is not the whole loop over an axis of the target.
+    pub(super) fn new(statement: &'a Statement, planned: &Planned) -> Option<Self> {
+        let order = &planned.order;
+        let number = *order.loops.first().filter(|_| order.first_reduced > 0)?;
+        if order.parts.is_some() || statement.scatter.is_some() {
+            return None;
+        }
+        let own = digit(number).ok()?;
+        let mut axes = planned.domain.axes.iter().take(statement.written_axes);
+        let axis = axes.position(|axis| *axis == own)?;
+        let has_inner = order.loops.len() > 1;
+        Some(Self { statement, domain: planned.domain.clone(), number, axis, has_inner })
+    }
+
+    fn reads(&self) -> impl Iterator<Item = &ElementRead> {
+        let values = [&self.statement.value].into_iter().chain(&self.statement.epilogue);
+        values.flat_map(TypedExpr::reads)
+    }
+
+    /// True if an iteration of the outermost loop reads, of the tensor that `writer` writes, only elements that the same
+    /// iteration of the loop of `writer` writes.
+    fn follows(&self, writer: &Self) -> Result<bool, ExprError> {
+        let buffer = writer.statement.target;
+        let values = [&self.statement.value].into_iter().chain(&self.statement.epilogue);
+        let mut values = values.filter(|value| value.gathers_of(buffer));
+        if values.next().is_some() {
+            return Ok(false);
+        }
+        let own = digit(self.number)?;
+        for read in self.reads().filter(|read| read.buffer == buffer) {
+            let Some(index) = read.index.get(writer.axis) else { return Ok(false) };
+            if self.domain.at(index, &self.domain.axes)? != own {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn uses(&self, buffer: BufferRef) -> bool {
+        self.statement.target == buffer || self.statement.reads(buffer)
+    }
+
+    /// True if both statements use the same tensor.
+    fn shares(&self, other: &Self) -> bool {
+        other.uses(self.statement.target) || self.reads().any(|read| other.uses(read.buffer))
+    }
+}
+
+/// Loops of consecutive statements that become one.
+pub(super) struct Group<'a> {
+    members: Vec<Member<'a>>,
+    /// Variable, begin, end (exclusive), step and kind of the loop.
+    head: (String, Expr, Expr, i64, LoopKind),
+    /// Statements that precede the loop.
+    before: Vec<Stmt>,
+    /// Text and loop body of each statement.
+    parts: Vec<(String, Vec<Stmt>)>,
+}
+
+impl<'a> Group<'a> {
+    /// Group of one statement, whose loops `before` precedes; `None` if the loops are not one loop.
+    pub(super) fn new(member: Member<'a>, before: Vec<Stmt>, loops: &[Stmt]) -> Option<Self> {
+        let [Stmt::For { name, from, to, step, kind, body }] = loops else { return None };
+        let head = (name.clone(), from.clone(), to.clone(), *step, kind.clone());
+        let parts = vec![(member.statement.text.clone(), body.clone())];
+        Some(Self { members: vec![member], head, before, parts })
+    }
+
+    /// True if the loop of `other` may become part of the loop of the group, and uses a tensor that the group uses.
+    ///
+    /// # Errors
+    /// [`ExprError`] if an expression grows too large.
+    pub(super) fn admits(&self, other: &Member<'_>) -> Result<bool, ExprError> {
+        let has_inner = other.has_inner || self.members.iter().any(|member| member.has_inner);
+        if !has_inner || !self.members.iter().any(|member| member.shares(other)) {
+            return Ok(false);
+        }
+        for member in &self.members {
+            let writes_apart =
+                member.statement.target == other.statement.target && member.axis != other.axis;
+            if writes_apart || !member.follows(other)? || !other.follows(member)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// True if a statement of the group uses the buffer.
+    pub(super) fn uses(&self, buffer: BufferRef) -> bool {
+        self.members.iter().any(|member| member.uses(buffer))
+    }
+
+    /// Bodies of the loop, in order.
+    pub(super) fn bodies(&self) -> impl Iterator<Item = &[Stmt]> {
+        self.parts.iter().map(|(_, body)| body.as_slice())
+    }
+
+    /// Adds a statement whose loops are one loop with the same variable, bounds and kind, and the statements `before` it.
+    /// Returns false, and adds nothing, for other loops.
+    pub(super) fn add(&mut self, member: Member<'a>, before: Vec<Stmt>, loops: &[Stmt]) -> bool {
+        match Self::new(member, before, loops) {
+            Some(other) if other.head == self.head => {
+                self.before.extend(other.before);
+                self.members.extend(other.members);
+                self.parts.extend(other.parts);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The loop with the statements that precede it. The text of a single statement precedes them, those of several are
+    /// inside the loop.
+    pub(super) fn into_stmts(self) -> Vec<Stmt> {
+        let (name, from, to, step, kind) = self.head;
+        let is_single = self.parts.len() == 1;
+        let (mut all, mut inside) = (Vec::new(), Vec::new());
+        for (text, body) in self.parts {
+            let comments = if is_single { &mut all } else { &mut inside };
+            comments.push(Stmt::Comment { text });
+            inside.extend(body);
+        }
+        all.extend(self.before);
+        all.push(Stmt::For { name, from, to, step, kind, body: inside });
+        all
+    }
+}
