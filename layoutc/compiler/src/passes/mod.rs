@@ -3,6 +3,7 @@
 
 mod dead_code;
 mod half_vectors;
+mod hoist;
 mod index_width;
 mod partition;
 mod ranges;
@@ -13,6 +14,7 @@ mod unroll_budget;
 
 pub use self::dead_code::dead_code;
 pub use self::half_vectors::half_vectors;
+pub use self::hoist::hoist;
 pub use self::index_width::index_width;
 pub use self::partition::partition;
 pub use self::ranges::Ranges;
@@ -25,6 +27,7 @@ use crate::ir::Function;
 /// parameters; `name` returns an unused identifier that resembles the given one.
 pub fn cpu_kernel(function: &mut Function, ranges: &Ranges, name: &mut dyn FnMut(&str) -> String) {
     gpu_kernel(function, ranges);
+    hoist(function, ranges, name);
     half_vectors(function, name);
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use layoutc_testing::Random;
 
-use super::{Ranges, dead_code, partition, simplify, unroll_budget};
+use super::{Ranges, dead_code, hoist, partition, simplify, unroll_budget};
 use crate::base::dtype::{Dtype, Scalar};
 use crate::ir::{
     Compare, Expr, Function, LoopKind, Param, ParamType, Primitive, Returns, Stmt, Update, Value,
@@ -143,6 +143,7 @@ impl Machine {
                 found.unwrap_or_else(|| panic!("`{name}` is not declared")).1
             }
             Value::Binary { op: ValueOp::Add, a, b, .. } => self.value(a) + self.value(b),
+            Value::Binary { op: ValueOp::Divide, a, b, .. } => self.value(a) / self.value(b),
             Value::Select { condition, then, otherwise } => match &**condition {
                 Value::Holds { condition } if self.index(condition) == 1 => self.value(then),
                 Value::Holds { .. } => self.value(otherwise),
@@ -291,7 +292,10 @@ impl Generator {
                 let buffer = if self.random.one_in(2) { "a" } else { "b" };
                 Value::Load { buffer: buffer.to_owned(), index: self.index(2), through: None }
             }
-            2 => Value::binary(ValueOp::Add, F64, self.value(depth - 1), self.value(depth - 1)),
+            2 => {
+                let op = *self.random.pick(&[ValueOp::Add, ValueOp::Divide]);
+                Value::binary(op, F64, self.value(depth - 1), self.value(depth - 1))
+            }
             _ => Value::Select {
                 condition: Box::new(Value::Holds { condition: self.condition() }),
                 then: Box::new(self.value(depth - 1)),
@@ -307,11 +311,18 @@ type Pass<'a> = (&'a str, &'a dyn Fn(&mut Function));
 #[test]
 fn passes_keep_the_writes_of_random_functions() {
     let ranges = Ranges::new([("n".to_owned(), [1, 20])]);
-    let passes: [Pass<'_>; 5] = [
+    let passes: [Pass<'_>; 6] = [
         ("simplify", &|function| simplify(function, &ranges)),
         ("partition", &|function| partition(function, &ranges)),
         ("dead_code", &dead_code),
         ("unroll_budget", &unroll_budget),
+        ("hoist", &|function| {
+            let mut made = 0;
+            hoist(function, &ranges, &mut |name| {
+                made += 1;
+                format!("{name}_{made}")
+            });
+        }),
         ("gpu_kernel", &|function| super::gpu_kernel(function, &ranges)),
     ];
     for seed in 0..3000 {

@@ -1,0 +1,206 @@
+//! Loop-invariant code motion: quotients and calls that have the same value in all iterations of a loop, such as the root
+//! of a layer norm, are computed once, before the loop. Compilers leave calls that may set `errno` inside.
+
+use std::collections::BTreeSet;
+
+use super::Ranges;
+use crate::base::dtype::Dtype;
+use crate::ir::{Expr, Function, LoopKind, Part, PartMut, Stmt, Value, ValueOp};
+
+/// Moves invariant values of a function out of its loops, each out of as many as possible. `ranges` holds the value ranges
+/// of the function's parameters; `name` returns an unused identifier that resembles the given one. Only values that every
+/// call of the loop computes at least once are moved: those of loops that run, outside of branches.
+pub fn hoist(function: &mut Function, ranges: &Ranges, name: &mut dyn FnMut(&str) -> String) {
+    let mut hoister = Hoister { ranges: ranges.clone(), name };
+    function.body = hoister.body(std::mem::take(&mut function.body));
+}
+
+struct Hoister<'a> {
+    ranges: Ranges,
+    name: &'a mut dyn FnMut(&str) -> String,
+}
+
+impl Hoister<'_> {
+    /// Statements with the values that were moved out of their loops declared before these.
+    fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
+        let mut all = Vec::with_capacity(body.len());
+        for mut stmt in body {
+            if self.runs(&stmt)
+                && let Stmt::For { name, body, kind, .. } = &mut stmt
+                && *kind != LoopKind::Parallel
+            {
+                let mut changed = BTreeSet::from([name.clone()]);
+                changes(body, &mut changed);
+                let mut moved = Vec::new();
+                self.collect(body, &changed, &mut moved);
+                let variable = |(value, name, dtype)| Stmt::Variable { name, dtype, value };
+                all.extend(moved.into_iter().map(variable));
+            }
+            for nested in stmt.nested_mut() {
+                *nested = self.body(std::mem::take(nested));
+            }
+            all.push(stmt);
+        }
+        all
+    }
+
+    /// True for a loop that is known to have an iteration.
+    fn runs(&self, stmt: &Stmt) -> bool {
+        let Stmt::For { from, to, .. } = stmt else { return false };
+        let bounds = self.ranges.of(from).zip(self.ranges.of(to));
+        bounds.is_some_and(|([_, first], [end, _])| first < end)
+    }
+
+    /// Replaces the invariant values in statements that every iteration of a loop executes by names, and appends the
+    /// values, names and types to `moved`. `changed` are the names that the loop declares or writes.
+    fn collect(
+        &mut self,
+        body: &mut [Stmt],
+        changed: &BTreeSet<String>,
+        moved: &mut Vec<(Value, String, Dtype)>,
+    ) {
+        for stmt in body {
+            if matches!(stmt, Stmt::Store { .. } | Stmt::Update { .. } | Stmt::Variable { .. }) {
+                stmt.parts_mut(&mut |part| {
+                    if let PartMut::Value(value) = part {
+                        self.value(value, changed, moved);
+                    }
+                });
+            } else if self.runs(stmt) {
+                let nested = stmt.nested_mut();
+                nested.for_each(|body| self.collect(body, changed, moved));
+            }
+        }
+    }
+
+    fn value(
+        &mut self,
+        value: &mut Value,
+        changed: &BTreeSet<String>,
+        moved: &mut Vec<(Value, String, Dtype)>,
+    ) {
+        if let Some(dtype) = result(value).filter(|_| is_costly(value) && is_fixed(value, changed))
+        {
+            let known = moved.iter().find(|(other, ..)| other == value);
+            let name = known.map_or_else(|| (self.name)("invariant"), |(_, name, _)| name.clone());
+            let old = std::mem::replace(value, Value::Name { name: name.clone() });
+            if moved.iter().all(|(other, ..)| *other != old) {
+                moved.push((old, name, dtype));
+            }
+            return;
+        }
+        // Operands that are not always evaluated stay: the arms of a selection, and the second truth value.
+        match value {
+            Value::Select { condition: operand, .. }
+            | Value::Binary { op: ValueOp::And | ValueOp::Or, a: operand, .. }
+            | Value::Negate { a: operand, .. }
+            | Value::Not { a: operand }
+            | Value::Convert { value: operand, .. }
+            | Value::Cast { value: operand, .. } => self.value(operand, changed, moved),
+            Value::Binary { a, b, .. } => {
+                self.value(a, changed, moved);
+                self.value(b, changed, moved);
+            }
+            Value::Call { args, .. } => {
+                args.iter_mut().for_each(|arg| self.value(arg, changed, moved));
+            }
+            Value::Constant { .. }
+            | Value::Name { .. }
+            | Value::Item { .. }
+            | Value::Index { .. }
+            | Value::Holds { .. }
+            | Value::Load { .. }
+            | Value::Fetch { .. } => {}
+        }
+    }
+}
+
+/// Type of a value that may be moved; `None` for elements, constants and truth values.
+fn result(value: &Value) -> Option<Dtype> {
+    match value {
+        Value::Binary { op, dtype, .. } => {
+            let is_truth = op.is_comparison() || matches!(op, ValueOp::And | ValueOp::Or);
+            Some(*dtype).filter(|_| !is_truth)
+        }
+        Value::Call { dtype, .. } | Value::Negate { dtype, .. } => Some(*dtype),
+        Value::Convert { to, .. } => Some(*to),
+        Value::Constant { .. }
+        | Value::Name { .. }
+        | Value::Item { .. }
+        | Value::Index { .. }
+        | Value::Holds { .. }
+        | Value::Load { .. }
+        | Value::Fetch { .. }
+        | Value::Not { .. }
+        | Value::Select { .. }
+        | Value::Cast { .. } => None,
+    }
+}
+
+/// True if a value contains a division or a call.
+fn is_costly(value: &Value) -> bool {
+    let mut found = false;
+    value.walk(&mut |part| {
+        found |= matches!(
+            part,
+            Value::Call { .. }
+                | Value::Binary {
+                    op: ValueOp::Divide | ValueOp::FloorDivide | ValueOp::Modulo,
+                    ..
+                }
+        );
+    });
+    found
+}
+
+/// True if a value names none of `changed`, selects nothing, and reads no image.
+fn is_fixed(value: &Value, changed: &BTreeSet<String>) -> bool {
+    let (mut by_value, mut by_index, mut by_buffer) = (true, true, true);
+    value.walk(&mut |part| match part {
+        Value::Name { name } | Value::Item { array: name, .. } => {
+            by_value &= !changed.contains(name);
+        }
+        Value::Select { .. } | Value::Fetch { .. } => by_value = false,
+        _ => {}
+    });
+    let mut index = |expr: &Expr| {
+        if let Expr::Name { name } = expr {
+            by_index &= !changed.contains(name);
+        }
+    };
+    value.visit(&mut index, &mut |buffer| by_buffer &= !changed.contains(buffer));
+    by_value && by_index && by_buffer
+}
+
+/// Adds the names that statements declare or write, and those of all buffers that primitives use.
+fn changes(body: &[Stmt], changed: &mut BTreeSet<String>) {
+    for stmt in body {
+        stmt.walk(&mut |stmt| {
+            match stmt {
+                Stmt::For { name, .. }
+                | Stmt::Let { name, .. }
+                | Stmt::LetIndex { name, .. }
+                | Stmt::LetElement { name, .. }
+                | Stmt::Variable { name, .. }
+                | Stmt::Allocate { name, .. }
+                | Stmt::Alias { name, .. }
+                | Stmt::Update {
+                    into:
+                        Value::Name { name }
+                        | Value::Item { array: name, .. }
+                        | Value::Load { buffer: name, .. },
+                    ..
+                } => {
+                    changed.insert(name.clone());
+                }
+                Stmt::Declare { names, .. } => changed.extend(names.iter().cloned()),
+                _ => {}
+            }
+            stmt.parts(&mut |part| {
+                if let Part::Buffer(buffer) = part {
+                    changed.insert(buffer.to_owned());
+                }
+            });
+        });
+    }
+}
