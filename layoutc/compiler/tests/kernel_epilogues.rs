@@ -7,7 +7,7 @@ use crate::common::kernel;
 use kernel::{Kernel, Operand, computes};
 use layoutc_compiler::model::compute::KernelInstance;
 
-/// Scale, bias and ReLU of a product, whose output has other layouts than the operands, in registers, in partial tiles
+/// Scale, bias and maximum with 0 of a product, whose output has other layouts than the operands, in registers, in partial tiles
 /// and in blocks of shared memory.
 #[test]
 fn products_are_scaled_and_clamped_in_registers() {
@@ -61,6 +61,63 @@ fn rows_are_normalized_after_partial_sums() {
         tolerance: "1e-4",
         schedules: &[],
     });
+}
+
+/// A product with a bias and a maximum with 0 over `k` of this extent, which `plain` computes.
+#[track_caller]
+fn chunks(
+    [text, plain]: [&'static str; 2],
+    [a, b, d, c]: [&'static [(&'static str, usize)]; 4],
+    schedules: &'static [(usize, &'static str)],
+) {
+    let layouts =
+        &["order i j", "order j i", "split j by=32; padding allow; order j_outer i j_inner"];
+    computes(&Kernel {
+        name: if schedules.is_empty() { "long_chunks" } else { "chunks" },
+        text,
+        operands: vec![
+            Operand::f32("A", a, &["order i k", "order k i"]),
+            Operand::f32("B", b, &["order k j", "order j k"]),
+            Operand::f32("D", d, &["order j"]),
+            Operand::f32("C", c, layouts),
+        ],
+        written: &["C"],
+        plain,
+        numpy: "",
+        tolerance: "1e-3",
+        schedules,
+    });
+}
+
+/// A reduction in chunks (split-K) stores sums in the output, and the epilogue of the last chunk maps them: the planner's
+/// chunks, and those of schedules, with one value and with partial sums in each.
+#[test]
+fn chunks_of_a_reduction_share_one_epilogue() {
+    let long = [
+        "kernel long_chunks { operands A B D C\n  compute \"t[i, j] += A[i, k] * B[k, j]\"\n  compute \"C[i, j] = max(t[i, j] + D[j], 0)\" }\n",
+        "for (int i = 0; i < 17; ++i) for (int j = 0; j < 33; ++j) { double sum = 0; for (int k = 0; k < 5000; ++k) sum += A[i * 5000 + k] * B[k * 33 + j]; const float v = (float)(sum + D[j]); C[i * 33 + j] = v > 0 ? v : 0; }",
+    ];
+    let shapes: [&[_]; 4] = [
+        &[("i", 17), ("k", 5000)],
+        &[("k", 5000), ("j", 33)],
+        &[("j", 33)],
+        &[("i", 17), ("j", 33)],
+    ];
+    chunks(long, shapes, &[]);
+    let short = [
+        "kernel chunks { operands A B D C\n  compute \"t[i, j] += A[i, k] * B[k, j]\"\n  compute \"C[i, j] = max(t[i, j] + D[j], 0)\" }\n",
+        "for (int i = 0; i < 37; ++i) for (int j = 0; j < 70; ++j) { double sum = 0; for (int k = 0; k < 300; ++k) sum += A[i * 300 + k] * B[k * 70 + j]; const float v = (float)(sum + D[j]); C[i * 70 + j] = v > 0 ? v : 0; }",
+    ];
+    let schedules = &[
+        (1, "schedule { split k by=64; loops k_outer i j k_inner; split-k k_outer }"),
+        (
+            2,
+            "schedule { split k by=100; split k_inner by=4; loops k_outer j_outer i j_inner k_inner_outer k_inner_inner; split-k k_outer; partial-sums k_inner_inner }",
+        ),
+    ];
+    let shapes: [&[_]; 4] =
+        [&[("i", 37), ("k", 300)], &[("k", 300), ("j", 70)], &[("j", 70)], &[("i", 37), ("j", 70)]];
+    chunks(short, shapes, schedules);
 }
 
 /// The kernel of a manifest with tensors `a` (i 8, k 8), `b` (i 8), `c` (i 8) and `d` (j 8, i 8).

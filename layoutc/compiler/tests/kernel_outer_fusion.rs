@@ -1,21 +1,35 @@
 //! Outermost loops of consecutive statements: one loop computes all of them where each iteration uses only what it writes.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a test, which compiles what it generates"
+)]
 
+use std::process::Command;
+
+use crate::common::cc::{build_and_run, folder, write};
 use crate::common::check_text::check_valid;
-use layoutc_compiler::emit::{Settings, Templates, emit};
+use layoutc_compiler::emit::{GeneratedFile, Settings, Templates, emit};
 
-/// Number of outermost loops in the function `k` that `kernel` generates, on tensors `x` and `z` (r 8, c 9), `v` (r 8) and
-/// `p` (r 8, c 9, padded).
+/// C files of `kernel`, on tensors `x` and `z` (r 8, c 9), `v` (r 8) and `p` (r 8, c 9, padded).
 #[track_caller]
-fn outermost_loops(kernel: &str) -> usize {
+fn source(kernel: &str) -> Vec<GeneratedFile> {
     let text = format!(
         "tensor x dtype=f32 {{ shape {{ r 8; c 9 }} }}\ntensor z like=x\ntensor v dtype=f32 {{ shape {{ r 8 }} }}\n\
          tensor p like=x {{ layout {{ pad c multiple=16; fill 3; padding allow }} }}\nkernel k {{ {kernel} }}\n"
     );
     let checked = check_valid(&text);
-    let outputs = emit(&checked.manifests[0], &Settings::c(), "m", &Templates::default()).unwrap();
-    let source = outputs.iter().find(|output| output.path == "m.c").unwrap();
-    let (_, function) = source.text.split_once("void layoutc_k_compute(").unwrap();
+    emit(&checked.manifests[0], &Settings::c(), "m", &Templates::default()).unwrap()
+}
+
+/// Number of outermost loops in the function `k` that `kernel` generates.
+#[track_caller]
+fn outermost_loops(kernel: &str) -> usize {
+    let files = source(kernel);
+    let file = files.iter().find(|file| file.path == "m.c").unwrap();
+    let (_, function) = file.text.split_once("void layoutc_k_compute(").unwrap();
     let function = function.split("\n}").next().unwrap();
     function.lines().filter(|line| line.starts_with("    for (")).count()
 }
@@ -33,6 +47,19 @@ fn rows_are_computed_by_one_loop() {
     // The padding of `p` is filled before.
     let filled = "compute \"m[r] += x[r, c]\"; compute \"p[r, c] = x[r, c] - m[r]\"";
     assert_eq!(outermost_loops(filled), 2);
+}
+
+/// Blocks of a row have buffers of their own in the common loop.
+#[test]
+fn staged_rows_share_a_loop() {
+    let text = "cache x at=r; compute \"m[r] max= x[r, c]\"; compute \"s[r] += exp(x[r, c] - m[r])\"; \
+                compute \"z[r, c] = exp(x[r, c] - m[r]) / s[r]\"";
+    let folder = folder("staged_rows");
+    write(&folder, &source(text));
+    let mut command = Command::new("gcc");
+    command
+        .args(["-std=c11", "-Wall", "-Werror", "-O1", "-o", "program", "m.c", "m_test.c", "-lm"]);
+    build_and_run(&mut command, &folder, "program");
 }
 
 #[test]

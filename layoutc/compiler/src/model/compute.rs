@@ -120,18 +120,18 @@ pub struct Statement {
     pub schedules: Vec<StatementSchedule>,
     /// Text of the statement in the manifest, on one line; of two fused statements, separated by `; `.
     pub text: String,
-    /// Numbers of the first and the last of the kernel's `compute` nodes that the statement executes, from 1; 0 for a
-    /// statement that initializes the target of a scatter.
-    pub numbers: [usize; 2],
+    /// Numbers of the first and the last of the kernel's `compute` nodes that the statement executes, from 1; `None` for
+    /// a statement that initializes the target of a scatter.
+    pub numbers: Option<[usize; 2]>,
     /// Span of the statement in the manifest.
     pub place: FileSpan,
 }
 
 impl Statement {
-    /// True if the previous contents of the target must be preserved: the statement accumulates, or writes only some
-    /// elements.
+    /// True if the previous contents of the target must be preserved: the statement accumulates, reads its target, or
+    /// writes only some elements.
     pub fn keeps(&self) -> bool {
-        self.accumulate || self.scatter.is_some()
+        self.accumulate || self.scatter.is_some() || self.reads(self.target)
     }
 
     /// True if the statement reads an element of the buffer, for the value or for an index.
@@ -549,6 +549,14 @@ pub enum LoopStep {
 }
 
 impl LoopStep {
+    /// Names of the loops that the step replaces.
+    pub fn loops(&self) -> Vec<&Spanned<String>> {
+        match self {
+            Self::Split(split) => vec![&split.axis],
+            Self::Fuse(fuse) => vec![&fuse.outer, &fuse.inner],
+        }
+    }
+
     /// Keyword of the directive in manifests.
     pub fn keyword(&self) -> &'static str {
         match self {
@@ -579,7 +587,7 @@ pub struct Fuse {
     pub name: String,
 }
 
-/// Complete schedule of a statement on CPUs, a `schedule` node: the planner adds nothing to it.
+/// Complete schedule of a statement on CPUs, a `schedule` node: the planner adds no loop, register tile or packing.
 #[derive(Debug, Clone)]
 pub struct StatementSchedule {
     /// Instruction set for which the schedule holds; `None`: all.

@@ -53,6 +53,9 @@ pub fn copy_kernel(
     compute: &KernelInstance,
     naming: &Naming<'_>,
 ) -> Result<Option<Move>, PlanError> {
+    if compute.statements.iter().any(|statement| !statement.schedules.is_empty()) {
+        return Ok(None);
+    }
     let plan = |parts: Parts<'_>, ends: [&Context<'_>; 2], axes: &[usize], linear: &Transfer| {
         relayout(parts, ends, axes, Some(linear), ConvertSchedule::NONE)
     };
@@ -105,7 +108,6 @@ impl OperandCopy {
             && statement.scatter.is_none()
             && statement.caches.is_empty()
             && statement.target == BufferRef::Operand(1)
-            && statement.schedules.is_empty()
             && compute.schedule == LoopSchedule::default();
         let (read, types) = read_and_conversions(&statement.value);
         let TypedExprKind::Read(read) = &read.kind else { return Ok(None) };

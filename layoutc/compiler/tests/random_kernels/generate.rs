@@ -123,7 +123,8 @@ pub fn draft(random: &mut Random, number: usize) -> Draft {
         0 => {
             tensor(&mut text, random, (&b, ty), [("j", j), ("i", i)]);
             tensor(&mut text, random, (&o, ty), [("i", i), ("j", j)]);
-            let leaves = [format!("{a}[i, j]"), format!("{b}[j, i]")];
+            let other = if random.one_in(4) { format!("{o}[i, j]") } else { format!("{b}[j, i]") };
+            let leaves = [format!("{a}[i, j]"), other];
             schedule_axes = vec!["i", "j"];
             format!("{o}[i, j] = {}", value(random, &leaves, is_float, 3))
         }
@@ -241,6 +242,7 @@ fn reduction(
         return format!("{target} {reduced}");
     }
     let index = target.split_once('[').unwrap_or_default().1;
+    let leaf = if random.one_in(4) { target.to_owned() } else { leaf };
     let leaves = [format!("sums[{index}"), leaf];
     format!("sums[{index} {reduced}\n{target} = {}", value(random, &leaves, is_float, 2))
 }
@@ -262,8 +264,31 @@ fn complete(random: &mut Random, axes: &[&str], written: usize) -> String {
     }
     let reduced = axes.get(written).map(|axis| [format!("{axis}_outer"), format!("{axis}_inner")]);
     let is_split = |names: &[String; 2]| inner.contains(&names[1]);
-    let special = random.below(3);
-    match reduced.filter(|names| is_split(names) && special < 2) {
+    let special = random.below(4);
+    let whole = axes.get(written).filter(|axis| outer.iter().any(|name| name == *axis));
+    if let Some(whole) = whole.filter(|_| special < 2) {
+        // Each chunk is one value.
+        outer.retain(|name| name != whole);
+        outer.append(&mut inner);
+        random.shuffle(&mut outer);
+        return format!(
+            "schedule {{ {}; loops {whole} {}; split-k {whole} }}",
+            nodes.join("; "),
+            outer.join(" ")
+        );
+    }
+    match reduced.filter(|names| is_split(names) && special < 3) {
+        Some([around, lanes]) if special == 2 => {
+            // Partial sums in each chunk.
+            outer.retain(|name| *name != around);
+            inner.retain(|name| *name != lanes);
+            random.shuffle(&mut outer);
+            nodes.push(format!("split {lanes} by=2"));
+            outer.insert(0, around.clone());
+            outer.push(format!("{lanes}_outer"));
+            inner.push(format!("{lanes}_inner"));
+            nodes.push(format!("split-k {around}; partial-sums {lanes}_inner"));
+        }
         Some([around, lanes]) if special == 0 => {
             outer.retain(|name| *name != around);
             inner.retain(|name| *name != lanes);

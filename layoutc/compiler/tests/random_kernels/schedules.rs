@@ -133,10 +133,11 @@ fn large(random: &mut Random) -> String {
     tensor("B", [("k", &k), ("j", &j)], random);
     tensor("C", [("i", &i), ("j", &j)], random);
     writeln!(text, "tensor R dtype={ty} {{ shape {{ i {i} }} }}").unwrap();
-    let computes = match random.below(6) {
+    let computes = match random.below(7) {
         0 | 1 => vec!["C[i, j] += A[i, k] * B[k, j]"],
         2 => vec!["R[i] += A[i, k] * A[i, k]"],
         3 => vec!["R[i] max= A[i, k]"],
+        5 => vec!["t[i, j] += A[i, k] * B[k, j]", "C[i, j] = max(t[i, j] + R[i], 0)"],
         4 => vec!["C[i, j] += (A[i, k + r - 1] ?? 0) * B[k, j]"],
         _ => vec!["m[i] max= A[i, k]", "s[i] += A[i, k] - m[i]", "R[i] = s[i] * 2"],
     };

@@ -110,10 +110,7 @@ impl<'a> CacheDirectives<'a> {
         item: &CacheItem,
     ) -> Result<BufferRef, Diagnostic> {
         let name = item.tensor.value.as_str();
-        let operand = program.operands.iter().position(|operand| operand.name.value == name);
-        let local = program.locals.iter().position(|local| local.name == name);
-        let found = operand.map(BufferRef::Operand).or(local.map(BufferRef::Local));
-        let Some(buffer) = found else {
+        let Some(buffer) = program.buffer(name) else {
             let message = format!("`{name}` is not a stored tensor of the kernel");
             let operands = program.operands.iter().map(|operand| operand.name.value.as_str());
             let locals = program.locals.iter().map(|local| local.name.as_str());
@@ -153,12 +150,12 @@ impl<'a> CacheDirectives<'a> {
         let tile_extents = program.place.planner.tile_extents;
         let extents = tile_extents(target, statement, own, (buffer, &at), cached_loops);
         let Some(extents) = extents.map_err(|fault| vec![*fault])? else { return Ok(None) };
-        self.is_read_or_written(statement, (item, buffer))?;
+        self.refuse_read_and_written(statement, (item, buffer))?;
         self.tile(program, (item, buffer), &extents).map(Some)
     }
 
     /// Refuses a cache of a tensor that `statement` both reads and writes.
-    pub(super) fn is_read_or_written(
+    pub(super) fn refuse_read_and_written(
         &self,
         statement: &Statement,
         (item, buffer): (&CacheItem, BufferRef),

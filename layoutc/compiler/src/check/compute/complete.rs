@@ -70,20 +70,25 @@ impl ScheduleBlock<'_> {
         program: &KernelLowering<'_>,
         item: &CompleteSchedule,
     ) -> CheckResult<usize> {
-        let count = program.statements.len();
+        let numbers = program.statements.iter().map(|statement| statement.numbers);
+        let count = numbers.clone().flatten().count();
         let position = match &item.statement {
-            None if count == 1 => 0,
+            None if count == 1 => {
+                numbers.clone().position(|numbers| numbers.is_some()).unwrap_or(0)
+            }
             None => {
                 let message = format!("the kernel has {count} statements");
-                let first = program.statements.first().map_or(1, |statement| statement.numbers[1]);
+                let first = numbers.flatten().next().map_or(1, |[_, last]| last);
                 let help = format!("name one: `schedule statement={first}`");
                 return Err(self.fault(item, message, &help));
             }
             Some(wanted) => {
                 let value = number(wanted, self.scope, self.file)?;
                 let is_it = |statement: &Statement| {
-                    let [first, last] = statement.numbers;
-                    usize::try_from(value).is_ok_and(|value| (first..=last).contains(&value))
+                    let wanted = usize::try_from(value).ok();
+                    wanted
+                        .zip(statement.numbers)
+                        .is_some_and(|(wanted, [first, last])| (first..=last).contains(&wanted))
                 };
                 program.statements.iter().rposition(is_it).ok_or_else(|| {
                     let place = wanted.at(self.file);
@@ -131,7 +136,7 @@ impl ScheduleBlock<'_> {
         let mut tiles = Vec::new();
         for cache in &item.caches {
             let buffer = caches.buffer(program, cache).map_err(|error| vec![error])?;
-            caches.is_read_or_written(statement, (cache, buffer))?;
+            caches.refuse_read_and_written(statement, (cache, buffer))?;
             tiles.push((buffer, chosen_name(&cache.at, self.file)));
         }
         let check = program.place.planner.complete_schedule;
@@ -152,7 +157,8 @@ impl ScheduleBlock<'_> {
         cache: &crate::manifest::syntax::CacheItem,
         statement: &Statement,
     ) -> Vec<Diagnostic> {
-        let message = format!("`{}` does not use `{}`", statement.text, cache.tensor.value);
+        let name = &cache.tensor.value;
+        let message = format!("no value that `{}` reduces or maps uses `{name}`", statement.text);
         let place = cache.tensor.at(self.file);
         vec![Diagnostic::error(Code::KernelCache, message, place, "").help("remove the cache")]
     }

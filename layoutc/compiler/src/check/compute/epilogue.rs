@@ -8,18 +8,20 @@ use layoutc_algebra::expr::{Expr, Var};
 
 use super::program::KernelLowering;
 use crate::base::dtype::Dtype;
+use crate::manifest::syntax::{InstanceItem, KernelItem, ScheduleKind};
 use crate::model::Memory;
 use crate::model::compute::{
     BoundaryCondition, BufferRef, DataIndex, ElementRead, Gather, Reduction, Statement, TypedExpr,
     TypedExprKind,
 };
 
-/// Fuses all pairs of statements of `program` that can be fused. `cached` are the names of the tensors with a cache, which
-/// keep their memory.
-pub(super) fn fuse(program: &mut KernelLowering<'_>, cached: &[&str]) {
+/// Fuses all pairs of statements of `program` that can be fused. `directives` are those of the kernel and the instance: a
+/// pair with a cache of the intermediate or of a tensor that only the second statement reads, or with a directive for a
+/// loop that the fused statement would not have, is not fused.
+pub(super) fn fuse(program: &mut KernelLowering<'_>, directives: &Directives<'_>) {
     let mut first = 0;
     while first + 1 < program.statements.len() {
-        match fused(program, first, cached) {
+        match fused(program, first, directives) {
             Some((statement, local)) => {
                 program.statements.splice(first..first + 2, [statement]);
                 remove(program, local);
@@ -29,17 +31,51 @@ pub(super) fn fuse(program: &mut KernelLowering<'_>, cached: &[&str]) {
     }
 }
 
+/// Names in the directives of a kernel and an instance.
+pub(super) struct Directives<'a> {
+    /// Tensors with a cache.
+    cached: Vec<&'a str>,
+    /// Loops that directives outside of complete schedules name.
+    loops: Vec<&'a str>,
+    /// Loops that `fuse` makes.
+    fused: Vec<&'a str>,
+}
+
+impl<'a> Directives<'a> {
+    /// Directives of a kernel, and of an instance of it.
+    pub(super) fn new(kernel: &'a KernelItem, instance: Option<&'a InstanceItem>) -> Self {
+        let own = instance.map_or(&[][..], |item| &item.schedule);
+        let caches = instance.map_or(&[][..], |item| &item.caches);
+        let complete = kernel.complete.iter().chain(instance.into_iter().flat_map(|i| &i.complete));
+        let of_complete = complete.flat_map(|schedule| &schedule.caches);
+        let cached = kernel.caches.iter().chain(caches).chain(of_complete);
+        let (mut loops, mut fused) = (Vec::new(), Vec::new());
+        for item in kernel.schedule.iter().chain(own) {
+            loops.extend(item.kind.loops().into_iter().map(|name| name.value.as_str()));
+            if let ScheduleKind::Fuse { name, .. } = &item.kind {
+                fused.push(name.value.as_str());
+            }
+        }
+        let cached = cached.map(|cache| cache.tensor.value.as_str()).collect();
+        Self { cached, loops, fused }
+    }
+}
+
 /// Statement that executes the statements at positions `first` and `first + 1`, and the intermediate that it replaces;
 /// `None` if they cannot be fused.
 fn fused(
     program: &KernelLowering<'_>,
     first: usize,
-    cached: &[&str],
+    directives: &Directives<'_>,
 ) -> Option<(Statement, usize)> {
     let [reduction, user] = program.statements.get(first..first + 2)? else { return None };
     let BufferRef::Local(local) = reduction.target else { return None };
     let tensor = program.locals.get(local)?;
-    let is_stored = program.local(&tensor.name).is_some() || cached.contains(&tensor.name.as_str());
+    let is_stored = program.local(&tensor.name).is_some();
+    let is_cached =
+        directives.cached.iter().filter_map(|name| program.buffer(name)).any(|buffer| {
+            buffer == reduction.target || user.reads(buffer) && !reduction.reads(buffer)
+        });
     let reduces = reduction.op != Reduction::Assign
         && !reduction.is_indexed()
         && reduction.epilogue.is_none()
@@ -47,7 +83,7 @@ fn fused(
     let maps =
         user.op == Reduction::Assign && !user.is_indexed() && user.target != reduction.target;
     let element = Dtype { scalar: reduction.accumulator, lanes: 1 };
-    if is_stored || !reduces || !maps || tensor.dtype != element {
+    if is_stored || is_cached || !reduces || !maps || tensor.dtype != element {
         return None;
     }
     let mut others = program.statements.iter().enumerate();
@@ -71,7 +107,22 @@ fn fused(
     }
     let axes = read.permutation(own, written)?;
     let reduced = reduction.axes.get(reduction.written_axes..)?;
-    if reduced.iter().any(|axis| written.iter().any(|own| own.name == axis.name)) {
+    let storage = target.layout.storage();
+    let names = written.iter().chain(storage).map(|axis| axis.name.as_str());
+    if reduced.iter().any(|axis| names.clone().any(|name| name == axis.name)) {
+        return None;
+    }
+    // Parts of a split loop have suffixes.
+    let is_loop = |name: &str| {
+        let mut wholes = std::iter::successors(Some(name), |name| {
+            name.strip_suffix("_outer").or_else(|| name.strip_suffix("_inner"))
+        });
+        wholes.any(|name| {
+            storage.iter().chain(reduced).any(|axis| axis.name == name)
+                || directives.fused.contains(&name)
+        })
+    };
+    if !directives.loops.iter().all(|name| is_loop(name)) {
         return None;
     }
     let moved = |var: Var| match var {
@@ -94,7 +145,7 @@ fn fused(
         epilogue: Some(epilogue.value(&user.value)),
         store: user.store,
         text: format!("{}; {}", reduction.text, user.text),
-        numbers: [reduction.numbers[0], user.numbers[1]],
+        numbers: reduction.numbers.zip(user.numbers).map(|([first, _], [_, last])| [first, last]),
         place: user.place.clone(),
         ..reduction.clone()
     };

@@ -165,9 +165,7 @@ fn check_instance(
     if !errors.is_empty() || program.is_incomplete() {
         return Err(errors);
     }
-    let items = job.instance.map(|item| item.caches.as_slice()).unwrap_or_default();
-    let cached = def.item.caches.iter().chain(items).map(|cache| cache.tensor.value.as_str());
-    epilogue::fuse(&mut program, &cached.collect::<Vec<_>>());
+    epilogue::fuse(&mut program, &epilogue::Directives::new(&def.item, job.instance));
     let instance = job.instance.map(|item| (item, &syntax.file, scope));
     let (schedule, loops) = schedule::checked(&program, instance)?;
     let caches = cache::CacheDirectives::of(&program, job.instance, (place.file, &syntax.file));

@@ -98,6 +98,13 @@ impl<'a> KernelLowering<'a> {
         self.tensors.get(operand.tensor)
     }
 
+    /// Operand or stored intermediate of this name; `None` if there is none.
+    pub(super) fn buffer(&self, name: &str) -> Option<BufferRef> {
+        let operand = self.operands.iter().position(|operand| operand.name.value == name);
+        let local = self.locals.iter().position(|local| local.name == name);
+        operand.map(BufferRef::Operand).or(local.map(BufferRef::Local))
+    }
+
     /// Operand or stored intermediate that a buffer refers to; `None` if the kernel has none of this number.
     pub(super) fn memory(&self, buffer: BufferRef) -> Option<&Tensor> {
         match buffer {

@@ -174,7 +174,7 @@ impl KernelLowering<'_> {
             caches: Vec::new(),
             schedules: Vec::new(),
             text: format!("{}[{}] = {identity_text}", line.target.name, names.join(", ")),
-            numbers: [0; 2],
+            numbers: None,
             place: place_in(source.text, &span, &self.def.file),
         })
     }

@@ -85,7 +85,7 @@ impl KernelLowering<'_> {
             caches: Vec::new(),
             schedules: Vec::new(),
             text: source.text.value.trim().to_owned(),
-            numbers: [source.number(self.def); 2],
+            numbers: Some([source.number(self.def); 2]),
             place: place_in(source.text, &span, &self.def.file),
         };
         if statement.scatter.is_some() {

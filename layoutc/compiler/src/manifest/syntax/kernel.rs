@@ -148,6 +148,19 @@ pub enum ScheduleKind {
 }
 
 impl ScheduleKind {
+    /// Names of the loops that the directive applies to.
+    pub fn loops(&self) -> Vec<&Identifier> {
+        match self {
+            Self::Loops(names) | Self::Unroll(names) | Self::Parallel(names) => {
+                names.iter().collect()
+            }
+            Self::Tile { axes, .. } => axes.iter().collect(),
+            Self::Split { axis, .. } => vec![axis],
+            Self::Fuse { outer, inner, .. } => vec![outer, inner],
+            Self::Vectorize(name) | Self::PartialSums(name) | Self::SplitK(name) => vec![name],
+        }
+    }
+
     /// Keyword of the directive in manifests.
     pub fn word(&self) -> &'static str {
         match self {

@@ -9,6 +9,7 @@ use super::super::relayout::renumbered;
 use super::access::Steps;
 use super::domain::{Domain, digit};
 use super::order::{AtOnce, Order};
+use super::planned::fused;
 use super::vectors::Seen;
 use crate::base::codes::Code;
 use crate::base::diagnostic::{Diagnostic, FileSpan};
@@ -54,7 +55,8 @@ fn block_extents(
 ) -> Result<Option<Vec<i128>>, PlanError> {
     let target = renumbered(target, symbols)?;
     let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
-    let mut domain = Domain::new(&target.layout, symbols, reduced, kept)?;
+    let kept: Vec<String> = kept.iter().cloned().chain(fused(&schedule.steps)).collect();
+    let mut domain = Domain::new(&target.layout, symbols, reduced, &kept)?;
     domain.apply(&schedule.steps)?;
     let no_reads = |_: &Domain| Ok(Seen { steps: Vec::new(), guarded: Vec::new() });
     let order = Order::new(&mut domain, schedule, &no_reads, AtOnce::One, &statement.place)?;

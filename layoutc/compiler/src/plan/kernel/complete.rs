@@ -7,7 +7,7 @@ use super::block::Block;
 use super::domain::{Domain, DomainStep};
 use super::lanes::OwnLanes;
 use super::order::{Order, refused};
-use super::planned::Planned;
+use super::planned::{Planned, fused};
 use super::value::scalar;
 use super::{Frame, Runs, avoiding, gather, writes_nothing};
 use crate::base::codes::Code;
@@ -33,7 +33,8 @@ pub(super) fn planned(
     schedule: &StatementSchedule,
 ) -> Result<Planned, PlanError> {
     let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
-    let kept: Vec<String> = schedule.loops.iter().map(|name| name.value.clone()).collect();
+    let named = schedule.loops.iter().map(|name| name.value.clone());
+    let kept: Vec<String> = named.chain(fused(&schedule.steps)).collect();
     let mut domain = Domain::new(layout, symbols, reduced, &kept)?;
     for step in &schedule.steps {
         apply(&mut domain, step)?;
@@ -57,6 +58,8 @@ fn apply(domain: &mut Domain, step: &LoopStep) -> Result<(), PlanError> {
                 ("they are one loop", "name two loops")
             } else if first != second {
                 ("only one of them is reduced", "fuse two loops of the output, or two reduced ones")
+            } else if domain.loops.iter().any(|found| found.name == *name) {
+                ("a loop has this name already", "give the fused loop another name")
             } else if domain.fuse(loops, name)?.is_none() {
                 ("a trip count is not constant", "split the loop, and fuse its inner part")
             } else {
@@ -125,7 +128,8 @@ fn ordered(
     Ok(order)
 }
 
-/// Number of the loop of `split-k`, which is no longer a reduced one.
+/// Number of the loop of `split-k`, which is no longer a reduced one. Its chunks store sums, and the last one the values of
+/// an epilogue.
 fn split_k(
     domain: &mut Domain,
     statement: &Statement,
@@ -133,22 +137,22 @@ fn split_k(
     (name, parallel): (&Spanned<String>, &[Spanned<String>]),
 ) -> Result<usize, PlanError> {
     let number = find(domain, name)?;
-    let reason = if !domain.is_reduced(number) || loops.first() != Some(&number) {
-        "`split-k` takes the outermost loop, over a reduced axis"
-    } else if gather::operator(statement.op).is_none()
-        || statement.epilogue.is_some()
-        || statement.reads(statement.target)
+    let (reason, help) = if !domain.is_reduced(number) || loops.first() != Some(&number) {
+        ("it is not the outermost loop, over a reduced axis", "order a reduced loop first")
+    } else if gather::operator(statement.op).is_none() || statement.reads(statement.target) {
+        ("the statement cannot continue from the results that it has stored", "remove `split-k`")
+    } else if statement.epilogue.is_some()
+        && !loops.iter().any(|other| *other != number && domain.is_reduced(*other))
     {
-        "the statement cannot continue from the results that it has stored"
+        ("its statement has an epilogue, and a chunk is one value", "split the loop")
     } else if domain.is_among(number, parallel) {
-        "its iterations continue from the results of the previous one, and cannot run in parallel"
+        ("its chunks continue from each other, and it is parallel", "remove it from `parallel`")
     } else {
         domain.put_together_later(number);
         return Ok(number);
     };
     let message = format!("cannot split the reduction at `{}`: {reason}", name.value);
-    let help = format!("order `{}` first and serial, or remove `split-k`", name.value);
-    Err(refused(message, help, &name.place))
+    Err(refused(message, help.to_owned(), &name.place))
 }
 
 /// Loops of partial sums along the loop `name`, which is no longer a reduced one: its iterations have accumulators of
@@ -160,8 +164,8 @@ fn partial_sums(
     name: &Spanned<String>,
 ) -> Result<OwnLanes, PlanError> {
     let number = find(domain, name)?;
-    let around = name.value.strip_suffix("_inner").and_then(|whole| {
-        let around = domain.find(&format!("{whole}_outer"))?;
+    let outer = domain.loops.get(number).and_then(|found| found.outer);
+    let around = outer.and_then(|around| {
         let (outer, inner) = loops.split_at(loops.iter().position(|own| *own == around)? + 1);
         let (last, rows) = inner.split_last()?;
         let mut rows_and_outer = rows.iter().filter(|own| domain.is_reduced(**own));

@@ -9,6 +9,8 @@ use layoutc_algebra::normal_form::simplify::Facts;
 use layoutc_algebra::symbol::{Axis, Symbol};
 
 use super::super::arith::{ceil_div, product, scale, sum};
+use super::super::lower::PlanError;
+use super::order::refused;
 use crate::model::Spanned;
 use crate::model::compute::{Fuse, LoopStep};
 
@@ -21,6 +23,8 @@ pub(super) struct Loop {
     pub(super) extent: Expr,
     /// True if the iterations contribute to one element of the result.
     pub(super) is_reduced: bool,
+    /// Number of the outer part, if the loop is the inner part of a split.
+    pub(super) outer: Option<usize>,
 }
 
 /// Split or fusion that was applied to the loops, by the names of the loops.
@@ -86,7 +90,8 @@ impl Domain {
             None => empty.by_axes(layout)?,
         };
         for axis in reduced {
-            let number = domain.add(&axis.name, &axis.extent, true)?;
+            let name = domain.free(axis.name.clone());
+            let number = domain.add(&name, &axis.extent, true)?;
             domain.axes.push(domain.facts.simplify(&digit(number)?)?);
         }
         Ok(domain)
@@ -195,7 +200,8 @@ impl Domain {
     fn add(&mut self, name: &str, extent: &Expr, is_reduced: bool) -> Result<usize, ExprError> {
         let number = self.loops.len();
         self.facts.set_extent(var(number)?, extent)?;
-        self.loops.push(Loop { name: name.to_owned(), extent: extent.clone(), is_reduced });
+        let name = name.to_owned();
+        self.loops.push(Loop { name, extent: extent.clone(), is_reduced, outer: None });
         if self.is_live(number) {
             self.live.push(number);
         }
@@ -267,6 +273,9 @@ impl Domain {
             ["outer", "inner"].map(|part| self.free(format!("{}_{part}", cut.name)));
         let outer = self.add(&first, &rounds, cut.is_reduced)?;
         let inner = self.add(&second, &Expr::constant(by), cut.is_reduced)?;
+        if let Some(part) = self.loops.get_mut(inner) {
+            part.outer = Some(outer);
+        }
         self.steps.push(step);
         let value = sum(&scale(&digit(outer)?, by)?, &digit(inner)?)?;
         let value = self.facts.simplify(&value)?;
@@ -283,9 +292,9 @@ impl Domain {
         Ok([outer, inner])
     }
 
-    /// `name`, with underscores appended until no live loop has the name.
+    /// `name`, with underscores appended until no loop has or had the name.
     fn free(&self, mut name: String) -> String {
-        while self.find(&name).is_some() {
+        while self.loops.iter().any(|found| found.name == name) {
             name.push('_');
         }
         name
@@ -295,15 +304,22 @@ impl Domain {
     /// two. A step whose loops the statement does not have is skipped.
     ///
     /// # Errors
-    /// As [`Domain::new`].
-    pub(super) fn apply(&mut self, steps: &[LoopStep]) -> Result<(), ExprError> {
+    /// [`PlanError::Choice`] if a fused loop has no constant trip count; others as [`Domain::new`].
+    pub(super) fn apply(&mut self, steps: &[LoopStep]) -> Result<(), PlanError> {
         for step in steps {
             let split = match step {
                 LoopStep::Split(split) => split,
                 LoopStep::Fuse(Fuse { outer, inner, name }) => {
                     let loops = self.find(&outer.value).zip(self.find(&inner.value));
-                    if let Some((outer, inner)) = loops {
-                        self.fuse([outer, inner], name)?;
+                    if let Some((first, second)) = loops
+                        && self.fuse([first, second], name)?.is_none()
+                    {
+                        let message = format!(
+                            "cannot fuse `{}` and `{}`: a trip count is not constant",
+                            outer.value, inner.value
+                        );
+                        let help = "split the loop, and fuse its inner part".to_owned();
+                        return Err(refused(message, help, &inner.place));
                     }
                     continue;
                 }
@@ -333,7 +349,7 @@ impl Domain {
     ) -> Result<Option<usize>, ExprError> {
         let Some((many, few)) = self.rounds(outer).zip(self.rounds(inner)) else { return Ok(None) };
         let is_reduced = self.is_reduced(inner);
-        let place = self.live.iter().position(|k| *k == outer);
+        let place = self.live.iter().filter(|k| **k != inner).position(|k| *k == outer);
         let names = [outer, inner].map(|k| self.loops.get(k).map(|found| found.name.clone()));
         self.live.retain(|k| ![outer, inner].contains(k));
         let name = self.free(name.to_owned());

@@ -148,7 +148,7 @@ impl Nest<'_> {
         let mut is_copied = false;
         for k in &near {
             let is_read = self.staged.get(*k).is_some_and(|staged| !staged.is_written);
-            if is_read || self.statement.accumulate {
+            if is_read || self.goes_on {
                 body.extend(self.copied_by_items(*k, Which::Own, Way::In)?);
                 is_copied = true;
             }
@@ -174,14 +174,14 @@ impl Nest<'_> {
             let value = self.first(&self.at_item(shares, at)?)?;
             let set = |value| self.gather(self.held_by(shares), Update::Set, value);
             let mut first = vec![set(value)];
-            if self.statement.accumulate && !written.is_empty() {
+            if self.goes_on && !written.is_empty() {
                 let otherwise =
                     super::gather::identity(self.statement.op, self.statement.accumulator);
                 let otherwise = vec![set(otherwise)];
                 let condition = condition(&written, &|var| self.scope(var))?;
                 first = vec![Stmt::If { condition, likely: true, body: first, otherwise }];
             }
-            if self.statement.accumulate {
+            if self.goes_on {
                 body.push(self.share(shares, first)?);
             } else {
                 // Unrolled: an array is kept in registers only if all its indices are constant.

@@ -120,7 +120,7 @@ impl Nest<'_> {
         let mut value = first?;
         if let Some(op) = gather::operator(op) {
             value = Value::binary(op, ty, value, second?);
-            if self.statement.accumulate {
+            if self.goes_on {
                 value = Value::binary(op, ty, self.held(at)?, value);
             }
         }

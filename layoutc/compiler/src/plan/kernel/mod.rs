@@ -217,6 +217,10 @@ fn loops(
 fn reserve(body: &[Stmt], namer: &mut Namer<'_>) {
     for stmt in body {
         match stmt {
+            Stmt::Allocate { name, storage: Storage::Restrict { memory }, .. } => {
+                namer.name(name);
+                namer.name(memory);
+            }
             Stmt::Let { name, .. }
             | Stmt::Variable { name, .. }
             | Stmt::LetIndex { name, .. }

@@ -86,7 +86,7 @@ pub(super) fn planned<'a>(
 
 /// True if the target can hold partial results of a split-K reduction: whole bytes, of the accumulator's type.
 fn keeps_sums(statement: &Statement, target: &Bound) -> bool {
-    statement.epilogue.is_none()
+    !statement.reads(statement.target)
         && target.store.is_none()
         && target.tensor.dtype == scalar(statement.accumulator)
 }

@@ -13,7 +13,7 @@ use super::sight::{Sight, index};
 use super::stage::{Staged, staged};
 use super::value::{Here, Indexed, condition, convert, fetched, inside, load, scalar};
 use super::{Bound, Runs, bound, gather};
-use crate::ir::{Expr, Stmt, Storage, Update, Value};
+use crate::ir::{Compare, Expr, Stmt, Storage, Update, Value};
 use crate::model::Spanned;
 use crate::model::compute::{
     BufferRef, ElementRead, Gather, KernelInstance, Statement, TypedExpr, TypedExprKind,
@@ -78,6 +78,8 @@ pub(super) struct Nest<'a> {
     pub(super) accumulator: String,
     /// True if the reduction starts from the target's stored values: `accumulate`, or chunks of a reduction (split-K).
     pub(super) goes_on: bool,
+    /// True while the stores of a chunk before the last one are emitted, which store sums without the epilogue.
+    stores_sums: bool,
     /// Extents of the accumulator array: trip counts of the register tile's loops, outermost first.
     array_extents: Vec<i128>,
 }
@@ -144,6 +146,7 @@ impl<'a> Nest<'a> {
             gathered: Vec::new(),
             accumulator: String::new(),
             goes_on: statement.accumulate || order.parts.is_some(),
+            stores_sums: false,
             array_extents: Vec::new(),
             namer: namer.clone(),
             order,
@@ -300,7 +303,7 @@ impl<'a> Nest<'a> {
             Inside::All => {
                 let (mut body, value) = self.gathered_value(at)?;
                 let value = match gather::operator(statement.op) {
-                    Some(op) if statement.accumulate => {
+                    Some(op) if self.goes_on => {
                         Value::binary(op, scalar(statement.accumulator), self.held(at)?, value)
                     }
                     _ => value,
@@ -374,9 +377,29 @@ impl<'a> Nest<'a> {
                 |number: &usize| self.order.lanes.is_some_and(|lanes| lanes.number == *number);
             let elements: Vec<usize> =
                 at_once.iter().copied().filter(|number| !is_lanes(number)).collect();
-            body.extend(self.rounds(&elements, at, Inside::Store, &written)?);
+            body.extend(self.write_back(&elements, at, &written)?);
         }
         Ok(body)
+    }
+
+    /// Stores of the register tile. With chunks of a reduction (split-K) and an epilogue, those before the last chunk store
+    /// sums.
+    fn write_back(
+        &mut self,
+        elements: &[usize],
+        at: &At,
+        written: &[ExprComparison],
+    ) -> Result<Vec<Stmt>, PlanError> {
+        let chunks = self.order.parts.filter(|_| self.statement.epilogue.is_some());
+        let Some(chunks) = chunks else { return self.rounds(elements, at, Inside::Store, written) };
+        self.stores_sums = true;
+        let otherwise = self.rounds(elements, at, Inside::Store, written)?;
+        self.stores_sums = false;
+        let body = self.rounds(elements, at, Inside::Store, written)?;
+        let extent = self.domain.loops.get(chunks).map(|found| found.extent.clone());
+        let last = self.lower(&extent.ok_or(PlanError::Scope)?)?;
+        let condition = Expr::compare(Compare::Eq, add(self.named(chunks), Expr::int(1))?, last);
+        Ok(vec![Stmt::If { condition, likely: false, body, otherwise }])
     }
 
     /// Conditions on target elements that must hold in the update too. A condition that shares a loop with one of these
@@ -466,12 +489,17 @@ impl<'a> Nest<'a> {
         Ok(gather::as_first(self.statement, held))
     }
 
+    /// Epilogue of the stores that are emitted now.
+    fn epilogue(&self) -> Option<&'a TypedExpr> {
+        self.statement.epilogue.as_ref().filter(|_| !self.stores_sums)
+    }
+
     /// Store of a value, of the accumulator's type: the value itself or, if the statement has an epilogue, that of the
     /// epilogue.
     pub(super) fn store(&self, at: &At, value: Value) -> Result<Vec<Stmt>, PlanError> {
         let target = self.accesses.first().ok_or(PlanError::Scope)?;
         let (mut body, mut value) = (Vec::new(), value);
-        if let Some(epilogue) = &self.statement.epilogue {
+        if let Some(epilogue) = self.epilogue() {
             let named = Named::new(self.namer.clone());
             if !matches!(value, Value::Name { .. } | Value::Item { .. }) {
                 let (name, dtype) = (named.name("reduced"), scalar(self.statement.accumulator));
@@ -484,7 +512,8 @@ impl<'a> Nest<'a> {
             value = stored;
         }
         let index = at.offsets.first().cloned().unwrap_or(Expr::int(0));
-        let value = convert(value, scalar(self.statement.stored_type()), target.bound.tensor.dtype);
+        let ty = self.epilogue().map_or(self.statement.accumulator, |epilogue| epilogue.ty);
+        let value = convert(value, scalar(ty), target.bound.tensor.dtype);
         let (buffer, through) = (target.bound.name.clone(), target.bound.store.clone());
         body.push(Stmt::Store { buffer, index, value, through });
         Ok(body)

@@ -10,7 +10,7 @@ use super::sight::Sight;
 use super::value::scalar;
 use super::{Bound, Runs, bound};
 use crate::model::Spanned;
-use crate::model::compute::{KernelInstance, Statement, TileCache};
+use crate::model::compute::{KernelInstance, LoopStep, Statement, TileCache};
 use crate::plan::lower::PlanError;
 
 /// Schedule of one statement.
@@ -63,8 +63,9 @@ impl Planned {
             AtOnce::One
         };
         let reduced = statement.axes.get(statement.written_axes..).unwrap_or_default();
-        let kept: Vec<String> =
+        let mut kept: Vec<String> =
             statement.caches.iter().map(|cache| cache.at.value.clone()).collect();
+        kept.extend(fused(&compute.schedule.steps));
         let layout = &target.tensor.layout;
         let mut domain = Domain::new(layout, &compute.symbols, reduced, &kept)?;
         domain.apply(&compute.schedule.steps)?;
@@ -96,6 +97,12 @@ impl Planned {
         }
         planned(domain)
     }
+}
+
+/// Names of the loops that steps fuse, which exist also with one iteration.
+pub(super) fn fused(steps: &[LoopStep]) -> impl Iterator<Item = String> {
+    let fused = steps.iter().filter(|step| matches!(step, LoopStep::Fuse(_)));
+    fused.flat_map(LoopStep::loops).map(|name| name.value.clone())
 }
 
 /// Loop that the manifest vectorizes, if the statement reduces and leaves the register tile to the planner; else

@@ -190,7 +190,7 @@ impl Nest<'_> {
                 Runs::OnItems => Storage::Private,
             };
             before.push(Stmt::Allocate { name, element, elements, storage });
-            if !is_written || self.statement.accumulate {
+            if !is_written || self.goes_on {
                 before.push(Stmt::Comment { text: format!("A block of {whole}.") });
                 before.extend(shared(self.copied_in(k)?, is_shared));
             }

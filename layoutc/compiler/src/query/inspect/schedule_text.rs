@@ -13,12 +13,11 @@ pub(super) fn lines(
     [long, short]: [&[Option<StatementSchedule>]; 2],
 ) -> Vec<String> {
     let mut all = Vec::new();
-    let is_only = compute.statements.len() == 1;
+    let numbered = compute.statements.iter().filter(|statement| statement.numbers.is_some());
+    let is_only = numbered.count() == 1;
     for (statement, schedules) in compute.statements.iter().zip(long.iter().zip(short)) {
         let (Some(long), Some(short)) = schedules else { continue };
-        if statement.numbers[1] == 0 {
-            continue;
-        }
+        let Some([_, number]) = statement.numbers else { continue };
         let [of_long, of_short] = [long, short].map(|schedule| directives(compute, schedule));
         let nodes = if of_long == of_short {
             vec![(None, of_long)]
@@ -31,7 +30,7 @@ pub(super) fn lines(
                 head.push_str(&format!(" machine={}", isa.name()));
             }
             if !is_only {
-                head.push_str(&format!(" statement={}", statement.numbers[1]));
+                head.push_str(&format!(" statement={number}"));
             }
             all.push(format!("{head} {{"));
             all.extend(directives.into_iter().map(|line| format!("    {line}")));
