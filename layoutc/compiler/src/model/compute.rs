@@ -140,7 +140,7 @@ impl Statement {
     }
 
     /// Scatter indices, value and epilogue.
-    fn values(&self) -> impl Iterator<Item = &TypedExpr> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = &TypedExpr> {
         let indices = self.scatter.iter().flatten().map(|index| &index.value);
         indices.chain([&self.value]).chain(&self.epilogue)
     }

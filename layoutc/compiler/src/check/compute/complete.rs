@@ -9,7 +9,9 @@ use super::schedule::{ScheduleDirective, chosen_name, factor};
 use crate::base::codes::Code;
 use crate::base::diagnostic::{CheckResult, Diagnostic, FileSpan};
 use crate::check::scope::{ManifestScope, number};
-use crate::manifest::syntax::{CompleteSchedule, Identifier, InstanceItem, ScheduleKind};
+use crate::manifest::syntax::{
+    CacheItem, CompleteSchedule, Identifier, InstanceItem, ScheduleKind,
+};
 use crate::model::compute::{Fuse, LoopStep, Split, Statement, StatementSchedule};
 
 /// Checks the complete schedules of an instance, or those of its kernel if the instance has none, and adds them to the
@@ -152,11 +154,7 @@ impl ScheduleBlock<'_> {
         Ok((schedule, warnings))
     }
 
-    fn unused(
-        &self,
-        cache: &crate::manifest::syntax::CacheItem,
-        statement: &Statement,
-    ) -> Vec<Diagnostic> {
+    fn unused(&self, cache: &CacheItem, statement: &Statement) -> Vec<Diagnostic> {
         let name = &cache.tensor.value;
         let message = format!("no value that `{}` reduces or maps uses `{name}`", statement.text);
         let place = cache.tensor.at(self.file);

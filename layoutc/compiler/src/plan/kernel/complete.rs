@@ -6,6 +6,7 @@ use layoutc_algebra::symbol::Symbol;
 use super::block::Block;
 use super::domain::{Domain, DomainStep};
 use super::lanes::OwnLanes;
+use super::near::keeps_sums;
 use super::order::{Order, refused};
 use super::planned::{Planned, fused};
 use super::value::scalar;
@@ -102,8 +103,8 @@ fn ordered(
         loops.push(find(domain, name)?);
     }
     let is_long = |number: &usize| domain.rounds(*number) != Some(1);
-    let missing: Vec<usize> = domain.live.iter().copied().filter(|k| !loops.contains(k)).collect();
-    let missing: Vec<usize> = missing.into_iter().filter(is_long).collect();
+    let others = domain.live.iter().copied().filter(|number| !loops.contains(number));
+    let missing: Vec<usize> = others.filter(is_long).collect();
     if !missing.is_empty() {
         let message = format!("`loops` does not name {}", listed(domain, &missing));
         let help = "a `schedule` names all loops, outermost first".to_owned();
@@ -139,8 +140,8 @@ fn split_k(
     let number = find(domain, name)?;
     let (reason, help) = if !domain.is_reduced(number) || loops.first() != Some(&number) {
         ("it is not the outermost loop, over a reduced axis", "order a reduced loop first")
-    } else if gather::operator(statement.op).is_none() || statement.reads(statement.target) {
-        ("the statement cannot continue from the results that it has stored", "remove `split-k`")
+    } else if gather::operator(statement.op).is_none() {
+        ("the statement is no reduction", "remove `split-k`")
     } else if statement.epilogue.is_some()
         && !loops.iter().any(|other| *other != number && domain.is_reduced(*other))
     {
@@ -209,12 +210,11 @@ pub(crate) fn complete_schedule(
         };
         Box::new(Diagnostic::error(code, message, place, "").help(help))
     };
-    if schedule.split_k.is_some()
-        && (target.dtype != scalar(statement.accumulator) || target.dtype.element_bits() < 8)
-    {
-        let place = schedule.split_k.as_ref().map_or(&schedule.place, |name| &name.place);
+    if let Some(name) = schedule.split_k.as_ref().filter(|_| !keeps_sums(statement, target)) {
+        let place = &name.place;
         let message = format!("`{}` cannot hold partial results", target.name);
-        let help = format!("give it the accumulator's type, {}", scalar(statement.accumulator));
+        let element = scalar(statement.accumulator);
+        let help = format!("give it the accumulator's type, {element}, and do not read it");
         return Err(fault(Code::KernelSchedule, refused(message, help, place)));
     }
     let of_schedule = |error| fault(Code::KernelSchedule, error);

@@ -77,18 +77,19 @@ pub(super) fn planned<'a>(
     if found.bytes <= CPU.block_stack_bytes {
         return Ok(Some(found.planned));
     }
-    let target = whole(statement.target).filter(|target| keeps_sums(statement, target));
+    let target = whole(statement.target).filter(|target| keeps_sums(statement, &target.tensor));
     let parts = target.and_then(|_| part(domain, &candidate, found.bytes));
     let Some(parts) = parts else { return Ok(None) };
     let found = with_block(Some(parts))?.filter(|found| found.bytes <= CPU.block_stack_bytes);
     Ok(found.map(|found| found.planned))
 }
 
-/// True if the target can hold partial results of a split-K reduction: whole bytes, of the accumulator's type.
-fn keeps_sums(statement: &Statement, target: &Bound) -> bool {
+/// True if `target`, the tensor that the statement writes, can hold partial results of a split-K reduction: whole bytes,
+/// of the accumulator's type, which the statement does not read.
+pub(super) fn keeps_sums(statement: &Statement, target: &Tensor) -> bool {
     !statement.reads(statement.target)
-        && target.store.is_none()
-        && target.tensor.dtype == scalar(statement.accumulator)
+        && target.dtype.element_bits() >= 8
+        && target.dtype == scalar(statement.accumulator)
 }
 
 /// Longest reduced loop that the block depends on, and the iterations per chunk (a power of 2) with which a block has

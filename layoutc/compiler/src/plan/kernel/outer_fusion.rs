@@ -37,17 +37,14 @@ impl<'a> Member<'a> {
     }
 
     fn reads(&self) -> impl Iterator<Item = &ElementRead> {
-        let values = [&self.statement.value].into_iter().chain(&self.statement.epilogue);
-        values.flat_map(TypedExpr::reads)
+        self.statement.values().flat_map(TypedExpr::reads)
     }
 
     /// True if an iteration of the outermost loop reads, of the tensor that `writer` writes, only elements that the same
     /// iteration of the loop of `writer` writes.
     fn follows(&self, writer: &Self) -> Result<bool, ExprError> {
         let buffer = writer.statement.target;
-        let values = [&self.statement.value].into_iter().chain(&self.statement.epilogue);
-        let mut values = values.filter(|value| value.gathers_of(buffer));
-        if values.next().is_some() {
+        if self.statement.values().any(|value| value.gathers_of(buffer)) {
             return Ok(false);
         }
         let own = digit(self.number)?;
