@@ -1,0 +1,71 @@
+//! Relayouts between tensors, and the decisions of the manifest on their schedule.
+
+use super::Spanned;
+use crate::base::cast::Cast;
+use crate::base::diagnostic::FileSpan;
+use crate::manifest::syntax::{FillStrategy, InnerKernel, StorePolicy};
+
+/// Checked relayout: copies a logical tensor from one layout to another. Axes are matched by name: `axes[k]` is the
+/// position in `to` of axis `k` of `from`.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Convert {
+    /// Position of the source in [`super::Manifest::tensors`].
+    pub from: usize,
+    /// Position of the destination in [`super::Manifest::tensors`].
+    pub to: usize,
+    /// For each axis of `from`, its position in `to`.
+    pub axes: Vec<usize>,
+    /// Cast of the elements from the source's element type to the destination's; `None` if both are equal.
+    pub cast: Option<Cast>,
+    /// Schedule decisions of the manifest that override the planner's.
+    pub choices: ConvertSchedule,
+    /// Span of the conversion in the manifest.
+    pub place: FileSpan,
+}
+
+/// Scheduling decisions of the manifest for a relayout. The planner makes every decision that is not set.
+#[derive(Debug, Clone, Default)]
+pub struct ConvertSchedule {
+    /// Names of loops, outermost first; loops that are not named are inside these.
+    pub order: Vec<Spanned<String>>,
+    /// Extents of a transpose tile along the fastest-varying digit of the destination and of the source, in that order,
+    /// counted in values of the digit. A digit is a mixed-radix component of an index, such as `c % 4`. `None`: the
+    /// planner chooses.
+    pub block: Option<Spanned<[i64; 2]>>,
+    /// Kernel that copies elements inside all loops; `None`: the planner chooses.
+    pub inside: Option<Spanned<InnerKernel>>,
+    /// Streaming or ordinary stores to the destination; `None`: the size of the relayout decides.
+    pub stores: Option<Spanned<StorePolicy>>,
+    /// Strategy for writing the padding of the destination; `None`: the planner chooses.
+    pub fill: Option<Spanned<FillStrategy>>,
+}
+
+impl Convert {
+    /// Relayout without a cast and without schedule decisions of the manifest. `axes[k]` is the position in `to` of
+    /// axis `k` of `from`.
+    pub(crate) fn between(from: usize, to: usize, axes: Vec<usize>, place: FileSpan) -> Self {
+        Self { from, to, axes, cast: None, choices: ConvertSchedule::default(), place }
+    }
+}
+
+impl ConvertSchedule {
+    /// Empty schedule: the planner chooses everything.
+    pub const NONE: &Self =
+        &Self { order: Vec::new(), block: None, inside: None, stores: None, fill: None };
+
+    /// True if the manifest sets neither loop order nor block nor inner kernel.
+    pub fn has_default_loops(&self) -> bool {
+        self.order.is_empty() && self.block.is_none() && self.inside.is_none()
+    }
+
+    /// True if the manifest sets no decision: the planner makes all.
+    pub fn is_empty(&self) -> bool {
+        let Self { order, block, inside, stores, fill } = self;
+        order.is_empty()
+            && block.is_none()
+            && inside.is_none()
+            && stores.is_none()
+            && fill.is_none()
+    }
+}
