@@ -1,7 +1,8 @@
 //! Reads `backend` items: `backend opencl { default-layout 4 NHWC; op conv { accepts … }; others default=#true }`.
 
 use super::ManifestReader;
-use super::node_signature::{BlockRule, NodeScope, NodeSignature};
+use super::node_scope::NodeScope;
+use super::node_signature::{BlockRule, NodeSignature};
 use super::size::number;
 use crate::base::codes::Code;
 use crate::manifest::syntax::{

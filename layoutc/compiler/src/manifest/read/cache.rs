@@ -1,7 +1,8 @@
 //! Reads `cache` nodes of kernels and instances: `cache A at=k_outer double=#true { layout { … }; memory shared }`.
 
 use super::ManifestReader;
-use super::node_signature::{BlockRule, NodeScope, NodeSignature};
+use super::node_scope::NodeScope;
+use super::node_signature::{BlockRule, NodeSignature};
 use crate::manifest::syntax::{CacheItem, CacheMemory, LayoutItem};
 use crate::manifest::tree::ManifestNode;
 

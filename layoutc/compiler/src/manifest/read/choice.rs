@@ -1,7 +1,7 @@
 //! Reads the block of `convert` items: scheduling decisions, such as `order h n`, that override the planner's.
 
 use super::ManifestReader;
-use super::node_signature::NodeScope;
+use super::node_scope::NodeScope;
 use crate::base::codes::Code;
 use crate::manifest::syntax::{
     ConvertScheduleItem, ConvertScheduleKind, FillStrategy, InnerKernel, StorePolicy,

@@ -5,7 +5,8 @@ use layoutc_algebra::notation::{Notation, xla};
 
 use super::ManifestReader;
 use super::keywords::NOTATION_WORDS;
-use super::node_signature::{BlockRule, NodeSignature, list, show};
+use super::message_words::{list, show};
+use super::node_signature::{BlockRule, NodeSignature};
 use crate::base::codes::Code;
 use crate::base::nearest::nearest;
 use crate::manifest::syntax::{

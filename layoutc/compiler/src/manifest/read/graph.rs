@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::ManifestReader;
-use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
+use super::message_words::show;
+use super::node_scope::NodeScope;
+use super::node_signature::{BlockRule, NodeSignature};
 use super::text::ELEMENT_TYPE;
 use crate::base::codes::Code;
 use crate::manifest::syntax::{

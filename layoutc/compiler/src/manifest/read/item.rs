@@ -2,7 +2,9 @@
 
 use super::ManifestReader;
 use super::foreign::ForeignTensor;
-use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
+use super::message_words::show;
+use super::node_scope::NodeScope;
+use super::node_signature::{BlockRule, NodeSignature};
 use super::text::{ELEMENT_TYPE, is_name};
 use crate::base::cast::CastMode;
 use crate::base::codes::Code;

@@ -4,7 +4,8 @@
 use std::ops::Range;
 
 use super::ManifestReader;
-use super::node_signature::{BlockRule, NodeScope, NodeSignature};
+use super::node_scope::NodeScope;
+use super::node_signature::{BlockRule, NodeSignature};
 use super::schedule::is_unique;
 use super::text::ELEMENT_TYPE;
 use crate::base::codes::Code;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::ManifestReader;
-use super::node_signature::{BlockRule, NodeSignature, show};
+use super::message_words::show;
+use super::node_signature::{BlockRule, NodeSignature};
 use crate::base::codes::Code;
 use crate::manifest::syntax::{Identifier, IntegerExpr, MeshItem, RingItem, ShardItem};
 use crate::manifest::tree::{Entry, ManifestNode};

@@ -1,7 +1,8 @@
 //! Reads the loop schedule of a kernel or an instance, and complete schedules: `schedule machine=avx512 { … }`.
 
 use super::ManifestReader;
-use super::node_signature::{BlockRule, NodeScope, NodeSignature};
+use super::node_scope::NodeScope;
+use super::node_signature::{BlockRule, NodeSignature};
 use crate::base::codes::Code;
 use crate::machine::VectorIsa;
 use crate::manifest::syntax::{CompleteSchedule, Identifier, ScheduleItem, ScheduleKind};

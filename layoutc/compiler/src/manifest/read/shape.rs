@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::ManifestReader;
-use super::node_signature::{BlockRule, NodeSignature, show};
+use super::message_words::show;
+use super::node_signature::{BlockRule, NodeSignature};
 use crate::base::codes::Code;
 use crate::base::diagnostic::Fix;
 use crate::manifest::lex::has_comments;

@@ -1,7 +1,8 @@
 //! Reads `memory` nodes of tensors, `memory image2d access=read`, and `memory-space` items.
 
 use super::ManifestReader;
-use super::node_signature::{BlockRule, NodeSignature, list, show};
+use super::message_words::{list, show};
+use super::node_signature::{BlockRule, NodeSignature};
 use super::text::is_name;
 use crate::base::codes::Code;
 use crate::base::nearest::nearest;

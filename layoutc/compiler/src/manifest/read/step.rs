@@ -3,7 +3,9 @@
 use super::ManifestReader;
 use super::foreign::is_foreign;
 use super::keywords::{step, step_usage};
-use super::node_signature::{BlockRule, NodeScope, NodeSignature, show};
+use super::message_words::show;
+use super::node_scope::NodeScope;
+use super::node_signature::{BlockRule, NodeSignature};
 use super::text::is_name;
 use layoutc_algebra::notation::{self, Notation};
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::ManifestReader;
-use super::node_signature::show;
+use super::message_words::show;
 use super::rename::Renames;
 use crate::base::codes::Code;
 use crate::base::diagnostic::Fix;

@@ -1,7 +1,8 @@
 //! Reads `view` items: `view input_x4 of=input dtype=f32x4`, `view q of=qkv { shape { … }; map "…" }`.
 
 use super::ManifestReader;
-use super::node_signature::{BlockRule, NodeScope, NodeSignature};
+use super::node_scope::NodeScope;
+use super::node_signature::{BlockRule, NodeSignature};
 use super::text::ELEMENT_TYPE;
 use crate::base::codes::Code;
 use crate::manifest::syntax::{SpannedText, ViewItem};
