@@ -4,6 +4,7 @@
 //! The text of a kernel is parsed once, in the manifest that declares it ([`KernelDef`]). Its meaning depends on the
 //! tensors, and is checked for each instance.
 
+mod arithmetic;
 mod axes;
 mod bounds;
 mod bracket_depth;
@@ -25,6 +26,7 @@ mod statement_syntax;
 mod store;
 mod syntax_faults;
 mod tensor_table;
+mod type_unification;
 mod types;
 mod unused;
 mod value;
