@@ -6,11 +6,13 @@
 
 pub mod definition;
 
+mod axis_extent;
 mod compose;
 mod domain;
 mod error;
 mod finish;
 mod inverse;
+mod placement;
 mod regroup;
 mod regroup_placement;
 mod swizzle;
@@ -20,16 +22,11 @@ use alloc::vec::Vec;
 
 use crate::Error;
 use crate::expr::parse;
-use crate::expr::{BinOp, Expr, ExprError, Var};
+use crate::expr::{Expr, Var};
 use crate::layout::physical::PlacementOptions;
-use crate::layout::swizzle::Swizzle;
-use crate::layout::symbol_values::samples;
-use crate::map::{IndexMap, MapItem, MapScope, resolve};
-use crate::normal_form::poly::Poly;
-use crate::normal_form::simplify::{Facts, Interval};
-use crate::prove::difference_bounds::interval_of_index;
-use crate::prove::{EnumerationDomain as Points, Extremes, extremes, value_of};
-use crate::step::{MAX_AXES, StepError, find_axis};
+use crate::map::{IndexMap, MapScope, resolve};
+use crate::normal_form::simplify::Facts;
+use crate::step::{MAX_AXES, StepError};
 use crate::symbol::{Axis, Symbol};
 
 use domain::Domain;
@@ -221,250 +218,6 @@ impl LayoutBuilder {
         }
         Ok(())
     }
-
-    /// Extent of the storage axis of map item `k`: the stated extent, or the greatest value of `index`, the index over
-    /// `Var::Axis`, plus 1. An error if the index is not proven to be in `0..extent`. Sets `explained` if the stated
-    /// extent accounts for padding: written for an index other than one axis, or larger than needed.
-    fn extent(
-        &self,
-        k: usize,
-        item: &MapItem,
-        index: &Expr,
-        explained: &mut bool,
-    ) -> Result<Expr, BuildError> {
-        let range = |var| self.current_range(var);
-        let written = interval_of_index(&item.index, &range, &self.facts)?;
-        let empty = self.logical.iter().any(|axis| axis.extent.as_const() == Some(0));
-        if !empty && !self.facts.at_least_zero(&written.low)? {
-            self.check_lower_bound(k, index)?;
-        }
-        let own = self.facts.render(&written.high.plus(1)?)?;
-        let own = self.reached(index)?.unwrap_or(own);
-        let own =
-            if self.facts.bounds(&own)?.0 < 0 { at_least_zero(&own, &self.facts)? } else { own };
-        let Some(stated) = &item.extent else { return Ok(own) };
-        let stated = self.facts.simplify(stated)?;
-        // Items that a step or a `*` passes through do not state an extent; only an extent that the user wrote accounts
-        // for padding.
-        *explained |= !item.span.is_empty() && item.index.as_var().is_none();
-        if self.facts.proves_ge(&stated, &own)? {
-            if !self.facts.proves_eq(&stated, &own)? {
-                *explained = true;
-            }
-            return Ok(stated);
-        }
-        if !empty {
-            self.check_upper_bound(k, index, &stated)?;
-        }
-        Ok(stated)
-    }
-
-    fn current_range(&self, var: Var) -> Option<Interval> {
-        let Var::Storage(k) = var else { return None };
-        let axis = self.storage.get(usize::try_from(k).ok()?)?;
-        let extent = self.facts.normalize(&axis.extent).ok()?;
-        Some(Interval { low: Poly::zero(), high: extent.plus(-1).ok()? })
-    }
-
-    /// Positions and extents of the logical axes that an index reads, and of all axes that conditions of the domain
-    /// connect to them; `None` if the index reads a symbol or an extent is symbolic.
-    fn box_of(&self, index: &Expr) -> Option<(Vec<usize>, Vec<i128>)> {
-        let (mut axes, mut extents) = (Vec::new(), Vec::new());
-        for var in index.vars() {
-            let Var::Axis(k) = var else { return None };
-            let k = usize::try_from(k).ok()?;
-            axes.push(k);
-        }
-        self.tie(&mut axes);
-        for k in &axes {
-            extents.push(self.logical.get(*k)?.extent.as_const()?);
-        }
-        Some((axes, extents))
-    }
-
-    fn extremes_of(&self, index: &Expr) -> Result<Option<Extremes>, BuildError> {
-        let Some((axes, extents)) = self.box_of(index) else { return Ok(None) };
-        let targets = [index.clone()];
-        let within = self.within(&axes);
-        let domain = Points {
-            axes: &axes,
-            extents: &extents,
-            targets: &targets,
-            slots: &[1],
-            within: &within,
-        };
-        let Some(found) = extremes(&domain)? else { return Ok(None) };
-        Ok(Some(found.map(|(value, point)| {
-            let mut whole = self.an_element().to_vec();
-            whole.resize(self.logical.len(), 0);
-            for (axis, index) in axes.iter().zip(point) {
-                if let Some(slot) = whole.get_mut(*axis) {
-                    *slot = index;
-                }
-            }
-            (value, whole)
-        })))
-    }
-
-    fn check_lower_bound(&self, item: usize, index: &Expr) -> Result<(), BuildError> {
-        if self.facts.proves_ge(index, &Expr::constant(0))? {
-            return Ok(());
-        }
-        if let Some([(value, witness), _]) = self.extremes_of(index)? {
-            return if value < 0 {
-                Err(BuildError::Negative { item, witness, value })
-            } else {
-                Ok(())
-            };
-        }
-        // Symbolic extents: search the corners of the box under sample values of the symbols.
-        let extents: Vec<Expr> = self.logical.iter().map(|axis| axis.extent.clone()).collect();
-        for symbols in samples(&self.symbols, &extents) {
-            for witness in corner_elements(&extents, &symbols) {
-                let value = index.evaluate(&|var| value_of(var, &witness, &symbols));
-                if let Ok(value) = value
-                    && value < 0
-                    && self.contains(&witness, &symbols)?
-                {
-                    return Err(BuildError::Negative { item, witness, value });
-                }
-            }
-        }
-        Err(BuildError::Unbounded { item })
-    }
-
-    fn check_upper_bound(
-        &self,
-        item: usize,
-        index: &Expr,
-        stated: &Expr,
-    ) -> Result<(), BuildError> {
-        let next = Expr::binary(BinOp::Add, index, &Expr::constant(1))?;
-        if self.facts.proves_ge(stated, &next)? {
-            return Ok(());
-        }
-        match (self.extremes_of(index)?, stated.as_const()) {
-            (Some([_, (value, witness)]), Some(stated)) if value >= stated => {
-                let needed = Expr::constant(value + 1);
-                Err(BuildError::ExtentTooSmall { item, witness, value, needed })
-            }
-            (Some(_), Some(_)) => Ok(()),
-            _ => Err(BuildError::Unbounded { item }),
-        }
-    }
-
-    /// Puts an axis separator after each of the storage axes at the positions `after`, so that each group becomes a
-    /// physical axis. An empty list changes nothing.
-    ///
-    /// # Errors
-    /// [`BuildError::EmptyGroup`], [`BuildError::AfterStrides`], [`BuildError::AfterSeparators`].
-    pub fn separate(&mut self, after: &[usize]) -> Result<(), BuildError> {
-        if after.is_empty() {
-            return Ok(());
-        }
-        if self.demands.strides.is_some() {
-            return Err(BuildError::AfterStrides);
-        }
-        if !self.separators.is_empty() {
-            return Err(BuildError::AfterSeparators);
-        }
-        check_separators(after, self.storage.len())?;
-        self.separators = after.to_vec();
-        Ok(())
-    }
-
-    /// Rounds the last physical extent up to a multiple of `multiple` elements, at least 1. A second call replaces the
-    /// multiple of the first.
-    ///
-    /// # Errors
-    /// [`BuildError::AfterSwizzle`], [`BuildError::AfterStrides`].
-    pub fn round_up(&mut self, multiple: i128) -> Result<(), BuildError> {
-        if self.demands.swizzle.is_some() {
-            return Err(BuildError::AfterSwizzle);
-        }
-        if self.demands.strides.is_some() {
-            return Err(BuildError::AfterStrides);
-        }
-        self.demands.tail = multiple;
-        self.explained |= multiple > 1;
-        Ok(())
-    }
-
-    /// Swizzles the index along the last physical axis. The extent of that axis is rounded up so that every swizzled
-    /// index is inside the axis (see [`Swizzle::reach`]).
-    ///
-    /// # Errors
-    /// [`BuildError::AfterSwizzle`]; [`BuildError::AfterAlign`] if the first element is aligned.
-    pub fn swizzle(&mut self, swizzle: Swizzle) -> Result<(), BuildError> {
-        if self.demands.origin > 0 {
-            return Err(BuildError::AfterAlign);
-        }
-        if self.demands.swizzle.replace(swizzle).is_some() {
-            return Err(BuildError::AfterSwizzle);
-        }
-        self.explained = true;
-        Ok(())
-    }
-
-    /// Sets explicit strides of the current storage axes, in elements, outermost first. The axes then form one
-    /// physical axis.
-    ///
-    /// # Errors
-    /// [`BuildError::StrideCount`], [`BuildError::NegativeStride`], [`BuildError::AfterSeparators`],
-    /// [`BuildError::AfterStrides`], [`BuildError::AfterSwizzle`].
-    pub fn strides(&mut self, strides: &[Expr]) -> Result<(), BuildError> {
-        if self.demands.swizzle.is_some() {
-            return Err(BuildError::AfterSwizzle);
-        }
-        if self.demands.strides.is_some() {
-            return Err(BuildError::AfterStrides);
-        }
-        if !self.separators.is_empty() {
-            return Err(BuildError::AfterSeparators);
-        }
-        if strides.len() != self.storage.len() {
-            return Err(BuildError::StrideCount { given: strides.len(), axes: self.storage.len() });
-        }
-        let strides: Vec<Expr> =
-            strides.iter().map(|s| self.facts.simplify(s)).collect::<Result<_, _>>()?;
-        for stride in &strides {
-            if self.facts.bounds(stride)?.0 < 0 {
-                return Err(BuildError::NegativeStride);
-            }
-        }
-        self.demands.strides = Some(strides);
-        self.explained = true;
-        Ok(())
-    }
-
-    /// Aligns the first element by unused slots before it, so that its byte offset in the buffer becomes a multiple
-    /// of `bytes`, a power of two. The largest alignment of several calls applies.
-    ///
-    /// # Errors
-    /// [`BuildError::AfterSwizzle`].
-    pub fn align_origin(&mut self, bytes: i128) -> Result<(), BuildError> {
-        if self.demands.swizzle.is_some() {
-            return Err(BuildError::AfterSwizzle);
-        }
-        self.demands.origin = self.demands.origin.max(bytes);
-        self.explained = true;
-        Ok(())
-    }
-
-    /// Rounds the stride of the storage axis `name` up to a multiple of `bytes` bytes. Of several calls for one axis,
-    /// the first one counts.
-    ///
-    /// # Errors
-    /// [`StepError::UnknownAxis`] through [`BuildError::Step`]; [`BuildError::AfterStrides`].
-    pub fn align_axis(&mut self, name: &str, bytes: i128) -> Result<(), BuildError> {
-        if self.demands.strides.is_some() {
-            return Err(BuildError::AfterStrides);
-        }
-        let axis = find_axis(&self.storage, name)?;
-        self.demands.alignments.push((axis, bytes));
-        self.explained = true;
-        Ok(())
-    }
 }
 
 /// Expression `map[k]` for `Var::Storage(k)`; `None` for any other variable.
@@ -475,30 +228,12 @@ fn current(var: Var, map: &[Expr]) -> Option<Expr> {
     }
 }
 
-/// Logical indices at corners of the shape `extents` under the values `symbols`: all axes at 0, each axis alone at
-/// its last index, and all axes at their last index.
-fn corner_elements(extents: &[Expr], symbols: &[i128]) -> Vec<Vec<i128>> {
-    let last = |extent: &Expr| extent.evaluate(&|var| value_of(var, &[], symbols));
-    let last: Vec<i128> = extents.iter().map(|extent| last(extent).unwrap_or(1) - 1).collect();
-    let alone = |k: usize| {
-        last.iter().enumerate().map(|(at, end)| if at == k { *end } else { 0 }).collect()
-    };
-    let first = alloc::vec![0; last.len()];
-    let mut all: Vec<Vec<i128>> = [first].into_iter().chain((0..last.len()).map(alone)).collect();
-    all.push(last);
-    all
-}
-
 /// Checks that separators after the axes at the positions `after`, among `rank` axes, are ascending and leave no
 /// group empty.
 fn check_separators(after: &[usize], rank: usize) -> Result<(), BuildError> {
     let ascending = after.windows(2).all(|pair| pair.first() < pair.last());
     let inside = after.last().is_none_or(|last| last + 1 < rank);
     if ascending && inside { Ok(()) } else { Err(BuildError::EmptyGroup) }
-}
-
-fn at_least_zero(extent: &Expr, facts: &Facts) -> Result<Expr, ExprError> {
-    facts.simplify(&Expr::binary(BinOp::Max, extent, &Expr::constant(0))?)
 }
 
 /// Checks that the product of the extents, and the size of that many elements in bytes, fit 64 bits for all values
