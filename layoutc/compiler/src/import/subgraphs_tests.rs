@@ -1,7 +1,9 @@
 //! Tests of subgraphs and functions.
 
 use super::proto;
-use super::tests::{along, constant, imported, ints, model, node, refused, with_constants};
+use super::tests::fixtures::{
+    along, constant, imported, ints, model, node, refused, with_constants,
+};
 use crate::base::codes::Code;
 
 fn result(name: &str) -> proto::OnnxValueInfo {
